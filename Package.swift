@@ -1,0 +1,103 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+/// Settings of every Swift target: complete checking, explicit imports, and no warning survives.
+let house: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A room of the house and the rooms below it that it may know.
+func room(_ name: String, knows below: [String] = []) -> Target {
+  .target(name: name, dependencies: below.map { .byName(name: $0) }, swiftSettings: house)
+}
+
+func tests(_ name: String, knows below: [String], fixtures: Bool = false) -> Target {
+  .testTarget(
+    name: name + "Tests",
+    dependencies: below.map { .byName(name: $0) },
+    path: "Tests/" + name,
+    exclude: fixtures ? ["Fixtures"] : [],
+    swiftSettings: house)
+}
+
+let package = Package(
+  name: "signalbox",
+  products: [.executable(name: "signalbox", targets: ["signalbox"])],
+  targets: [
+    // C
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "CEpoll"),
+
+    // Tools: know nothing of push
+    room("Reactor", knows: ["CEpoll"]),
+    room("SQLite", knows: ["CSQLite"]),
+    room("OpenSSL", knows: ["COpenSSL"]),
+    room("Mustache"),
+    room("Logging"),
+    room("Arguments"),
+    room("HTTPServer", knows: ["Reactor", "OpenSSL", "CEpoll"]),
+    room("HTTP2", knows: ["Reactor", "OpenSSL", "CNGHTTP2", "CEpoll"]),
+
+    // Knowledge
+    room("Push"),
+    room("Store", knows: ["SQLite", "OpenSSL", "Push"]),
+
+    // Workers
+    room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
+    room("Certificates", knows: ["Push", "OpenSSL", "Store"]),
+    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL"]),
+
+    // Faces
+    room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
+    room(
+      "Console",
+      knows: [
+        "HTTPServer", "Mustache", "Store", "Delivery", "Providers", "Certificates", "Simulator", "Push", "Logging",
+        "OpenSSL", "Reactor", "SQLite",
+      ]),
+    .executableTarget(
+      name: "signalbox",
+      dependencies: [
+        "Arguments", "Console", "Simulator", "Delivery", "Providers", "Certificates", "Store", "Push", "HTTPServer",
+        "HTTP2", "Mustache", "Logging", "OpenSSL", "SQLite", "Reactor",
+      ],
+      swiftSettings: house),
+
+    tests("Reactor", knows: ["Reactor"]),
+    tests("SQLite", knows: ["SQLite"]),
+    tests("OpenSSL", knows: ["OpenSSL", "Reactor"]),
+    tests("Mustache", knows: ["Mustache"], fixtures: true),
+    tests("Logging", knows: ["Logging"]),
+    tests("Arguments", knows: ["Arguments"]),
+    tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
+    tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor"]),
+    tests("Push", knows: ["Push"]),
+    tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push"]),
+    tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
+    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push"]),
+    tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
+    tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor"]),
+    tests(
+      "Console",
+      knows: [
+        "Console", "HTTPServer", "Mustache", "Store", "Delivery", "Certificates", "Simulator", "Push", "OpenSSL",
+        "Reactor", "SQLite", "Providers", "Logging",
+      ]),
+    tests(
+      "Integration",
+      knows: [
+        "signalbox", "Arguments", "Console", "HTTPServer", "Simulator", "Delivery", "Providers", "Certificates",
+        "Store", "Push", "HTTP2", "OpenSSL", "SQLite", "Reactor", "Logging",
+      ]),
+    tests(
+      "Browser",
+      knows: ["Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging"]),
+  ]
+)

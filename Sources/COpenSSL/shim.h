@@ -1,0 +1,2 @@
+#include "tls.h"
+#include "x509.h"

@@ -1,0 +1,30 @@
+/// The `apns-id` of one push to one device: always the same for the same pair, so that a repeat after an unknown
+/// outcome can be recognised, and so that it needs no column of its own.
+///
+/// A version 8 UUID (RFC 9562 §5.8): 48 bits of the push's seed, 12 more, and 62 bits of the device's row id.
+public struct APNsID: Sendable, Hashable, CustomStringConvertible {
+  /// The 16 bytes of the UUID.
+  public let bytes: [UInt8]
+
+  /// - Parameters:
+  ///   - seed: random, drawn once when the push is created.
+  ///   - device: the device's row id, 0 or more.
+  public init(seed: UInt64, device: Int64) {
+    let high = (seed & 0xffff_ffff_ffff_0000) | 0x8000 | (seed & 0x0fff)
+    let low = 0x8000_0000_0000_0000 | (UInt64(bitPattern: device) & 0x3fff_ffff_ffff_ffff)
+    bytes = [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+  }
+
+  /// Canonical: lower case, 8-4-4-4-12.
+  public var description: String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

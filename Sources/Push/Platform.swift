@@ -1,0 +1,17 @@
+/// What a device runs.
+public enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
+  /// iPhone and iPad, through APNs.
+  case ios
+  /// Android, through FCM or JPush.
+  case android
+}
+
+/// A service that takes a push and brings it to the device.
+public enum Provider: String, Sendable, Codable, CaseIterable, Hashable {
+  /// Apple Push Notification service.
+  case apns
+  /// Firebase Cloud Messaging, HTTP v1.
+  case fcm
+  /// 极光推送, REST API v3.
+  case jpush
+}

@@ -1,0 +1,52 @@
+/// One thing wrong with one field of what somebody sent us, in a form that can be translated.
+public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Where: a path as `audience.tag[3]`, empty for the whole.
+  public var field: String
+  /// Which message, as `alias.too_long`: the key under which other languages keep their text.
+  public let code: String
+  /// The English sentence, with `{name}` where an argument stands: what is wrong and what to do.
+  public let template: String
+  /// What the text is filled with. Never a secret.
+  public let arguments: [String: String]
+
+  /// Creates a problem. `template` is the one place where the English sentence stands.
+  public init(_ field: String, code: String, _ template: String, _ arguments: [String: String] = [:]) {
+    self.field = field
+    self.code = code
+    self.template = template
+    self.arguments = arguments
+  }
+
+  /// The English sentence, filled in.
+  public var text: String { filling(template) }
+
+  /// Another language's sentence, filled in.
+  public func filling(_ template: String) -> String {
+    arguments.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
+  }
+
+  /// The same problem, seen from outside: `under("audience")` turns `tag[3]` into `audience.tag[3]`.
+  public func under(_ prefix: String) -> Problem {
+    var problem = self
+    problem.field = field.isEmpty ? prefix : field.hasPrefix("[") ? prefix + field : "\(prefix).\(field)"
+    return problem
+  }
+
+  /// As `audience.tag[3]: A tag may have at most 40 bytes; this one has 52.`
+  public var description: String { field.isEmpty ? text : "\(field): \(text)" }
+}
+
+/// Everything wrong with one request, at least one problem.
+public struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
+  /// In the order of the fields.
+  public let all: [Problem]
+
+  /// - Precondition: `all` is not empty.
+  public init(_ all: [Problem]) {
+    precondition(!all.isEmpty)
+    self.all = all
+  }
+
+  /// One line for each.
+  public var description: String { all.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,294 @@
+import Dispatch
+import CEpoll
+import Foundation
+import Glibc
+import Synchronization
+
+/// What a file descriptor is ready for.
+public struct Readiness: OptionSet, Sendable {
+  /// The bits, as epoll(7) has them.
+  public let rawValue: UInt32
+
+  /// Creates a set from epoll's bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Bytes, a connection or an end of file can be read.
+  public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+  /// Bytes can be written.
+  public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  /// The peer has closed its side. Always reported with `readable`.
+  public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+  /// Error or hang-up. Reported whether or not it was asked for.
+  public static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
+}
+
+/// Receives the readiness of one registered file descriptor, always on its loop's thread.
+public protocol EventHandler: AnyObject {
+  /// Called when the descriptor is ready. Level-triggered: called again until the cause is gone.
+  func ready(_ readiness: Readiness)
+}
+
+/// One thread with one epoll descriptor: sockets, timers, and work handed over from other threads.
+///
+/// A loop is also a `TaskExecutor`, so that an async function can run on it
+/// (`Task(executorPreference: loop)`) beside the callbacks and need no lock for what the loop owns.
+/// Nothing that blocks may run on it; see ``BlockingPool``.
+public final class EventLoop: TaskExecutor, @unchecked Sendable {
+  // @unchecked because: `shared` is locked; everything else is touched by the loop's own thread only,
+  // which `precondition(isCurrent)` holds in every entry point.
+
+  private enum Job {
+    case task(UnownedJob)
+    case closure(@Sendable () -> Void)
+  }
+
+  private struct Shared {
+    var jobs: [Job] = []
+    var wakeIsPending = false
+    var stopping = false
+  }
+
+  /// A moment at which the loop calls back, unless it is cancelled first. Loop thread only.
+  public final class Timer {
+    fileprivate let deadline: UInt64
+    fileprivate let sequence: UInt64
+    fileprivate var action: (() -> Void)?
+
+    fileprivate init(deadline: UInt64, sequence: UInt64, action: @escaping () -> Void) {
+      self.deadline = deadline
+      self.sequence = sequence
+      self.action = action
+    }
+
+    /// The action will not be called any more.
+    public func cancel() { action = nil }
+  }
+
+  private let shared = Mutex(Shared())
+  private let epoll: Int32
+  private let wakeup: Int32
+  private var handlers: [Int32: any EventHandler] = [:]
+  private var timers = TimerHeap()
+  private var timerSequence: UInt64 = 0
+  private let threadID = Atomic<UInt>(0)
+  private let finished = DispatchSemaphore(value: 0)
+
+  /// Starts a loop on a thread of its own.
+  ///
+  /// - Parameter name: the thread's name, at most 15 bytes are shown by the system.
+  /// - Throws: ``SystemError`` if the process has no descriptors left.
+  public init(name: String) throws {
+    epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard epoll >= 0 else { throw SystemError("epoll_create1") }
+    wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard wakeup >= 0 else {
+      let error = SystemError("eventfd")
+      close(epoll)
+      throw error
+    }
+    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
+    guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { throw SystemError("epoll_ctl") }
+    let thread = Thread { self.run() }
+    thread.name = name
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
+
+  deinit {
+    close(epoll)
+    close(wakeup)
+  }
+
+  /// Whether the caller runs on this loop's thread.
+  public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  // MARK: From any thread
+
+  /// Runs `work` on the loop, soon and in the order of the calls.
+  public func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
+
+  /// Runs a task's job on the loop.
+  public func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
+
+  /// Ends the loop after the work already handed over has run, and waits for its thread.
+  ///
+  /// Descriptors still registered are not closed. Must not be called on the loop itself.
+  public func stop() {
+    precondition(!isCurrent, "an event loop cannot wait for itself")
+    shared.withLock { $0.stopping = true }
+    wake()
+    finished.wait()
+    finished.signal()
+  }
+
+  private func add(_ job: Job) {
+    let wakes = shared.withLock { shared in
+      shared.jobs.append(job)
+      defer { shared.wakeIsPending = true }
+      return !shared.wakeIsPending
+    }
+    if wakes { wake() }
+  }
+
+  private func wake() {
+    var one: UInt64 = 1
+    // A full counter (EAGAIN) means that a wake-up is pending already.
+    _ = Glibc.write(wakeup, &one, 8)
+  }
+
+  // MARK: On the loop's thread
+
+  /// Watches a descriptor. The loop keeps `handler` alive until ``deregister(_:)``.
+  public func register(_ descriptor: Int32, for interest: Readiness, handler: any EventHandler) throws {
+    precondition(isCurrent)
+    var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
+    guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
+    handlers[descriptor] = handler
+  }
+
+  /// Changes what a watched descriptor is watched for.
+  public func update(_ descriptor: Int32, for interest: Readiness) throws {
+    precondition(isCurrent)
+    var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
+    guard epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
+  }
+
+  /// Stops watching. Call it before the descriptor is closed: its number may be given out again at once.
+  public func deregister(_ descriptor: Int32) {
+    precondition(isCurrent)
+    handlers[descriptor] = nil
+    var event = epoll_event()
+    _ = epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
+  }
+
+  /// Calls `action` on the loop after a delay, measured on the monotonic clock.
+  @discardableResult
+  public func schedule(after delay: Duration, _ action: @escaping () -> Void) -> Timer {
+    precondition(isCurrent)
+    timerSequence += 1
+    let timer = Timer(
+      deadline: Self.now() &+ delay.wholeNanoseconds, sequence: timerSequence, action: action)
+    timers.insert(timer)
+    return timer
+  }
+
+  /// Nanoseconds on the monotonic clock: steps of the wall clock do not move it.
+  public static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+
+  private func run() {
+    threadID.store(UInt(pthread_self()), ordering: .relaxed)
+    var events = [epoll_event](repeating: epoll_event(), count: 256)
+    var stopping = false
+    while !stopping {
+      let count = epoll_wait(epoll, &events, Int32(events.count), pollTimeout())
+      if count < 0 && errno != EINTR {
+        preconditionFailure("epoll_wait: \(SystemError("epoll_wait"))")
+      }
+      for index in 0..<max(0, Int(count)) {
+        let descriptor = events[index].data.fd
+        if descriptor == wakeup {
+          var value: UInt64 = 0
+          _ = Glibc.read(wakeup, &value, 8)
+        } else {
+          // An earlier event of this round may have closed this descriptor: then nobody is registered.
+          handlers[descriptor]?.ready(Readiness(rawValue: events[index].events))
+        }
+      }
+      fireTimers()
+      stopping = runJobs()
+    }
+    handlers.removeAll()
+    threadID.store(0, ordering: .relaxed)
+    finished.signal()
+  }
+
+  /// Runs what other threads handed over; true when the loop is to end and nothing is left.
+  private func runJobs() -> Bool {
+    let (jobs, stopping) = shared.withLock { shared in
+      let jobs = shared.jobs
+      shared.jobs = []
+      shared.wakeIsPending = false
+      return (jobs, shared.stopping)
+    }
+    for job in jobs {
+      switch job {
+      case .task(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .closure(let work): work()
+      }
+    }
+    return stopping && jobs.isEmpty
+  }
+
+  private func pollTimeout() -> Int32 {
+    let ready = shared.withLock { !$0.jobs.isEmpty || $0.stopping }
+    if ready { return 0 }
+    guard let deadline = timers.earliest else { return -1 }
+    let now = Self.now()
+    if deadline <= now { return 0 }
+    // Rounded up: waking early would spin until the deadline.
+    return Int32(clamping: (deadline - now + 999_999) / 1_000_000)
+  }
+
+  private func fireTimers() {
+    guard timers.earliest != nil else { return }
+    let now = Self.now()
+    while let timer = timers.popDue(at: now) {
+      let action = timer.action
+      timer.action = nil
+      action?()
+    }
+  }
+}
+
+extension Duration {
+  /// The whole duration in nanoseconds, 0 if negative, at most about 292 years.
+  fileprivate var wholeNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    return UInt64(min(seconds, 9_000_000_000)) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
+  }
+}
+
+/// Timers by deadline; a cancelled timer stays until its deadline, holding nothing.
+private struct TimerHeap {
+  private var heap: [EventLoop.Timer] = []
+
+  var earliest: UInt64? { heap.first?.deadline }
+
+  mutating func insert(_ timer: EventLoop.Timer) {
+    heap.append(timer)
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard isBefore(heap[child], heap[parent]) else { break }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  mutating func popDue(at now: UInt64) -> EventLoop.Timer? {
+    guard let first = heap.first, first.deadline <= now else { return nil }
+    let last = heap.removeLast()
+    guard !heap.isEmpty else { return first }
+    heap[0] = last
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+        if isBefore(heap[child], heap[least]) { least = child }
+      }
+      if least == parent { break }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+    return first
+  }
+
+  private func isBefore(_ one: EventLoop.Timer, _ other: EventLoop.Timer) -> Bool {
+    (one.deadline, one.sequence) < (other.deadline, other.sequence)
+  }
+}

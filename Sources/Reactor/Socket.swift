@@ -1,0 +1,132 @@
+import CEpoll
+import Foundation
+import Glibc
+
+/// Non-blocking TCP sockets, as plain descriptors: whoever opens one closes it.
+public enum Socket {
+  /// Opens a listening socket.
+  ///
+  /// - Throws: ``SystemError``, for instance `bind: Address already in use`.
+  public static func listen(on address: SocketAddress, backlog: Int32 = 1024) throws -> Int32 {
+    let descriptor = try open(for: address)
+    do {
+      var one: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+      guard address.withSockaddr({ pointer, size, _ in bind(descriptor, pointer, size) }) == 0 else {
+        throw SystemError("bind \(address)")
+      }
+      guard Glibc.listen(descriptor, backlog) == 0 else { throw SystemError("listen \(address)") }
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  /// Takes one waiting connection.
+  ///
+  /// - Returns: nil if none is waiting or the peer gave up meanwhile.
+  /// - Throws: ``SystemError`` if the process or the machine has no descriptors left (`EMFILE`, `ENFILE`).
+  public static func accept(_ listener: Int32) throws -> (descriptor: Int32, peer: SocketAddress?)? {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let descriptor = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        accept4(listener, $0, &size, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
+      }
+    }
+    guard descriptor >= 0 else {
+      switch errno {
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: throw SystemError("accept4")
+      default: return nil
+      }
+    }
+    disableNagle(descriptor)
+    return (descriptor, SocketAddress(storage: storage))
+  }
+
+  /// Starts a connection. It stands once the descriptor is writable and ``pendingError(of:)`` is nil.
+  public static func connect(to address: SocketAddress) throws -> Int32 {
+    let descriptor = try open(for: address)
+    disableNagle(descriptor)
+    let result = address.withSockaddr { pointer, size, _ in Glibc.connect(descriptor, pointer, size) }
+    guard result == 0 || errno == EINPROGRESS else {
+      let error = SystemError("connect \(address)")
+      Glibc.close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  /// The error with which a connection attempt ended, and clears it.
+  public static func pendingError(of descriptor: Int32) -> SystemError? {
+    var number: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) == 0 else { return SystemError("getsockopt") }
+    return number == 0 ? nil : SystemError("connect", number: number)
+  }
+
+  /// The address that a socket is bound to.
+  public static func localAddress(of descriptor: Int32) throws -> SocketAddress {
+    var storage = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    guard result == 0, let address = SocketAddress(storage: storage) else { throw SystemError("getsockname") }
+    return address
+  }
+
+  /// Looks a host name up. Blocks; run it on a ``BlockingPool``.
+  ///
+  /// - Returns: its addresses in the system's order, at least one.
+  /// - Throws: ``LookupError``.
+  public static func resolve(host: String, port: UInt16) throws -> [SocketAddress] {
+    if let address = SocketAddress(host: host, port: port) { return [address] }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, nil, &hints, &list)
+    guard code == 0 else { throw LookupError(host: host, message: String(cString: gai_strerror(code))) }
+    defer { freeaddrinfo(list) }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let info = next?.pointee {
+      var storage = sockaddr_storage()
+      memcpy(&storage, info.ai_addr, min(Int(info.ai_addrlen), MemoryLayout<sockaddr_storage>.size))
+      if let found = SocketAddress(storage: storage), let address = SocketAddress(host: found.host, port: port) {
+        addresses.append(address)
+      }
+      next = info.ai_next
+    }
+    guard !addresses.isEmpty else { throw LookupError(host: host, message: "no address") }
+    return addresses
+  }
+
+  /// Makes writes to a closed peer an error of that write instead of a signal that ends the process.
+  public static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
+
+  private static func open(for address: SocketAddress) throws -> Int32 {
+    let family = address.withSockaddr { _, _, family in family }
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family, type, 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    return descriptor
+  }
+
+  private static func disableNagle(_ descriptor: Int32) {
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+  }
+}
+
+/// A host name that could not be looked up.
+public struct LookupError: Error, Equatable, CustomStringConvertible, Sendable {
+  /// The name that was asked for.
+  public let host: String
+  /// The resolver's own words.
+  public let message: String
+
+  /// As `example.invalid: Name or service not known`.
+  public var description: String { "\(host): \(message)" }
+}
