@@ -14,6 +14,7 @@ extension ClientConnection {
   public func submit(_ batch: RequestBatch, from first: Int, count: Int) -> Int {
     precondition(loop.isCurrent && first >= 0 && first + count <= batch.count)
     guard state == .open, let session, let transport else { return 0 }
+    isVerified = false
     isSubmitting = true
     defer { isSubmitting = false }
     let deadline = EventLoop.now() + configuration.requestTimeout.nanoseconds

@@ -141,7 +141,9 @@ extension ClientConnection: SecureTransportOwner {
     let header = frame.pointee.hd
     switch UInt32(header.type) {
     case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-      if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { slot(header.stream_id)?.pointee.isComplete = true }
+      if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
+        slot(header.stream_id)?.pointee.isComplete = true
+      }
     case NGHTTP2_SETTINGS.rawValue:
       guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
       if state == .connecting {
@@ -155,6 +157,7 @@ extension ClientConnection: SecureTransportOwner {
     case NGHTTP2_PING.rawValue:
       if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 {
         pingSent = nil
+        isVerified = true
         events.append(.capacity)
       }
     case NGHTTP2_GOAWAY.rawValue:

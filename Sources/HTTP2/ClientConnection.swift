@@ -71,6 +71,8 @@ public final class ClientConnection: @unchecked Sendable {
   var hadNoRoom = false
   var isSubmitting = false
   var pingSent: UInt64?
+  /// A PING was answered since the last request.
+  var isVerified = false
   var lastReceived: UInt64 = 0
   var timer: EventLoop.Timer?
   var goAwayReceived: GoAway?
@@ -150,7 +152,7 @@ public final class ClientConnection: @unchecked Sendable {
     }
     if slots.used == 0 {
       if pingSent != nil { return 0 }
-      if EventLoop.now() - lastReceived > configuration.verifyAfter.nanoseconds {
+      if !isVerified, EventLoop.now() - lastReceived > configuration.verifyAfter.nanoseconds {
         ping()
         return 0
       }

@@ -142,7 +142,9 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
         if isPaused { return watch() }
         switch try tls.read(into: readBuffer) {
         case .bytes(let count):
-          guard owner?.transport(received: UnsafeRawBufferPointer(rebasing: readBuffer[..<count])) == true else { return }
+          guard owner?.transport(received: UnsafeRawBufferPointer(rebasing: readBuffer[..<count])) == true else {
+            return
+          }
           rounds += 1
           // Others are on this loop too. What OpenSSL holds makes no event: come back for it.
           if rounds == 64 {

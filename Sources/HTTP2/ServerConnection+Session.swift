@@ -76,7 +76,7 @@ extension ServerConnection: SecureTransportOwner {
     complete.removeAll(keepingCapacity: true)
     isServing = true
     defer { isServing = false }
-    for stream in requests where !isClosed {
+    for stream in requests where !isClosed && stream.id <= lastStreamID {
       let responder = ServerResponder(connection: self, streamID: stream.id)
       if stream.headerIsTooLong {
         responder.respond(ServerResponse(status: 431))

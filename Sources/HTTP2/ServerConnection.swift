@@ -32,6 +32,8 @@ public final class ServerConnection: @unchecked Sendable {
   var complete: [ServerStream] = []
   /// Streams that nghttp2 knows: its own pointers to them are not counted.
   var streams: [Int32: ServerStream] = [:]
+  /// What came in above it is dropped: the client was told so.
+  var lastStreamID = Int32.max
   var flushIsPlanned = false
   /// The handler is being asked, and everything is flushed afterwards.
   var isServing = false
@@ -84,6 +86,7 @@ public final class ServerConnection: @unchecked Sendable {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }
       let last = lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session)
+      connection.lastStreamID = min(connection.lastStreamID, last)
       // Fails only for lack of memory.
       nghttp2_submit_goaway(
         session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)

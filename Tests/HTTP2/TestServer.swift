@@ -62,13 +62,14 @@ struct Running {
 
 /// Runs a server for the time of `body`.
 func withServer(
-  _ handler: TestServer, settings: ServerSettings = .init(), days: Int = 1, alpn: [String] = ["h2"],
+  _ handler: TestServer, settings: ServerSettings = .init(), days: Int = 1,
+  names: String = "DNS:localhost,IP:127.0.0.1", alpn: [String] = ["h2"],
   clientCertificate: TLSContext.ClientCertificate = .requestedNotRequired, authority: TestAuthority? = nil,
   _ body: (Running) async throws -> Void
 ) async throws {
   let authority = try authority ?? TestAuthority()
   let tls = try TLSContext.server(
-    identity: authority.identity(days: days), alpn: alpn, clientCertificate: clientCertificate)
+    identity: authority.identity(names: names, days: days), alpn: alpn, clientCertificate: clientCertificate)
   let (serverLoop, clientLoop) = (try EventLoop(name: "server"), try EventLoop(name: "client"))
   let resolver = BlockingPool(name: "resolver", threads: 1)
   var settings = settings
