@@ -46,10 +46,11 @@ extension ServerConnection: SecureTransportOwner {
       closing = HTTP2Error(.protocolViolation, "The client does not speak HTTP/2: \(words).")
     }
     if closing != nil {
-      // nghttp2 has a GOAWAY ready that says why.
       if count < 0 {
         let error = closing
         closing = nil
+        // nghttp2 leaves it to us to say why: HTTP/1.1, for instance.
+        nghttp2_session_terminate_session(session, ErrorCode.protocolError.rawValue)
         sendFrames()
         transport?.flush()
         if closing == nil { closing = error }

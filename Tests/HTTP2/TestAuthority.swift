@@ -35,6 +35,12 @@ final class TestAuthority {
       certificateChainPEM: try Self.read(folder, "own.pem"), privateKeyPEM: try Self.read(folder, "own.key"))
   }
 
+  /// A certificate and its key, for tools that want files. They go with the authority.
+  func files() throws -> (certificate: String, key: String) {
+    _ = try identity()
+    return (folder.appending(path: "own.pem").path, folder.appending(path: "own.key").path)
+  }
+
   private static func read(_ folder: URL, _ name: String) throws -> [UInt8] {
     Array(try Data(contentsOf: folder.appending(path: name)))
   }
