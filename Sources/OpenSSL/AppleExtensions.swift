@@ -43,7 +43,8 @@ public struct AppleExtensions: Sendable, Hashable {
     isDevelopment = marks.contains(Self.prefix + "1")
     isProduction = marks.contains(Self.prefix + "2")
     isVoIP = ["3", "4", "5"].contains { marks.contains(Self.prefix + $0) }
-    topics = ["6", "4"].lazy.compactMap { certificate.extensionValue(oid: Self.prefix + $0) }
+    topics =
+      ["6", "4"].lazy.compactMap { certificate.extensionValue(oid: Self.prefix + $0) }
       .compactMap(Self.topics).first
   }
 

@@ -23,7 +23,8 @@ public final class CertificateRequest: @unchecked Sendable {
       let value = Array(attribute.value.utf8)
       return X509_NAME_add_entry_by_txt(name, attribute.oid, MBSTRING_UTF8, value, Int32(value.count), -1, 0) == 1
     }
-    guard filled, X509_REQ_set_pubkey(handle, key.handle) == 1, X509_REQ_sign(handle, key.handle, key.signingDigest) > 0,
+    guard filled, X509_REQ_set_pubkey(handle, key.handle) == 1,
+      X509_REQ_sign(handle, key.handle, key.signingDigest) > 0,
       let der = derEncoded({ i2d_X509_REQ(handle, $0) })
     else {
       X509_REQ_free(handle)

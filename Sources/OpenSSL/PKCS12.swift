@@ -49,8 +49,27 @@ public struct PKCS12: Sendable {
     }
     defer { PKCS12_free(handle) }
     guard KeyDerivationCost.isBearable(bytes), macRounds(handle) <= KeyDerivationCost.limit else { throw .tooCostly }
-    let password = try matching(password, handle)
-    return try contents(handle, password: password)
+    let candidates: [String?] = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? [nil, ""]
+    let refusal = password.map(\.isEmpty) == false ? PKCS12Error.wrongPassword : .passwordNeeded
+    if PKCS12_mac_present(handle) == 1 {
+      for candidate in candidates where try matches(candidate, handle) {
+        return try contents(handle, password: candidate)
+      }
+      throw refusal
+    }
+    // Without a checksum only the decryption tells. PKCS12_parse of OpenSSL 3.0 insists on one, so it gets one.
+    for candidate in candidates {
+      guard setMAC(of: handle, password: candidate) else { throw .damaged(OpenSSLError("adding a checksum")) }
+      do { return try contents(handle, password: candidate) } catch .wrongPassword { continue }
+    }
+    throw refusal
+  }
+
+  private static func setMAC(of handle: OpaquePointer, password: String?) -> Bool {
+    OpenSSLError.clear()
+    return if let password { PKCS12_set_mac(handle, password, -1, nil, 0, 1, EVP_sha256()) == 1 } else {
+      PKCS12_set_mac(handle, nil, 0, nil, 0, 1, EVP_sha256()) == 1
+    }
   }
 
   private static func macRounds(_ handle: OpaquePointer) -> Int {
@@ -63,21 +82,17 @@ public struct PKCS12: Sendable {
     return value < 0 ? .max : value
   }
 
-  /// Which form of the password fits the file's checksum.
-  private static func matching(_ password: String?, _ handle: OpaquePointer) throws(PKCS12Error) -> String? {
-    guard PKCS12_mac_present(handle) == 1 else { return password }
-    let candidates: [String?] = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? [nil, ""]
-    for candidate in candidates {
-      OpenSSLError.clear()
-      let fits =
-        if let candidate { PKCS12_verify_mac(handle, candidate, Int32(clamping: candidate.utf8.count)) } else {
-          PKCS12_verify_mac(handle, nil, 0)
-        }
-      if fits == 1 { return candidate }
-      let error = OpenSSLError("checking the password")
-      if let algorithm = error.unsupportedAlgorithm { throw .unsupported(algorithm: algorithm) }
-    }
-    throw password.map(\.isEmpty) == false ? .wrongPassword : .passwordNeeded
+  /// Whether a password fits the file's checksum.
+  private static func matches(_ password: String?, _ handle: OpaquePointer) throws(PKCS12Error) -> Bool {
+    OpenSSLError.clear()
+    let fits =
+      if let password { PKCS12_verify_mac(handle, password, Int32(clamping: password.utf8.count)) } else {
+        PKCS12_verify_mac(handle, nil, 0)
+      }
+    if fits == 1 { return true }
+    let error = OpenSSLError("checking the password")
+    if let algorithm = error.unsupportedAlgorithm { throw .unsupported(algorithm: algorithm) }
+    return false
   }
 
   private static func contents(_ handle: OpaquePointer, password: String?) throws(PKCS12Error) -> PKCS12 {
@@ -97,8 +112,8 @@ public struct PKCS12: Sendable {
     guard parsed == 1 else {
       let error = OpenSSLError("reading a PKCS#12 file")
       if let algorithm = error.unsupportedAlgorithm, !error.isBadDecrypt { throw .unsupported(algorithm: algorithm) }
-      if PKCS12_mac_present(handle) == 0 { throw password?.isEmpty == false ? .wrongPassword : .passwordNeeded }
-      throw .damaged(error)
+      // With a checksum of the file's own, the password was found right before.
+      throw error.isBadDecrypt ? .wrongPassword : .damaged(error)
     }
     OpenSSLError.clear()
     var rest: [Certificate] = []
