@@ -32,7 +32,7 @@ struct ConnectingTests {
       let unknown = try await failure(running, running.endpoint(trust: other.pem))
       #expect(unknown?.code == .tls(.unknownAuthority))
     }
-    try await withServer(server, names: "DNS:elsewhere.example") { running in
+    try await withServer(server, names: ["elsewhere.example"]) { running in
       let wrong = try await failure(running, running.endpoint())
       #expect(wrong?.code == .tls(.wrongHost))
     }

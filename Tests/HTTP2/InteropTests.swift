@@ -77,10 +77,16 @@ struct InteropTests {
   func nghttpd() async throws {
     let authority = try TestAuthority()
     try await withServer(TestServer(TestServer.accept), authority: authority) { running in
-      let (certificate, key) = try authority.files()
+      let (certificate, key) = try authority.issue()
+      let files = [key.pkcs8PEM, certificate.pem].map { text in
+        (FileManager.default.temporaryDirectory.appending(path: UUID().uuidString), text)
+      }
+      for (file, text) in files { try Data(text.utf8).write(to: file) }
+      // Leftovers in the temporary folder harm nobody.
+      defer { for (file, _) in files { try? FileManager.default.removeItem(at: file) } }
       let process = Process()
       process.executableURL = URL(filePath: "/usr/sbin/nghttpd")
-      process.arguments = ["--address", "127.0.0.1", "0", key, certificate, "-v"]
+      process.arguments = ["--address", "127.0.0.1", "0"] + files.map(\.0.path)
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()

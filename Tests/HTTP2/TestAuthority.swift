@@ -1,59 +1,31 @@
 import Foundation
 import OpenSSL
 
-/// A certificate authority for one test, made by the `openssl` command line: somebody else's certificates.
-final class TestAuthority {
-  let pem: [UInt8]
-  private let folder: URL
+/// A certificate authority for one test.
+struct TestAuthority {
+  let authority: CertificateAuthority
+  var pem: [UInt8] { Array(authority.certificate.pem.utf8) }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "http2-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try Self.run(
-      folder,
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -subj /CN=Authority "
-        + "-days 2")
-    pem = try Self.read(folder, "ca.pem")
-  }
-
-  deinit {
-    // A leftover in the temporary folder harms nobody.
-    try? FileManager.default.removeItem(at: folder)
+    authority = try CertificateAuthority(
+      subject: [.commonName("Authority")], notBefore: Date(timeIntervalSinceNow: -86_400 * 30),
+      notAfter: Date(timeIntervalSinceNow: 86_400 * 30))
   }
 
   /// Issues a certificate; negative days make it expired.
-  func identity(_ name: String = "localhost", names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 1) throws
+  func identity(_ name: String = "localhost", names: [String] = ["localhost", "127.0.0.1"], days: Double = 1) throws
     -> TLSIdentity
   {
-    try Data("subjectAltName=\(names)\n".utf8).write(to: folder.appending(path: "names"))
-    try Self.run(
-      folder,
-      "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.key -out own.csr -subj /CN=\(name)")
-    try Self.run(
-      folder, "x509 -req -in own.csr -CA ca.pem -CAkey ca.key -days \(days) -extfile names -out own.pem")
-    return TLSIdentity(
-      certificateChainPEM: try Self.read(folder, "own.pem"), privateKeyPEM: try Self.read(folder, "own.key"))
+    let (certificate, key) = try issue(name, names: names, days: days)
+    return TLSIdentity(chain: [certificate], key: key)
   }
 
-  /// A certificate and its key, for tools that want files. They go with the authority.
-  func files() throws -> (certificate: String, key: String) {
-    _ = try identity()
-    return (folder.appending(path: "own.pem").path, folder.appending(path: "own.key").path)
-  }
-
-  private static func read(_ folder: URL, _ name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: folder.appending(path: name)))
-  }
-
-  private static func run(_ folder: URL, _ arguments: String) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/openssl")
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    process.standardError = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+  func issue(_ name: String = "localhost", names: [String] = ["localhost", "127.0.0.1"], days: Double = 1) throws -> (
+    certificate: Certificate, key: PrivateKey
+  ) {
+    try authority.issue(
+      CertificateBlueprint(
+        subject: [.commonName(name)], notBefore: Date(timeIntervalSinceNow: -86_400 * 10),
+        notAfter: Date(timeIntervalSinceNow: 86_400 * days), alternativeNames: names))
   }
 }

@@ -62,8 +62,8 @@ struct Running {
 
 /// Runs a server for the time of `body`.
 func withServer(
-  _ handler: TestServer, settings: ServerSettings = .init(), days: Int = 1,
-  names: String = "DNS:localhost,IP:127.0.0.1", alpn: [String] = ["h2"],
+  _ handler: TestServer, settings: ServerSettings = .init(), days: Double = 1,
+  names: [String] = ["localhost", "127.0.0.1"], alpn: [String] = ["h2"],
   clientCertificate: TLSContext.ClientCertificate = .requestedNotRequired, authority: TestAuthority? = nil,
   _ body: (Running) async throws -> Void
 ) async throws {
