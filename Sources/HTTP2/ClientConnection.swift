@@ -58,7 +58,7 @@ public final class ClientConnection: @unchecked Sendable {
   var transport: SecureTransport?
   var connector: Connector?
   var slots: SlotTable
-  var fields = RequestFields()
+  var fields: RequestFields
   /// What ended since the handler was last told.
   var ended: [Answer] = []
   var events: [Event] = []
@@ -91,6 +91,7 @@ public final class ClientConnection: @unchecked Sendable {
     self.configuration = configuration
     self.resolver = resolver
     self.handler = handler
+    fields = RequestFields(authority: endpoint.authority)
     slots = SlotTable(capacity: configuration.maximumStreams)
     hasProven = !configuration.provesFirst
   }

@@ -75,16 +75,20 @@ public final class ClientGroup: @unchecked Sendable {
   }
 
   /// Sends a request once more that has ended, before those that wait. On the loop only.
-  public func resend(_ answer: Answer) {
+  ///
+  /// - Returns: false if it came back too often (``ClientGroupConfiguration/maximumRefusals``); then it is not sent.
+  public func resend(_ answer: Answer) -> Bool {
     precondition(loop.isCurrent)
-    queue.putBack(answer.batch, answer.index)
+    guard !isStopped, queue.putBackIfAllowed(answer, configuration.maximumRefusals) else { return false }
     pump()
+    return true
   }
 
-  /// Ends everything that waits as `notProcessed`; what is in flight goes on. On the loop only.
-  public func cancelQueued() {
+  /// Ends everything that waits, or what waits of one tag, as `notProcessed`; what is in flight goes on. On the loop
+  /// only.
+  public func cancelQueued(tag: Int64? = nil) {
     precondition(loop.isCurrent)
-    let answers = queue.takeAll().map { Answer(batch: $0.batch, index: $0.index, result: .notProcessed) }
+    let answers = queue.remove(tag: tag).map { Answer(batch: $0.batch, index: $0.index, result: .notProcessed) }
     if !answers.isEmpty { handler?.group(self, ended: answers) }
   }
 

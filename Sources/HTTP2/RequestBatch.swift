@@ -5,6 +5,9 @@ public struct RequestBatch: Sendable {
   /// Number of requests.
   public var count: Int { storage.count }
 
+  /// What the batch is for, in the caller's words.
+  public var tag: Int64 { storage.tag }
+
   /// The id that a request was given.
   public func id(_ index: Int) -> Int64 { storage.items[index].id }
 
@@ -25,6 +28,7 @@ public struct RequestBatch: Sendable {
     }
 
     let template: RequestTemplate
+    let tag: Int64
     let commonBody: UnsafeMutableRawPointer
     let commonBodyCount: Int
     private(set) var bytes: UnsafeMutableRawPointer
@@ -34,8 +38,9 @@ public struct RequestBatch: Sendable {
     private var itemCapacity: Int
     fileprivate(set) var count = 0
 
-    init(template: RequestTemplate, body: [UInt8], capacity: Int) {
+    init(template: RequestTemplate, tag: Int64, body: [UInt8], capacity: Int) {
       self.template = template
+      self.tag = tag
       commonBodyCount = body.count
       commonBody = UnsafeMutableRawPointer.allocate(byteCount: max(1, body.count), alignment: 1)
       UnsafeMutableRawBufferPointer(start: commonBody, count: body.count).copyBytes(from: body)
@@ -84,9 +89,10 @@ public struct RequestBatchBuilder: ~Copyable {
 
   /// - Parameters:
   ///   - body: of all requests that bring none of their own.
+  ///   - tag: what the batch is for, as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - capacity: how many requests to expect.
-  public init(template: RequestTemplate, body: [UInt8] = [], capacity: Int = 16) {
-    storage = RequestBatch.Storage(template: template, body: body, capacity: capacity)
+  public init(template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16) {
+    storage = RequestBatch.Storage(template: template, tag: tag, body: body, capacity: capacity)
   }
 
   /// Number of requests so far.
@@ -115,8 +121,10 @@ public struct RequestBatchBuilder: ~Copyable {
 
   /// Adds a request with the common body whose path ends with `bytes` in hexadecimal digits and whose only variable
   /// value is a UUID: the shape of an APNs push, without a string on the way.
-  public mutating func append(id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: [UInt8]) {
-    precondition(storage.template.variableNames.count == 1 && uuid.count == 16)
+  public mutating func append(
+    id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: (high: UInt64, low: UInt64)
+  ) {
+    precondition(storage.template.variableNames.count == 1)
     let offset = storage.byteCount
     let prefix = pathPrefix.utf8CodeUnitCount
     let pathLength = prefix + bytes.count * 2
@@ -131,7 +139,8 @@ public struct RequestBatchBuilder: ~Copyable {
         next.pointee = UInt8(ascii: "-")
         next += 1
       }
-      Self.put(uuid[index], &next)
+      let word = index < 8 ? uuid.high : uuid.low
+      Self.put(UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * (index & 7))), &next)
     }
     storage.append(.init(id: id, offset: offset, pathLength: Int32(pathLength), bodyLength: -1))
   }

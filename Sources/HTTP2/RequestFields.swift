@@ -13,7 +13,13 @@ struct RequestFields: ~Copyable {
     didSet { template = nil }
   }
 
-  init() { entries = .allocate(capacity: capacity) }
+  /// The endpoint's, for templates without one of their own.
+  private let authority: FieldStorage
+
+  init(authority: String) {
+    self.authority = FieldStorage([HeaderField(":authority", authority)])
+    entries = .allocate(capacity: capacity)
+  }
 
   deinit { entries.deallocate() }
 
@@ -49,6 +55,7 @@ struct RequestFields: ~Copyable {
       entries[index] = entry
       index += 1
     }
+    if !template.hasOwnAuthority { entries[RequestTemplate.authorityIndex] = authority.entries[0] }
     firstVariable = count - variable
   }
 }

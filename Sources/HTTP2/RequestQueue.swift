@@ -65,12 +65,23 @@ struct RequestQueue {
     }
   }
 
-  /// Empties the queue.
-  mutating func takeAll() -> [(batch: RequestBatch, index: Int)] {
-    var all = Array(returned[returnedHead...])
-    all.reserveCapacity(count)
-    for front in work[head...] { all += (front.next..<front.batch.count).map { (front.batch, $0) } }
-    self = RequestQueue()
-    return all
+  /// Removes everything, or what belongs to batches of one tag.
+  mutating func remove(tag: Int64?) -> [(batch: RequestBatch, index: Int)] {
+    var removed: [(batch: RequestBatch, index: Int)] = []
+    var kept = RequestQueue()
+    for (batch, index) in returned[returnedHead...] {
+      if tag == nil || batch.tag == tag { removed.append((batch, index)) } else { kept.putBack(batch, index) }
+    }
+    for front in work[head...] {
+      let rest = front.next..<front.batch.count
+      if tag == nil || front.batch.tag == tag {
+        removed += rest.map { (front.batch, $0) }
+      } else {
+        kept.work.append(front)
+        kept.count += rest.count
+      }
+    }
+    self = kept
+    return removed
   }
 }

@@ -7,24 +7,28 @@ public final class RequestTemplate: @unchecked Sendable {
   /// Names of the fields that each request gives its own value for.
   public let variableNames: [String]
   let fields: FieldStorage
+  let hasOwnAuthority: Bool
 
   /// - Parameters:
-  ///   - authority: see ``Endpoint/authority``.
+  ///   - authority: nil for the endpoint's own.
   ///   - fields: the same in every request.
   ///   - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order;
   ///     sent without indexing.
   public init(
-    method: String = "POST", scheme: String = "https", authority: String, fields: [HeaderField],
+    method: String = "POST", scheme: String = "https", authority: String? = nil, fields: [HeaderField],
     variableNames: [String] = []
   ) {
     self.variableNames = variableNames
+    hasOwnAuthority = authority != nil
     self.fields = FieldStorage(
       [
-        HeaderField(":method", method), HeaderField(":scheme", scheme), HeaderField(":authority", authority),
+        HeaderField(":method", method), HeaderField(":scheme", scheme), HeaderField(":authority", authority ?? ""),
         HeaderField(":path", "", indexing: .never),
       ] + fields + variableNames.map { HeaderField($0, "", indexing: .never) })
   }
 
+  /// Where in ``fields`` the authority stands.
+  static let authorityIndex = 2
   /// Where in ``fields`` the path stands.
   static let pathIndex = 3
 }

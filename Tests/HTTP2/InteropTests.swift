@@ -26,7 +26,8 @@ struct InteropTests {
   }
 
   /// A folder with the authority's certificate, for tools that want files.
-  private static func withFile<Result>(_ bytes: [UInt8], _ body: (String) async throws -> Result) async throws -> Result {
+  private static func withFile<Result>(_ bytes: [UInt8], _ body: (String) async throws -> Result) async throws -> Result
+  {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(bytes).write(to: file)
     // A leftover in the temporary folder harms nobody.
@@ -47,7 +48,8 @@ struct InteropTests {
         let (status, output) = try await Self.run(
           "/usr/bin/curl",
           [
-            "-sS", "--http2", "--max-time", "10", "--cacert", file, "-d", "hello", "-w", " %{http_version} %{http_code}",
+            "-sS", "--http2", "--max-time", "10", "--cacert", file, "-d", "hello", "-w",
+            " %{http_version} %{http_code}",
             "https://localhost:\(running.address.port)/3/device/00",
           ])
         #expect(status == 0)

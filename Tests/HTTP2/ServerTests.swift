@@ -44,7 +44,8 @@ struct ServerTests {
       let client = try RawClient(running, alpn: ["h2"])
       try client.begin()
       try client.send(
-        RawClient.headers(1, [(":method", "POST"), (":scheme", "https"), (":path", "/"), (":authority", "x")], end: false)
+        RawClient.headers(
+          1, [(":method", "POST"), (":scheme", "https"), (":path", "/"), (":authority", "x")], end: false)
           + RawClient.frame(0, 0, 1, Array("{}".utf8)) + RawClient.frame(0, 1, 1, []))
       let frames = try client.answer(1)
       #expect(frames.map(\.type) == [1, 0])

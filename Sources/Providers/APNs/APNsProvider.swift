@@ -1,0 +1,210 @@
+public import Foundation
+public import HTTP2
+public import OpenSSL
+import Push
+public import Reactor
+import Synchronization
+
+/// Sends pushes to APNs with one credential, over as many connections as it takes.
+///
+/// Every device of every batch comes back in exactly one ``SendReport``. A refusal is a result like any other;
+/// requests that APNs has certainly not processed are sent again unseen.
+public final class APNsProvider: @unchecked Sendable {
+  // @unchecked because: `shared` is locked; the rest is touched on the loop's thread only.
+
+  private let loop: EventLoop
+  private let clock: @Sendable () -> Date
+  private let report: @Sendable (SendReport) -> Void
+  private let stateChanged: @Sendable (ProviderState) -> Void
+  private let shared = Mutex(ProviderState.idle)
+  private var group: ClientGroup?
+  private var token: ProviderToken?
+  /// Answers that may still say that the token before the present one is too old.
+  private var staleAnswers = 0
+  /// Answers at hand that have not been looked at.
+  private var answersLeft = 0
+  /// Why what waits is being cancelled, while it is.
+  private var cancelReason: String?
+  private var credentialFailure: ProviderFailure?
+
+  /// Creates a provider; it connects with the first batch.
+  ///
+  /// - Parameters:
+  ///   - loop: several providers may share one.
+  ///   - resolver: where host names are looked up.
+  ///   - configuration: `provesFirst` is always on: APNs allows one stream until it has seen a valid token.
+  ///   - clock: for the age of the provider token.
+  ///   - report: results, on the loop's thread: hand them over and return.
+  ///   - stateChanged: on the loop's thread.
+  /// - Throws: `TLSError` if certificate, key or trust cannot be used.
+  public init(
+    _ credentials: APNsCredentials, endpoint: APNsEndpoint, loop: EventLoop, resolver: BlockingPool,
+    configuration: ClientGroupConfiguration = .init(), clock: @escaping @Sendable () -> Date = { Date() },
+    report: @escaping @Sendable (SendReport) -> Void,
+    stateChanged: @escaping @Sendable (ProviderState) -> Void = { _ in }
+  ) throws(TLSError) {
+    self.loop = loop
+    self.clock = clock
+    self.report = report
+    self.stateChanged = stateChanged
+    if case .token(let key, let keyID, let teamID) = credentials {
+      token = ProviderToken(key: key, keyID: keyID, teamID: teamID)
+    }
+    var configuration = configuration
+    configuration.connection.provesFirst = true
+    group = ClientGroup(
+      loop: loop, endpoint: try endpoint.endpoint(credentials), configuration: configuration, resolver: resolver,
+      handler: self)
+  }
+
+  /// How it stands with APNs, from any thread.
+  public var state: ProviderState { shared.withLock { $0 } }
+
+  /// Hands a batch over, from any thread.
+  public func submit(_ batch: APNsBatch) { group?.submit(batch.requests) }
+
+  /// Reports what waits of a push as not sent, from any thread. What is in flight still gets its result.
+  public func cancel(push: Int64) {
+    loop.execute { [self] in
+      cancelReason = "cancelled"
+      group?.cancelQueued(tag: push)
+      cancelReason = nil
+    }
+  }
+
+  /// Reports what waits as not sent, and closes when what is in flight has its results.
+  public func stop() {
+    loop.execute { [self] in
+      cancelReason = "stopped"
+      group?.stop()
+    }
+  }
+
+  // MARK: Answers
+
+  /// The result of an answer; nil if the request is on its way again.
+  private func result(_ answer: Answer) -> SendResult? {
+    switch answer.result {
+    case .answered(let status, let detail):
+      if status == 200 {
+        accepted()
+        return .outcome(.accepted)
+      }
+      let response = APNsResponse(status: status, detail: detail)
+      switch APNsReason(status: status, reason: response.reason) {
+      case .renewToken where sendsAgainWithNewToken(answer): return nil
+      case .renewToken, .stop: stopSending(response.reason.isEmpty ? "HTTP \(status)" : response.reason)
+      case .final, .retry: break
+      }
+      return response.result
+    case .notProcessed:
+      if let cancelReason { return .notSent(reason: cancelReason) }
+      return .retry(RetryCause(status: 0, reason: "refused by APNs without being processed"))
+    case .unknown(let cause):
+      return .outcome(.unknown(reason: Self.words(cause)))
+    }
+  }
+
+  private func accepted() {
+    guard credentialFailure != nil else { return }
+    credentialFailure = nil
+    if let group { refreshState(group.state) }
+  }
+
+  private func sendsAgainWithNewToken(_ answer: Answer) -> Bool {
+    guard let group else { return false }
+    if staleAnswers > 0 {
+      staleAnswers -= 1
+      return group.resend(answer)
+    }
+    // A key that cannot sign has been reported when the first token was made.
+    guard let text = try? token?.renewed(at: clock()) else { return false }
+    use(text)
+    staleAnswers = group.inFlight + answersLeft
+    return group.resend(answer)
+  }
+
+  private func use(_ text: String) {
+    group?.setSharedFields([HeaderField("authorization", "bearer \(text)", indexing: .never)])
+  }
+
+  /// The credential is refused: what waits would be refused too, and each refusal slows us down (Apple).
+  private func stopSending(_ reason: String) {
+    credentialFailure = credentialFailure ?? ProviderFailure(kind: .credential, reason: reason, since: clock())
+    cancelReason = reason
+    group?.cancelQueued()
+    cancelReason = nil
+    // The next batch begins on a new connection, with one request. Apple: after a change of key or certificate,
+    // close all connections.
+    group?.replaceConnections()
+    if let group { refreshState(group.state) }
+  }
+
+  private static func words(_ cause: Answer.Cause) -> String {
+    switch cause {
+    case .timeout: "no answer in time"
+    case .reset(let code): "stream reset by APNs: \(code)"
+    case .connection(let error): error.message
+    case .tooLong: "answer too long"
+    }
+  }
+
+  private func refreshState(_ groupState: ClientGroup.State) {
+    let state: ProviderState
+    switch groupState {
+    case .failing(let error):
+      // The first moment of a failure is kept while it lasts, whatever its words.
+      var since = clock()
+      if case .failing(let present) = self.state { since = present.since }
+      state = .failing(
+        ProviderFailure(
+          kind: error.isAuthentication ? .credential : .connection, reason: error.message, since: since))
+    case _ where credentialFailure != nil: state = credentialFailure.map { .failing($0) } ?? .idle
+    case .idle: state = .idle
+    case .connecting: state = .connecting
+    case .ready: state = .ready
+    }
+    let isNew = shared.withLock { present in
+      defer { present = state }
+      return present != state
+    }
+    if isNew { stateChanged(state) }
+  }
+}
+
+extension APNsProvider: ClientGroupHandler {
+  /// Turns answers into results, and reports them push by push.
+  public func group(_ group: ClientGroup, ended answers: [Answer]) {
+    var results: [(device: Int64, result: SendResult)] = []
+    results.reserveCapacity(answers.count)
+    var push: Int64 = answers.first?.batch.tag ?? 0
+    for (index, answer) in answers.enumerated() {
+      answersLeft = answers.count - index - 1
+      guard let result = result(answer) else { continue }
+      if answer.batch.tag != push {
+        if !results.isEmpty { report(SendReport(push: push, results: results)) }
+        results.removeAll()
+        push = answer.batch.tag
+      }
+      results.append((answer.id, result))
+    }
+    if !results.isEmpty { report(SendReport(push: push, results: results)) }
+  }
+
+  /// Publishes how the provider stands.
+  public func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState(state) }
+
+  /// Nothing: the group goes on with another connection, and the reason is in its state if that fails too.
+  public func group(_ group: ClientGroup, heard goAway: GoAway) {}
+
+  /// Looks at the age of the provider token.
+  public func groupWillSend(_ group: ClientGroup) {
+    guard token != nil else { return }
+    do {
+      guard let (text, isNew) = try token?.current(at: clock()), isNew else { return }
+      use(text)
+    } catch {
+      stopSending("The key cannot sign: \(error)")
+    }
+  }
+}

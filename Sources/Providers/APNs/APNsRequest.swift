@@ -1,0 +1,57 @@
+import HTTP2
+public import Push
+
+/// What is the same in all requests of one push.
+public struct APNsRequest: Sendable, Hashable {
+  /// All headers but path, authorization and `apns-id`.
+  public let headers: APNsHeaders
+  /// The JSON that the device gets.
+  public let payload: [UInt8]
+
+  /// Creates a request.
+  public init(headers: APNsHeaders, payload: [UInt8]) {
+    self.headers = headers
+    self.payload = payload
+  }
+
+  /// `apns-id` last, with a value for each device. What is the same in the whole push may be indexed (Apple: path and
+  /// authorization never, `apns-id` once).
+  var template: RequestTemplate {
+    RequestTemplate(
+      fields: headers.fields.map { HeaderField($0.name, $0.value) } + [HeaderField("content-type", "application/json")],
+      variableNames: ["apns-id"])
+  }
+}
+
+/// One push to many devices, ready to be sent.
+public struct APNsBatch: Sendable {
+  let requests: RequestBatch
+
+  /// The push.
+  public var push: Int64 { requests.tag }
+  /// Number of devices.
+  public var count: Int { requests.count }
+}
+
+/// Fills an ``APNsBatch``. A thousand to five thousand devices are a good size.
+public struct APNsBatchBuilder: ~Copyable {
+  private var requests: RequestBatchBuilder
+
+  /// - Parameters:
+  ///   - push: comes back with the results.
+  ///   - capacity: how many devices to expect.
+  public init(push: Int64, request: APNsRequest, capacity: Int = 1000) {
+    requests = RequestBatchBuilder(template: request.template, tag: push, body: request.payload, capacity: capacity)
+  }
+
+  /// Number of devices so far.
+  public var count: Int { requests.count }
+
+  /// Adds a device.
+  public mutating func append(device: Int64, token: DeviceToken, id: APNsID) {
+    requests.append(id: device, pathPrefix: "/3/device/", hexadecimal: token.bytes, uuid: (id.high, id.low))
+  }
+
+  /// The finished batch.
+  public consuming func build() -> APNsBatch { APNsBatch(requests: requests.build()) }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import HTTP2
+import OpenSSL
+import Push
+import Synchronization
+import Testing
+
+@testable import Providers
+
+@Suite("APNs provider")
+struct APNsProviderTests {
+  @Test("a push has Apple's path, headers and body, and a token that its key has signed")
+  func shape() async throws {
+    let fields = Mutex<[String]>([])
+    let body = Mutex<[UInt8]>([])
+    let script = ScriptedAPNs { request, responder, _ in
+      fields.withLock { $0 = request.fields.map { "\($0.name): \($0.value)" } }
+      body.withLock { $0 = request.body }
+      responder.respond(ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let key = try PrivateKey.generateP256()
+      let client = try TestProvider(running, .token(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ"))
+      #expect(await client.send(0x0102_0304..<0x0102_0305).results == [0x0102_0304: .outcome(.accepted)])
+      let seen = fields.withLock { $0 }
+      let authorization = try #require(seen.first { $0.hasPrefix("authorization: bearer ") })
+      #expect(
+        seen.filter { $0 != authorization } == [
+          ":method: POST", ":scheme: https", ":authority: localhost:\(running.port)",
+          ":path: /3/device/" + String(repeating: "04030201", count: 8), "apns-topic: com.example.app",
+          "apns-push-type: alert", "apns-priority: 10", "apns-expiration: 1800003600", "apns-collapse-id: lunch",
+          "content-type: application/json", "apns-id: 12345678-9abc-8ef0-8000-000001020304",
+        ])
+      #expect(body.withLock { String(decoding: $0, as: UTF8.self) } == #"{"aps":{"alert":{"title":"Hello"}}}"#)
+      let token = try JSONWebToken(String(authorization.dropFirst("authorization: bearer ".count)))
+      #expect(token.isSigned(by: key.publicKey))
+      #expect(token.algorithm == "ES256")
+      #expect(token.keyID == "ABC123DEFG")
+      #expect(token.issuer == "DEF123GHIJ")
+      #expect(token.issuedAt == 1_800_000_000)
+    }
+  }
+
+  @Test("one stream until a first push was accepted, then many")
+  func provesItself() async throws {
+    let most = Mutex(0)
+    let early = Mutex(0)
+    let script = ScriptedAPNs { request, responder, number in
+      let open = request.connection.openStreams
+      if number <= 1 { early.withLock { $0 = max($0, open) } }
+      most.withLock { $0 = max($0, open) }
+      responder.respond(ServerResponse(status: 200), after: .milliseconds(5))
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      let results = await client.send(0..<2000)
+      #expect(results.count(.outcome(.accepted)) == 2000)
+      #expect(early.withLock { $0 } == 1)
+      #expect(most.withLock { $0 } > 100)
+      #expect(results.states.last == .ready)
+      // One token for all of it.
+      #expect(script.seen.withLock { $0.authorizations.count } == 1)
+    }
+  }
+
+  @Test("refusals are results, each device its own")
+  func refusals() async throws {
+    let answers = [
+      ScriptedAPNs.answer(200), ScriptedAPNs.answer(400, "BadDeviceToken"),
+      ServerResponse(status: 410, body: Array(#"{"reason":"Unregistered","timestamp":1700000000123}"#.utf8)),
+      ScriptedAPNs.answer(413, "PayloadTooLarge"),
+      ScriptedAPNs.answer(429, "TooManyRequests", [HeaderField("retry-after", "7")]),
+      ScriptedAPNs.answer(503, "ServiceUnavailable"), ScriptedAPNs.answer(500),
+    ]
+    let script = ScriptedAPNs { request, responder, _ in
+      let device = Int(request.fields["apns-id"]?.suffix(1) ?? "") ?? 0
+      responder.respond(answers[device])
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      let results = await client.send(0..<7).results
+      let expected: [Int64: SendResult] = [
+        0: .outcome(.accepted),
+        1: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)),
+        2: .outcome(
+          .rejected(
+            status: 410, reason: "Unregistered", tokenInvalidSince: Date(timeIntervalSince1970: 1_700_000_000.123))),
+        3: .outcome(.rejected(status: 413, reason: "PayloadTooLarge", tokenInvalidSince: nil)),
+        4: .retry(RetryCause(status: 429, reason: "TooManyRequests", retryAfter: .seconds(7))),
+        5: .retry(RetryCause(status: 503, reason: "ServiceUnavailable")),
+        6: .retry(RetryCause(status: 500, reason: "HTTP 500")),
+      ]
+      #expect(results == expected)
+    }
+  }
+
+  @Test(
+    "a refused credential stops what waits, and is the provider's state until a push is accepted",
+    arguments: ["InvalidProviderToken", "BadEnvironmentKeyInToken", "SomethingNew"])
+  func refusedCredential(reason: String) async throws {
+    let script = ScriptedAPNs { _, responder, number in
+      responder.respond(number == 1 ? ScriptedAPNs.answer(403, reason) : ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      let results = await client.send(0..<100)
+      #expect(results.count(.outcome(.rejected(status: 403, reason: reason, tokenInvalidSince: nil))) == 1)
+      #expect(results.count(.notSent(reason: reason)) == 99)
+      #expect(script.seen.withLock { $0.requests } == 1)
+      let failure = ProviderFailure(kind: .credential, reason: reason, since: clock.now)
+      #expect(client.provider.state == .failing(failure))
+      let later = await client.send(100..<200)
+      #expect(later.count(.outcome(.accepted)) == 100)
+      _ = await client.wait { $0.states.last == .ready }
+      // A new connection for a new try.
+      #expect(script.seen.withLock { $0.opened } == 2)
+    }
+  }
+
+  @Test("a token that is too old for APNs is replaced, and what it was refused for is sent again")
+  func expiredToken() async throws {
+    let first = Mutex("")
+    let script = ScriptedAPNs { request, responder, number in
+      let authorization = request.fields["authorization"] ?? ""
+      if number == 1 { first.withLock { $0 = authorization } }
+      let isOld = number > 50 && authorization == first.withLock { $0 }
+      responder.respond(
+        isOld ? ScriptedAPNs.answer(403, "ExpiredProviderToken") : ServerResponse(status: 200),
+        after: .milliseconds(1))
+    }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      #expect(await client.send(0..<50).count(.outcome(.accepted)) == 50)
+      clock.advance(minutes: 30)
+      let results = await client.send(50..<1000)
+      #expect(results.count(.outcome(.accepted)) == 1000)
+      #expect(results.repeated.isEmpty)
+      #expect(script.seen.withLock { $0.authorizations.count } == 2)
+    }
+  }
+
+  @Test("a fresh token that APNs calls expired is not replaced again and again: a clock is wrong")
+  func expiredAtOnce() async throws {
+    let script = ScriptedAPNs { _, responder, _ in
+      responder.respond(ScriptedAPNs.answer(403, "ExpiredProviderToken"))
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      let results = await client.send(0..<10)
+      #expect(results.count(.notSent(reason: "ExpiredProviderToken")) == 9)
+      #expect(script.seen.withLock { $0.requests } == 1)
+    }
+  }
+
+  @Test("a token is replaced after 45 minutes, between two pushes")
+  func refresh() async throws {
+    let script = ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200)) }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      _ = await client.send(0..<10)
+      clock.advance(minutes: 44)
+      _ = await client.send(10..<20)
+      #expect(script.seen.withLock { $0.authorizations.count } == 1)
+      clock.advance(minutes: 2)
+      #expect(await client.send(20..<30).count(.outcome(.accepted)) == 30)
+      #expect(script.seen.withLock { $0.authorizations.count } == 2)
+    }
+  }
+
+  @Test("a certificate is shown instead of a token")
+  func certificate() async throws {
+    let script = ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200)) }
+    try await withAPNs(script) { running in
+      let credentials = try running.certificate()
+      #expect(credentials.permits(topic: "com.example.app"))
+      #expect(!credentials.permits(topic: "com.example.app.voip"))
+      let client = try TestProvider(running, credentials)
+      #expect(await client.send(0..<10).count(.outcome(.accepted)) == 10)
+      let seen = script.seen.withLock { $0 }
+      #expect(seen.authorizations.isEmpty)
+      let shown = try #require(seen.certificates.first ?? nil)
+      #expect(try Certificate(der: shown).subject.commonName == "Apple Push Services: com.example.app")
+    }
+  }
+
+  @Test("a certificate that the server refuses in TLS is a failing credential; what waits can be taken back")
+  func refusedCertificate() async throws {
+    let script = ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200)) }
+    try await withAPNs(script, requiresCertificate: true) { running in
+      let client = try TestProvider(running, running.certificate(stranger: true))
+      client.submit(0..<10, push: 7)
+      let failing = await client.wait { results in
+        results.states.contains { if case .failing(let failure) = $0 { failure.kind == .credential } else { false } }
+      }
+      #expect(failing.results.isEmpty)
+      client.provider.cancel(push: 8)
+      client.provider.cancel(push: 7)
+      let results = await client.wait { $0.results.count == 10 }
+      #expect(results.count(.notSent(reason: "cancelled")) == 10)
+    }
+  }
+
+  @Test("GOAWAY every 100 pushes: each device gets one result, and APNs sees each once")
+  func goAway() async throws {
+    let script = ScriptedAPNs { request, responder, number in
+      responder.respond(ServerResponse(status: 200))
+      if number % 100 == 0 {
+        request.connection.goAway(lastStreamID: request.streamID, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+      }
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      let results = await client.send(0..<3000)
+      #expect(results.count(.outcome(.accepted)) == 3000)
+      #expect(results.repeated.isEmpty)
+      #expect(script.seen.withLock { $0.ids.values.allSatisfy { $0 == 1 } })
+    }
+  }
+
+  @Test("a connection that is cut leaves unknown outcomes, not lost devices")
+  func cut() async throws {
+    let script = ScriptedAPNs { request, responder, number in
+      if number == 500 { request.connection.cut() } else { responder.respond(ServerResponse(status: 200)) }
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      let results = await client.send(0..<2000)
+      let unknown = results.results.values.count { if case .outcome(.unknown) = $0 { true } else { false } }
+      #expect(unknown > 0)
+      #expect(results.count(.outcome(.accepted)) + unknown == 2000)
+      #expect(results.repeated.isEmpty)
+    }
+  }
+
+  @Test("a server that is not there is a failing connection; a stopped provider gives everything back")
+  func unreachable() async throws {
+    let script = ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200)) }
+    try await withAPNs(script) { running in
+      // Port 1 of this machine: nobody may listen there but root's tcpmux.
+      let client = try TestProvider(running, running.token(), port: 1)
+      client.submit(0..<10)
+      let failing = await client.wait { results in
+        results.states.contains { if case .failing(let failure) = $0 { failure.kind == .connection } else { false } }
+      }
+      #expect(failing.results.isEmpty)
+      client.provider.stop()
+      client.submit(10..<20)
+      let results = await client.wait { $0.results.count == 20 }
+      #expect(results.count(.notSent(reason: "stopped")) == 20)
+    }
+  }
+}

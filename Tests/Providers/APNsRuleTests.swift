@@ -1,0 +1,74 @@
+import Foundation
+import OpenSSL
+import Push
+import Testing
+
+@testable import HTTP2
+@testable import Providers
+
+@Suite("APNs rules")
+struct APNsRuleTests {
+  @Test(
+    "what has to be done about an answer",
+    arguments: [
+      (400, "BadDeviceToken", APNsReason.final), (400, "DeviceTokenNotForTopic", .final),
+      (400, "TopicDisallowed", .final), (400, "IdleTimeout", .retry), (403, "ExpiredProviderToken", .renewToken),
+      (403, "InvalidProviderToken", .stop), (403, "BadCertificate", .stop), (403, "BadCertificateEnvironment", .stop),
+      (403, "Forbidden", .stop), (403, "", .stop), (404, "BadPath", .final), (405, "MethodNotAllowed", .final),
+      (410, "Unregistered", .final), (410, "ExpiredToken", .final), (413, "PayloadTooLarge", .final),
+      (429, "TooManyRequests", .retry), (429, "TooManyProviderTokenUpdates", .retry),
+      (500, "InternalServerError", .retry), (503, "ServiceUnavailable", .retry), (503, "Shutdown", .retry),
+      (504, "", .retry), (418, "Teapot", .final),
+    ])
+  func reasons(status: Int, reason: String, expected: APNsReason) {
+    #expect(APNsReason(status: status, reason: reason) == expected)
+  }
+
+  @Test(
+    "bodies are read in their usual form, in any other JSON, and not at all",
+    arguments: [
+      (#"{"reason":"Unregistered"}"#, "Unregistered", nil),
+      (#"{"reason":"Unregistered","timestamp":1700000000000}"#, "Unregistered", 1_700_000_000),
+      (#"{ "timestamp": 1700000000000, "reason": "ExpiredToken" }"#, "ExpiredToken", 1_700_000_000),
+      (#"{"reason":"A\"B"}"#, "A\"B", nil), (#"{"reason":"X","timestamp":"soon"}"#, "X", nil),
+      (#"{"reason":"X""#, "", nil), ("", "", nil), ("Bad gateway", "", nil), ("[]", "", nil),
+    ] as [(String, String, Double?)])
+  func bodies(text: String, reason: String, seconds: Double?) {
+    let response = APNsResponse(status: 410, detail: .init(fields: HeaderList(), body: Array(text.utf8)))
+    #expect(response.reason == reason)
+    #expect(response.tokenInvalidSince == seconds.map { Date(timeIntervalSince1970: $0) })
+  }
+
+  @Test(
+    "Retry-After in seconds is kept; anything else is passed over", arguments: [("120", 120), ("-1", 0), ("Fri", nil)])
+  func retryAfter(text: String, seconds: Int?) {
+    let fields = HeaderList([("retry-after", text)])
+    let response = APNsResponse(status: 429, detail: .init(fields: fields, body: []))
+    #expect(response.retryAfter == seconds.map { .seconds($0) })
+  }
+
+  @Test("a provider token lives 45 minutes, and is not renewed before 20")
+  func tokenAge() throws {
+    let start = Date(timeIntervalSince1970: 1_800_000_000)
+    var token = ProviderToken(key: try PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+    let first = try token.current(at: start)
+    #expect(first.isNew)
+    #expect(try token.current(at: start + 44 * 60) == (first.text, false))
+    #expect(try token.renewed(at: start + 19 * 60) == nil)
+    let second = try #require(try token.renewed(at: start + 20 * 60))
+    #expect(second != first.text)
+    #expect(try token.current(at: start + 60 * 60) == (second, false))
+    let third = try token.current(at: start + 65 * 60)
+    #expect(third.isNew && third.text != second)
+    // The clock is set back by an hour.
+    #expect(try token.current(at: start).isNew)
+  }
+
+  @Test("Apple's servers, and any other")
+  func endpoints() {
+    #expect(APNsEndpoint(.production).host == "api.push.apple.com")
+    #expect(APNsEndpoint(.development).host == "api.sandbox.push.apple.com")
+    #expect(APNsEndpoint(.production).port == 443)
+    #expect(APNsEndpoint.custom(host: "localhost", port: 8443, trust: nil).port == 8443)
+  }
+}
