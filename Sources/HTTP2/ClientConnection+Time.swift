@@ -7,8 +7,8 @@ extension ClientConnection {
     let shortest = min(
       configuration.requestTimeout, configuration.pingAfter, configuration.pingTimeout, configuration.idlePingAfter,
       .seconds(4))
-    timer = loop.schedule(after: max(shortest / 4, .milliseconds(5))) { [weak self] in
-      guard let self, state == .open || state == .draining else { return }
+    timer = loop.schedule(after: max(shortest / 4, .milliseconds(5))) { [self] in
+      guard state == .open || state == .draining else { return }
       look()
       if state != .closed { watch() }
     }

@@ -108,12 +108,14 @@ public final class ClientConnection: @unchecked Sendable {
     Socket.ignoreBrokenPipeSignal()
     state = .connecting
     let seconds = configuration.connectTimeout
-    timer = loop.schedule(after: seconds) { [weak self] in
-      guard let self, state == .connecting else { return }
+    // Timers hold the connection and are cancelled when it ends. A weak reference would make every retain of the
+    // connection, several for each request, take Swift's slow path.
+    timer = loop.schedule(after: seconds) { [self] in
+      guard state == .connecting else { return }
       fail(HTTP2Error(.connectTimeout, "\(endpoint.authority) did not answer within \(seconds)."))
     }
-    connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver) { [weak self] result in
-      guard let self, state == .connecting else {
+    connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver) { [self] result in
+      guard state == .connecting else {
         if case .success(let descriptor) = result { Glibc.close(descriptor) }
         return
       }

@@ -34,18 +34,19 @@ final class Connector: EventHandler, @unchecked Sendable {
       tryNext()
       return
     }
-    // Not structured: the loop's callbacks wait for it, and `cancel()` makes its result unwanted.
-    Task { [self, resolver, loop] in
-      do {
-        let found = try await resolver.run { try Socket.resolve(host: host, port: port) }
-        loop.execute { [self] in
+    // No task: a busy cooperative pool would hold up the connection.
+    let isAdded = resolver.execute { [self, loop] in
+      let result = Result { try Socket.resolve(host: host, port: port) }
+      loop.execute { [self] in
+        switch result {
+        case .success(let found):
           addresses = found
           tryNext()
+        case .failure(let error): finish(.failure(HTTP2Error(.lookup, "\(error)")))
         }
-      } catch {
-        loop.execute { [self] in finish(.failure(HTTP2Error(.lookup, "\(error)"))) }
       }
     }
+    if !isAdded { finish(.failure(HTTP2Error(.stopped, "The resolver was stopped."))) }
   }
 
   func cancel() {

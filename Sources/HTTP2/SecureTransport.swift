@@ -146,8 +146,10 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
             return
           }
           rounds += 1
+          // Both sides work at the same time only if answers leave before everything is read.
+          if rounds % 4 == 0 { owner?.transportSettled() }
           // Others are on this loop too. What OpenSSL holds makes no event: come back for it.
-          if rounds == 64 {
+          if rounds == 64, phase == .open {
             loop.execute { [self] in if phase == .open { ready(.readable) } }
             return
           }
@@ -191,6 +193,8 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
       resume()
     } catch {
       // A write fails first where the peer's alert or GOAWAY is still to be read: its reason is the better one.
+      // Inside of reading it is found without our help.
+      guard !isReading else { return }
       readAll()
       if phase == .open { owner?.transportFailed(HTTP2Error(error)) }
     }

@@ -52,8 +52,10 @@ public final class ServerConnection: @unchecked Sendable {
   }
 
   func start(_ descriptor: Int32, _ context: TLSContext) {
-    handshakeTimer = loop.schedule(after: settings.handshakeTimeout) { [weak self] in
-      guard let self, !isAnnounced else { return }
+    // It holds the connection and is cancelled when that ends. A weak reference would make every retain of the
+    // connection, several for each request, take Swift's slow path.
+    handshakeTimer = loop.schedule(after: settings.handshakeTimeout) { [self] in
+      guard !isAnnounced else { return }
       fail(HTTP2Error(.connectTimeout, "The client did not begin within \(settings.handshakeTimeout)."))
     }
     do {

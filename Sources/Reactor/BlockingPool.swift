@@ -32,17 +32,22 @@ public final class BlockingPool: Sendable {
   /// - Throws: what `body` throws, or `CancellationError` if the pool was stopped before.
   public func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let added = state.withLock { state in
-        guard !state.stopping else { return false }
-        state.work.append { continuation.resume(with: Result(catching: body)) }
-        return true
-      }
-      if added {
-        available.signal()
-      } else {
-        continuation.resume(throwing: CancellationError())
-      }
+      let isAdded = execute { continuation.resume(with: Result(catching: body)) }
+      if !isAdded { continuation.resume(throwing: CancellationError()) }
     }
+  }
+
+  /// Runs `work` on one of the pool's threads, soon; for callers that are no tasks, as callbacks of an event loop.
+  ///
+  /// - Returns: false if the pool was stopped before: then `work` is not run.
+  public func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let isAdded = state.withLock { state in
+      guard !state.stopping else { return false }
+      state.work.append(work)
+      return true
+    }
+    if isAdded { available.signal() }
+    return isAdded
   }
 
   /// Lets the threads end once the work already handed over is done. Does not wait.
