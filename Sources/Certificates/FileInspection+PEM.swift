@@ -25,8 +25,9 @@ extension FileInspection {
       let own = certificates.firstIndex { !$0.isAuthority } ?? 0
       return certificate(certificates.remove(at: own), key: nil, others: certificates, format: .pem)
     }
+    let keysByPublicHalf = Dictionary(keys.map { ($0.publicKey.der, $0) }) { first, _ in first }
     for (index, candidate) in certificates.enumerated() {
-      guard let key = keys.first(where: { $0.matches(candidate) }) else { continue }
+      guard let key = keysByPublicHalf[candidate.publicKeyDER] else { continue }
       certificates.remove(at: index)
       return certificate(candidate, key: key, others: certificates, format: .pem)
     }
