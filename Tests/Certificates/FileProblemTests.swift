@@ -45,7 +45,7 @@ struct FileProblemTests {
     let made = try Made()
     var numbers = SeededNumbers(seed: 3)
     for whole in [try made.profile(), made.certificate.der, Data((made.pem + made.keyPEM).utf8)] {
-      for _ in 0..<800 {
+      for _ in 0..<400 {
         var changed = whole
         for _ in 0..<Int.random(in: 1...4, using: &numbers) {
           changed[Int.random(in: 0..<whole.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)

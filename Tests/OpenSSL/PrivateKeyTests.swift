@@ -62,7 +62,7 @@ struct PrivateKeyTests {
       "-out", "x.p12")
     let locked = try openssl.text("locked.pem")
     let file = try openssl.data("x.p12")
-    for number in 0..<1500 {
+    for number in 0..<700 {
       #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(pem: locked, password: "\(number)") }
       #expect(throws: PKCS12Error.wrongPassword) { try PKCS12.open(file, password: "\(number)") }
     }
