@@ -4,13 +4,14 @@ public import Reactor
 /// Serves the files below a folder: no folders, nothing that begins with a dot, nothing outside, also not by a
 /// symbolic link.
 public struct StaticFiles: Sendable {
-  /// Files up to this size are read at once and sent with their head.
+  /// Files up to this size are read at once, sent with their head, and kept for a second.
   private static let smallSize = 32 * 1024
 
   /// The folder, without symbolic links.
   public let root: String
   private let cacheControl: String
   private let pool: BlockingPool
+  private let cache = FileCache()
 
   /// Serves a folder.
   ///
@@ -32,17 +33,50 @@ public struct StaticFiles: Sendable {
   public func response(to request: Request, path: [String]) async throws -> Response? {
     guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
     let location = ([root] + path).joined(separator: "/")
-    guard let found = try await pool.run({ [root] in Self.open(location, below: root) }) else { return nil }
-    return try await answer(request, with: found, name: name)
+    guard let found = try await find(location) else { return nil }
+    return try answer(request, with: found, name: name)
+  }
+
+  private enum Content: Sendable {
+    case bytes([UInt8])
+    case file(OpenFile)
+
+    var size: Int {
+      switch self {
+      case .bytes(let bytes): bytes.count
+      case .file(let file): file.size
+      }
+    }
+
+    func body(_ range: Range<Int>) -> ResponseBody {
+      switch self {
+      case .bytes(let bytes): .bytes(range.count == bytes.count ? bytes : Array(bytes[range]))
+      case .file(let file): .file(file, range)
+      }
+    }
   }
 
   private struct Found: Sendable {
-    let file: OpenFile
+    let content: Content
     let modified: Int
     let etag: String
   }
 
-  private func answer(_ request: Request, with found: Found, name: String) async throws -> Response {
+  private func find(_ location: String) async throws -> Found? {
+    let now = EventLoop.now()
+    if let entry = cache.entry(location, at: now) {
+      return Found(content: .bytes(entry.bytes), modified: entry.modified, etag: entry.etag)
+    }
+    guard let found = try await pool.run({ [root] in try Self.open(location, below: root) }) else { return nil }
+    if case .bytes(let bytes) = found.content {
+      cache.store(
+        FileCache.Entry(bytes: bytes, modified: found.modified, etag: found.etag, expires: now + FileCache.lifetime),
+        at: location)
+    }
+    return found
+  }
+
+  private func answer(_ request: Request, with found: Found, name: String) throws -> Response {
     let modified = HTTPDate.format(found.modified)
     var response = Response(headers: [
       "ETag": found.etag, "Last-Modified": modified, "Cache-Control": cacheControl, "Accept-Ranges": "bytes",
@@ -52,28 +86,21 @@ public struct StaticFiles: Sendable {
       return response
     }
     response.headers.append("Content-Type", ContentType.of(fileName: name))
-    var range = 0..<found.file.size
+    let size = found.content.size
+    var range = 0..<size
     if request.method == .get, let field = request.header("Range"), Self.rangeApplies(request, found, modified) {
-      switch ByteRange(field, size: found.file.size) {
+      switch ByteRange(field, size: size) {
       case .whole: break
       case .part(let part):
         range = part
         response.status = .partialContent
-        response.headers.append("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(found.file.size)")
+        response.headers.append("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
       case .unsatisfiable:
-        throw HTTPError(.rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(found.file.size)"])
+        throw HTTPError(.rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(size)"])
       }
     }
-    response.body = try await body(found.file, range, method: request.method)
+    response.body = found.content.body(range)
     return response
-  }
-
-  private func body(_ file: OpenFile, _ range: Range<Int>, method: Method) async throws -> ResponseBody {
-    guard range.count <= Self.smallSize, method != .head else { return .file(file, range) }
-    guard let bytes = try await pool.run({ file.read(range) }), bytes.count == range.count else {
-      throw SystemError("pread")
-    }
-    return .bytes(bytes)
   }
 
   /// RFC 9110 section 13.2.2: `If-Modified-Since` counts only without `If-None-Match`.
@@ -101,7 +128,7 @@ public struct StaticFiles: Sendable {
 
   // MARK: On the pool
 
-  private static func open(_ location: String, below root: String) -> Found? {
+  private static func open(_ location: String, below root: String) throws -> Found? {
     guard let resolved = resolve(location), isInside(resolved, root) else { return nil }
     // O_NONBLOCK: opening a named pipe must not wait. O_NOFOLLOW: a link put there meanwhile is not followed.
     let descriptor = Glibc.open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -111,11 +138,13 @@ public struct StaticFiles: Sendable {
       close(descriptor)
       return nil
     }
+    let file = OpenFile(descriptor: descriptor, size: Int(information.st_size))
     let time = information.st_mtim
     let stamp = String(time.tv_sec, radix: 16) + "." + String(time.tv_nsec, radix: 16)
-    let etag = "\"\(stamp)-\(String(information.st_size, radix: 16))-\(String(information.st_ino, radix: 16))\""
-    return Found(
-      file: OpenFile(descriptor: descriptor, size: Int(information.st_size)), modified: time.tv_sec, etag: etag)
+    let etag = "\"\(stamp)-\(String(file.size, radix: 16))-\(String(information.st_ino, radix: 16))\""
+    guard file.size <= smallSize else { return Found(content: .file(file), modified: time.tv_sec, etag: etag) }
+    guard let bytes = file.read(0..<file.size), bytes.count == file.size else { throw SystemError("pread") }
+    return Found(content: .bytes(bytes), modified: time.tv_sec, etag: etag)
   }
 
   /// By components: `/srv/public-old` is not inside `/srv/public`.
