@@ -70,7 +70,9 @@ extension RequestLine {
       authority = start..<pathStart
     }
     let pathEnd = question.map { max($0, pathStart) } ?? target.upperBound
+    // `http://host` asks for `/` (RFC 9112 section 3.2.1), and the last slash before the host is one.
     path = pathStart..<pathEnd
+    if path.isEmpty, let authority { path = authority.lowerBound - 1..<authority.lowerBound }
     if pathEnd < target.upperBound { query = pathEnd + 1..<target.upperBound }
     if let query { try Self.checkEscapes(bytes, in: query) }
   }
