@@ -79,7 +79,14 @@ struct ServerTimeTests {
 
   @Test("two hundred stuck clients do not keep others waiting")
   func stuckClients() async throws {
-    try await withServer(router()) { server in
+    // Who waited for one of them would wait for an hour.
+    try await withServer(
+      router(),
+      configure: {
+        $0.headerTimeout = .seconds(3600)
+        $0.bodyTimeout = .seconds(3600)
+      }
+    ) { server in
       var stuck: [RawClient] = []
       defer { for client in stuck { client.close() } }
       for number in 0..<200 {
@@ -87,17 +94,11 @@ struct ServerTimeTests {
         stuck.append(client)
         client.send(number % 2 == 0 ? "GET / HTTP/1.1\r\nHos" : "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab")
       }
-      let clock = ContinuousClock()
-      var slowest = Duration.zero
       for _ in 0..<50 {
-        let time = try await clock.measure {
-          let answer = try await server.exchange("GET / HTTP/1.1\r\n" + close)
-          #expect(answer.statuses == [200])
-        }
-        slowest = max(slowest, time)
+        let answer = try await server.exchange("GET / HTTP/1.1\r\n" + close)
+        #expect(answer.statuses == [200])
       }
-      // The time-outs of the stuck ones are 10 and 30 seconds: whoever waits for them waits that long.
-      #expect(slowest < .seconds(5))
+      #expect(server.server.connectionCount >= 200)
     }
   }
 
@@ -121,11 +122,12 @@ struct ServerTimeTests {
 
   @Test("a client that goes in the middle of its body ends the handler's reading")
   func clientGone() async throws {
+    let begun = Signal<Void>()
     let errors = Signal<String>()
     var router = router()
     router.post("/upload", options: .init(streamsBody: true)) { request in
       do {
-        for try await _ in request.body {}
+        for try await _ in request.body { begun.send() }
       } catch {
         errors.send("\(error)")
         throw error
@@ -135,6 +137,7 @@ struct ServerTimeTests {
     try await withServer(router) { server in
       let reset = try RawClient(server.address)
       reset.send("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
+      _ = await begun.next()
       reset.reset()
       #expect(await errors.next() == ClientGone().description)
       let half = try await server.connected { client in
