@@ -1,0 +1,71 @@
+import COpenSSL
+public import Foundation
+
+/// A signed message (CMS SignedData, RFC 5652), as a provisioning profile is one.
+public struct CMSMessage: Sendable {
+  /// What was signed.
+  public let content: Data
+  /// The certificates that were sent along: the signers' and their issuers'.
+  public let certificates: [Certificate]
+  /// Whether each signature fits the content by the certificates that were sent along.
+  ///
+  /// Who these signers are, and whether anybody trusts them, is not looked at.
+  public let isIntact: Bool
+
+  /// Reads a message in its binary form.
+  ///
+  /// - Throws: ``CMSError``.
+  public init(der: some DataProtocol) throws(CMSError) {
+    let bytes = Array(der)
+    switch DER.header(of: bytes[...]) {
+    case .truncated where bytes.first == DER.sequence: throw .truncated
+    case .whole(DER.sequence, _), .indefinite: break
+    default: throw .notSigned
+    }
+    OpenSSLError.clear()
+    defer { OpenSSLError.clear() }
+    let handle = bytes.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      return d2i_CMS_ContentInfo(nil, &position, buffer.count)
+    }
+    guard let handle else { throw .notSigned }
+    defer { CMS_ContentInfo_free(handle) }
+    guard OBJ_obj2nid(CMS_get0_type(handle)) == NID_pkcs7_signed else { throw .notSigned }
+    guard let place = CMS_get0_content(handle), let string = place.pointee else { throw .noContent }
+    let count = Int(ASN1_STRING_length(string))
+    content =
+      if count > 0, let start = ASN1_STRING_get0_data(string) { Data(bytes: start, count: count) } else { Data() }
+    certificates = Self.certificates(of: handle)
+    let flags = UInt32(CMS_NO_SIGNER_CERT_VERIFY | CMS_BINARY)
+    isIntact = MemoryBIO.written { CMS_verify(handle, nil, nil, nil, $0, flags) == 1 } != nil
+  }
+
+  private static func certificates(of handle: OpaquePointer) -> [Certificate] {
+    guard let stack = CMS_get1_certs(handle) else { return [] }
+    defer { pki_certificates_free(stack) }
+    return (0..<max(0, pki_certificates_count(stack))).compactMap { index in
+      guard let der = derEncoded({ i2d_X509(pki_certificates_at(stack, index), $0) }) else { return nil }
+      // A certificate that nobody can read takes nothing from the content.
+      return try? Certificate(der: der)
+    }
+  }
+
+  /// Makes a message, in its binary form, with the signer's certificate and `others` in it.
+  public static func sign(
+    _ content: some DataProtocol, certificate: Certificate, key: PrivateKey, others: [Certificate] = []
+  ) throws(OpenSSLError) -> Data {
+    OpenSSLError.clear()
+    let stack = pki_certificates_new()
+    defer { pki_certificates_release(stack) }
+    for other in others { _ = pki_certificates_push(stack, other.x509) }
+    let der: Data? = MemoryBIO.reading(content) { bio in
+      let message = CMS_sign(certificate.x509, key.handle, stack, bio, UInt32(CMS_BINARY))
+      defer { CMS_ContentInfo_free(message) }
+      guard message != nil else { return nil }
+      return derEncoded { i2d_CMS_ContentInfo(message, $0) }
+    }
+    withExtendedLifetime((certificate, key, others)) {}
+    guard let der else { throw OpenSSLError("signing a message") }
+    return der
+  }
+}

@@ -1,0 +1,57 @@
+import COpenSSL
+public import Foundation
+
+extension Certificate {
+  /// The name proper of the subject.
+  public var commonName: String? { subject.commonName }
+  /// The company of the subject.
+  public var organization: String? { subject.organization }
+  /// The unit of the subject: in certificates of Apple the team id.
+  public var organizationalUnit: String? { subject.organizationalUnit }
+  /// `UID` of the subject: in push certificates of Apple the topic.
+  public var userID: String? { subject.userID }
+
+  /// In upper-case hexadecimal digits, as `openssl x509 -serial` shows it.
+  public var serialNumber: String {
+    guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(x509), nil) else { return "" }
+    defer { BN_free(number) }
+    guard let text = BN_bn2hex(number) else { return "" }
+    defer { pki_free(text) }
+    return String(cString: text)
+  }
+
+  /// SHA-256 of the certificate as `AB:CD:…`, as `openssl x509 -fingerprint -sha256` shows it.
+  public var sha256Fingerprint: String {
+    Hexadecimal.encode(Digest.sha256(der), separator: ":", uppercase: true)
+  }
+
+  /// `subjectPublicKeyInfo` in its binary form.
+  public var publicKeyDER: Data {
+    derEncoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } ?? Data()
+  }
+
+  /// The public key, nil if its kind is unknown here.
+  public var publicKey: PublicKey? {
+    defer { OpenSSLError.clear() }
+    return X509_get_pubkey(x509).map(PublicKey.init(owning:))
+  }
+
+  /// Whether subject and issuer are the same, as in roots.
+  public var isSelfSigned: Bool {
+    defer { OpenSSLError.clear() }
+    return X509_self_signed(x509, 0) == 1
+  }
+
+  /// Whether it may sign others (basic constraints).
+  public var isAuthority: Bool { X509_check_ca(x509) > 0 }
+
+  /// Whether `authority`'s key signed this. Says nothing of dates and purposes.
+  public func isSigned(by authority: Certificate) -> Bool {
+    defer { OpenSSLError.clear() }
+    guard let key = X509_get0_pubkey(authority.x509) else { return false }
+    return X509_verify(x509, key) == 1
+  }
+
+  /// The text form, one block.
+  public var pem: String { PEMBlock(label: "CERTIFICATE", headers: "", content: der).text }
+}

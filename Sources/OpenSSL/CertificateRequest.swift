@@ -1,0 +1,64 @@
+import COpenSSL
+public import Foundation
+
+/// A request for a certificate (PKCS#10, RFC 2986): what is uploaded to Apple to get one.
+///
+/// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
+/// own caches and reference counts (openssl-threads(7)).
+public final class CertificateRequest: @unchecked Sendable {
+  private let handle: OpaquePointer
+  /// The request in its binary form.
+  public let der: Data
+  /// Whom the certificate shall be for.
+  public let subject: DistinguishedName
+
+  /// Makes a request for the owner of `key`.
+  ///
+  /// - Throws: ``CertificateError``, as for a name that is too long.
+  public init(subject: [DistinguishedName.Attribute], key: PrivateKey) throws(CertificateError) {
+    OpenSSLError.clear()
+    guard let handle = X509_REQ_new() else { throw .cannotBeMade(OpenSSLError("making a certificate request")) }
+    let name = X509_REQ_get_subject_name(handle)
+    let filled = subject.allSatisfy { attribute in
+      let value = Array(attribute.value.utf8)
+      return X509_NAME_add_entry_by_txt(name, attribute.oid, MBSTRING_UTF8, value, Int32(value.count), -1, 0) == 1
+    }
+    guard filled, X509_REQ_set_pubkey(handle, key.handle) == 1,
+      X509_REQ_sign(handle, key.handle, key.signingDigest) > 0,
+      let der = derEncoded({ i2d_X509_REQ(handle, $0) })
+    else {
+      X509_REQ_free(handle)
+      throw .cannotBeMade(OpenSSLError("making a certificate request"))
+    }
+    self.handle = handle
+    self.der = der
+    self.subject = DistinguishedName(name)
+  }
+
+  /// Reads the binary form, nil for anything else.
+  public init?(der: some DataProtocol) {
+    OpenSSLError.clear()
+    defer { OpenSSLError.clear() }
+    guard let handle = derDecoded(der, { d2i_X509_REQ(nil, $0, $1) }, free: X509_REQ_free) else { return nil }
+    self.handle = handle
+    self.der = Data(der)
+    subject = DistinguishedName(X509_REQ_get_subject_name(handle))
+  }
+
+  deinit { X509_REQ_free(handle) }
+
+  /// The public key, nil if its kind is unknown here.
+  public var publicKey: PublicKey? {
+    defer { OpenSSLError.clear() }
+    return X509_REQ_get_pubkey(handle).map(PublicKey.init(owning:))
+  }
+
+  /// Whether the owner of the public key signed the request.
+  public var isSignedByItsKey: Bool {
+    defer { OpenSSLError.clear() }
+    return X509_REQ_verify(handle, X509_REQ_get0_pubkey(handle)) == 1
+  }
+
+  /// The text form, one block.
+  public var pem: String { PEMBlock(label: "CERTIFICATE REQUEST", headers: "", content: der).text }
+}

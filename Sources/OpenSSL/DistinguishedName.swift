@@ -1,0 +1,81 @@
+import COpenSSL
+import Foundation
+
+/// The name of a certificate's owner or issuer (X.501).
+public struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
+  /// One part of a name.
+  public struct Attribute: Sendable, Hashable {
+    /// What it is, as `2.5.4.3`.
+    public let oid: String
+    /// The text, as it stands in the certificate: made by strangers, to be escaped wherever it is shown.
+    public let value: String
+
+    /// Creates a part of a name.
+    public init(oid: String, value: String) {
+      self.oid = oid
+      self.value = value
+    }
+
+    /// `CN`: the name proper.
+    public static func commonName(_ value: String) -> Attribute { Attribute(oid: "2.5.4.3", value: value) }
+    /// `O`: the company.
+    public static func organization(_ value: String) -> Attribute { Attribute(oid: "2.5.4.10", value: value) }
+    /// `OU`: in certificates of Apple the team id.
+    public static func organizationalUnit(_ value: String) -> Attribute { Attribute(oid: "2.5.4.11", value: value) }
+    /// `C`: two letters.
+    public static func country(_ value: String) -> Attribute { Attribute(oid: "2.5.4.6", value: value) }
+    /// `UID`: in push certificates of Apple the topic.
+    public static func userID(_ value: String) -> Attribute {
+      Attribute(oid: "0.9.2342.19200300.100.1.1", value: value)
+    }
+  }
+
+  /// In the order of the certificate.
+  public let attributes: [Attribute]
+  /// As `UID=com.example, CN=Name, O=Owner`: control characters and commas inside values are escaped.
+  public let description: String
+
+  /// The first `CN`.
+  public var commonName: String? { value(of: .commonName("")) }
+  /// The first `O`.
+  public var organization: String? { value(of: .organization("")) }
+  /// The first `OU`.
+  public var organizationalUnit: String? { value(of: .organizationalUnit("")) }
+  /// The first `C`.
+  public var country: String? { value(of: .country("")) }
+  /// The first `UID`.
+  public var userID: String? { value(of: .userID("")) }
+
+  private func value(of kind: Attribute) -> String? { attributes.first { $0.oid == kind.oid }?.value }
+
+  /// Reads OpenSSL's `X509_NAME`.
+  init(_ name: OpaquePointer?) {
+    var attributes: [Attribute] = []
+    for index in 0..<max(0, X509_NAME_entry_count(name)) {
+      guard let entry = X509_NAME_get_entry(name, index), let object = X509_NAME_ENTRY_get_object(entry) else {
+        continue
+      }
+      var text: UnsafeMutablePointer<UInt8>?
+      // Negative for what is no text; such a part shows in the description only.
+      let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+      guard count >= 0, let text else { continue }
+      defer { pki_free(text) }
+      attributes.append(
+        Attribute(
+          oid: objectIdentifier(object),
+          value: String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)))
+    }
+    self.attributes = attributes
+    let printed = MemoryBIO.written { pki_print_name($0, name) >= 0 }
+    description = String(decoding: printed ?? Data(), as: UTF8.self)
+    OpenSSLError.clear()
+  }
+}
+
+/// As `1.2.840.113635.100.6.3.1`.
+func objectIdentifier(_ object: OpaquePointer?) -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  let count = OBJ_obj2txt(&text, Int32(text.count), object, 1)
+  guard count > 0 else { return "" }
+  return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+/// A signed statement in the form `header.claims.signature` (RFC 7519, RFC 7515 compact form).
+///
+/// Reading is lenient as Apple's server is: `typ` may be missing, and times may stand as text, as a well-known
+/// client writes them. Reading checks no signature: ``isSigned(by:)`` does.
+public struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
+  /// How it says that it is signed, as `ES256`.
+  public let algorithm: String
+  /// `kid`: which key, as it says.
+  public let keyID: String?
+  /// `iss`: who made it, for Apple the team id.
+  public let issuer: String?
+  /// `iat`: when it was made, in seconds since 1970.
+  public let issuedAt: Int64?
+  /// `exp`: until when it is good, in seconds since 1970.
+  public let expiresAt: Int64?
+
+  private let signed: Substring
+  private let signature: [UInt8]
+
+  /// Longer ones are refused before they are looked at.
+  public static let maximumLength = 8192
+
+  /// Reads a token.
+  ///
+  /// - Throws: ``JSONWebTokenError``.
+  public init(_ text: String) throws(JSONWebTokenError) {
+    guard text.utf8.count <= Self.maximumLength else { throw .malformed }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { throw .malformed }
+    do {
+      let header = try JSONDecoder().decode(Header.self, from: Data(header))
+      let claims = try JSONDecoder().decode(Claims.self, from: Data(claims))
+      algorithm = header.alg
+      keyID = header.kid
+      issuer = claims.iss
+      issuedAt = claims.iat?.seconds
+      expiresAt = claims.exp?.seconds
+    } catch {
+      throw .malformed
+    }
+    signed = text[..<parts[1].endIndex]
+    self.signature = signature
+  }
+
+  /// Whether the token is signed by the owner of `key`, by the algorithm that it names and that fits the key.
+  public func isSigned(by key: PublicKey) -> Bool {
+    let message = Array(signed.utf8)
+    switch (algorithm, key.algorithm) {
+    case ("ES256", .p256): return key.verifiesES256(signature, of: message)
+    case ("RS256", .rsa): return key.verifiesRS256(signature, of: message)
+    default: return false
+    }
+  }
+
+  /// Says nothing of the signature, with which others could use the token.
+  public var description: String {
+    "JSON Web Token \(algorithm), key \(keyID ?? "none"), issuer \(issuer ?? "none")"
+  }
+
+  private struct Header: Decodable {
+    var alg: String
+    var kid: String?
+  }
+
+  private struct Claims: Decodable {
+    var iss: String?
+    var iat: Time?
+    var exp: Time?
+  }
+
+  /// A number (NumericDate, RFC 7519 §2), perhaps with a fraction, or the same as text.
+  private struct Time: Decodable {
+    let seconds: Int64
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      // One form is tried after the other.
+      let number = try? container.decode(Double.self)
+      let value = try number ?? Double(container.decode(String.self)) ?? .nan
+      guard let seconds = Int64(exactly: value.rounded(.down)) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
+      }
+      self.seconds = seconds
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/// Why a token is not read.
+public enum JSONWebTokenError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// It is not three parts in Base64 with JSON inside, or an `alg` is missing.
+  case malformed
+
+  /// In words.
+  public var description: String {
+    switch self {
+    case .malformed: "This is no JSON Web Token: header, claims and signature in Base64, with dots between."
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Looks at the rounds of key derivation that an encrypted file asks for, before anybody computes them.
+///
+/// A file of a stranger may ask for two thousand million of them, and would keep a processor busy for an hour.
+/// OpenSSL 3.0 has no limit of its own; files from real programs ask for 1 to 1,000,000.
+enum KeyDerivationCost {
+  /// About two seconds of one processor.
+  static let limit = 5_000_000
+
+  /// Whether all that is visible of the file asks together for at most ``limit`` rounds.
+  static func isBearable(_ der: some DataProtocol) -> Bool { rounds(in: Array(der)[...], depth: 0) <= limit }
+
+  private static func rounds(in bytes: ArraySlice<UInt8>, depth: Int) -> Int {
+    guard depth < 24 else { return 0 }
+    var rest = bytes
+    var rounds = 0
+    var previous: DER.Element?
+    while rounds <= limit {
+      let element: DER.Element
+      switch DER.header(of: rest) {
+      case .whole(let tag, let content):
+        element = DER.Element(tag: tag, content: rest[content])
+        rest = rest[content.upperBound...]
+        // Octet strings hold further structures in PKCS#12.
+        if element.isConstructed || tag == DER.octetString {
+          rounds += self.rounds(in: element.content, depth: depth + 1)
+        }
+      case .indefinite:
+        // Its end is not known, but what comes next is read as well.
+        element = DER.Element(tag: rest[rest.startIndex], content: [])
+        rest = rest.dropFirst(2)
+      case .truncated, .malformed:
+        return rounds
+      }
+      if element.tag == DER.sequence, let previous, isDerivation(previous) {
+        rounds += integers(in: element)
+      }
+      previous = element
+    }
+    return rounds
+  }
+
+  /// Password-based algorithms of PKCS#5 (1.2.840.113549.1.5) and PKCS#12 (1.2.840.113549.1.12.1).
+  private static func isDerivation(_ element: DER.Element) -> Bool {
+    guard element.tag == DER.objectIdentifier else { return false }
+    let company: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01]
+    return element.content.starts(with: company + [0x05]) || element.content.starts(with: company + [0x0C, 0x01])
+  }
+
+  /// The parameters are salt, rounds and perhaps a key length, which does not matter beside the rounds.
+  private static func integers(in parameters: DER.Element) -> Int {
+    (parameters.children ?? []).reduce(0) { sum, child in
+      guard child.tag == DER.integer else { return sum }
+      let digits = child.content.drop { $0 == 0 }
+      guard digits.count <= 4 else { return limit + 1 }
+      return sum + digits.reduce(0) { $0 << 8 | Int($1) }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import COpenSSL
+import Foundation
+
+/// OpenSSL's file in memory, for as long as `body` runs.
+enum MemoryBIO {
+  /// Lets `body` read `bytes`.
+  static func reading<Value>(_ bytes: some DataProtocol, _ body: (OpaquePointer) -> Value?) -> Value? {
+    guard bytes.count <= Int(Int32.max), let bio = pki_memory_bio() else { return nil }
+    defer { BIO_free(bio) }
+    for region in bytes.regions {
+      let written = region.withUnsafeBytes { BIO_write(bio, $0.baseAddress, Int32($0.count)) }
+      guard region.isEmpty || written == region.count else { return nil }
+    }
+    return body(bio)
+  }
+
+  /// What `body` writes; nil if it returns false.
+  static func written(by body: (OpaquePointer) -> Bool) -> Data? {
+    guard let bio = pki_memory_bio() else { return nil }
+    defer { BIO_free(bio) }
+    guard body(bio) else { return nil }
+    return contents(of: bio)
+  }
+
+  private static func contents(of bio: OpaquePointer) -> Data {
+    var contents = Data(count: Int(clamping: BIO_ctrl_pending(bio)))
+    let count = contents.withUnsafeMutableBytes { BIO_read(bio, $0.baseAddress, Int32(clamping: $0.count)) }
+    return contents.prefix(max(0, Int(count)))
+  }
+}
+
+/// What a function of the family `i2d_…` writes.
+func derEncoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> Data? {
+  var bytes: UnsafeMutablePointer<UInt8>?
+  let count = write(&bytes)
+  guard count > 0, let bytes else { return nil }
+  defer { pki_free(bytes) }
+  return Data(bytes: bytes, count: Int(count))
+}
+
+/// What a function of the family `d2i_…` reads, if it reads all of the bytes.
+func derDecoded(
+  _ bytes: some DataProtocol,
+  _ read: (UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) -> OpaquePointer?,
+  free: (OpaquePointer) -> Void
+) -> OpaquePointer? {
+  let bytes = Array(bytes)
+  return bytes.withUnsafeBufferPointer { buffer in
+    var position = buffer.baseAddress
+    guard let base = position, let value = read(&position, buffer.count) else { return nil }
+    guard position == base + buffer.count else {
+      free(value)
+      return nil
+    }
+    return value
+  }
+}

@@ -1,0 +1,75 @@
+import COpenSSL
+import Foundation
+
+/// A key pair. Its descriptions never show the secret.
+///
+/// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
+/// own caches and reference counts (openssl-threads(7)).
+public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+  let handle: OpaquePointer
+
+  /// Takes over a reference.
+  init(owning handle: OpaquePointer) { self.handle = handle }
+
+  deinit { EVP_PKEY_free(handle) }
+
+  /// Makes a key on P-256, the curve of ES256.
+  public static func generateP256() throws(OpenSSLError) -> PrivateKey {
+    try generate("EC") { EVP_PKEY_CTX_set_group_name($0, "prime256v1") == 1 }
+  }
+
+  /// Makes an RSA key; with 2048 bits that takes some tenths of a second.
+  public static func generateRSA(bits: Int = 2048) throws(OpenSSLError) -> PrivateKey {
+    try generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(clamping: bits)) == 1 }
+  }
+
+  private static func generate(
+    _ kind: String, _ choose: (OpaquePointer?) -> Bool
+  ) throws(OpenSSLError) -> PrivateKey {
+    OpenSSLError.clear()
+    let context = EVP_PKEY_CTX_new_from_name(nil, kind, nil)
+    defer { EVP_PKEY_CTX_free(context) }
+    var key: OpaquePointer?
+    guard EVP_PKEY_keygen_init(context) == 1, choose(context), EVP_PKEY_generate(context, &key) == 1, let key else {
+      throw OpenSSLError("making a key")
+    }
+    return PrivateKey(owning: key)
+  }
+
+  /// What kind of key it is.
+  public var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
+
+  /// The half that anybody may know.
+  public var publicKey: PublicKey {
+    EVP_PKEY_up_ref(handle)
+    return PublicKey(owning: handle)
+  }
+
+  /// Whether `certificate` is for this key.
+  public func matches(_ certificate: Certificate) -> Bool { publicKey.der == certificate.publicKeyDER }
+
+  /// The key as an unencrypted PKCS#8 block: a secret.
+  public var pkcs8PEM: String {
+    let text = MemoryBIO.written { PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) == 1 }
+    OpenSSLError.clear()
+    return String(decoding: text ?? Data(), as: UTF8.self)
+  }
+
+  /// The key as a PKCS#8 block encrypted with AES-256-CBC; the password is taken in UTF-8.
+  public func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
+    OpenSSLError.clear()
+    let text = MemoryBIO.written { bio in
+      password.utf8CString.withUnsafeBufferPointer { bytes in
+        PEM_write_bio_PKCS8PrivateKey(
+          bio, handle, EVP_aes_256_cbc(), bytes.baseAddress, Int32(bytes.count - 1), nil, nil) == 1
+      }
+    }
+    guard let text else { throw OpenSSLError("encrypting a key") }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// As `private key (elliptic curve prime256v1)`.
+  public var description: String { "private key (\(algorithm))" }
+  /// ``description``.
+  public var debugDescription: String { description }
+}

@@ -1,0 +1,31 @@
+/// Why something is not read as a private key, or not as the key that is wanted.
+public enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// It is something else: what, if that can be said, as `a certificate`.
+  case notAPrivateKey(found: String?)
+  /// Its end is missing.
+  case truncated
+  /// It is encrypted, and no password was given.
+  case passwordNeeded
+  /// It is encrypted with another password.
+  case wrongPassword
+  /// It is encrypted with what this OpenSSL does not have.
+  case unsupported(algorithm: String)
+  /// Guessing its password was made so slow that reading it would block the machine.
+  case tooCostly
+  /// It is a private key of another kind than the one that is wanted.
+  case wrongKind(wanted: KeyAlgorithm, found: KeyAlgorithm)
+
+  /// In words.
+  public var description: String {
+    switch self {
+    case .notAPrivateKey(let found):
+      found.map { "This is no private key but \($0)." } ?? "This is no private key, or a damaged one."
+    case .truncated: "The private key is cut off: its end is missing."
+    case .passwordNeeded: "The private key is encrypted; its password is needed."
+    case .wrongPassword: "The password does not open the private key."
+    case .unsupported(let algorithm): "The private key is encrypted with \(algorithm), which cannot be read here."
+    case .tooCostly: "The private key asks for too many rounds of key derivation."
+    case .wrongKind(let wanted, let found): "The private key is of the kind \(found); wanted is \(wanted)."
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import COpenSSL
+
+/// Random numbers fit for keys and session identifiers.
+public enum Random {
+  /// `count` bytes.
+  public static func bytes(_ count: Int) -> [UInt8] {
+    precondition(count >= 0 && count <= Int(Int32.max))
+    var bytes = [UInt8](repeating: 0, count: count)
+    // Going on without randomness would hand out keys that can be guessed.
+    precondition(RAND_bytes(&bytes, Int32(count)) == 1, "The system gives no random bytes")
+    return bytes
+  }
+
+  /// Text for addresses, cookies and headers (``Base64URL``), made of `bytes` random bytes.
+  public static func token(bytes count: Int) -> String { Base64URL.encode(bytes(count)) }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import FoundationNetworking
+
+/// A headless Chromium, driven over the WebDriver protocol (W3C) by Debian's chromedriver.
+///
+/// Finding an element waits for it, in the driver, up to ten seconds: no test sleeps.
+final class WebDriver: Sendable {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  struct Element: Sendable {
+    let id: String
+    fileprivate let driver: WebDriver
+
+    func click() async throws { try await driver.post("element/\(id)/click") }
+
+    func type(_ text: String) async throws { try await driver.post("element/\(id)/value", ["text": text]) }
+
+    func clear() async throws { try await driver.post("element/\(id)/clear") }
+
+    func text() async throws -> String { try await driver.get("element/\(id)/text") as? String ?? "" }
+
+    func attribute(_ name: String) async throws -> String? {
+      try await driver.get("element/\(id)/attribute/\(name)") as? String
+    }
+
+    func isSelected() async throws -> Bool { try await driver.get("element/\(id)/selected") as? Bool ?? false }
+  }
+
+  /// Present on this machine, or the tests that need them say that they were skipped.
+  static let isInstalled = ["/usr/bin/chromium", "/usr/bin/chromedriver"].allSatisfy {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  private static let elementKey = "element-6066-11e4-a52e-4f735466cecf"
+
+  private let process: Process
+  private let base: URL
+  private let http: URLSession
+  private let session: String
+
+  /// Runs `body` with a fresh browser profile and ends the browser on every path.
+  static func run(
+    javaScript: Bool = true, width: Int = 1280, height: Int = 1000, dark: Bool = false, language: String = "en",
+    _ body: (WebDriver) async throws -> Void
+  ) async throws {
+    let driver = try await WebDriver(
+      javaScript: javaScript, width: width, height: height, dark: dark, language: language)
+    do {
+      try await body(driver)
+    } catch {
+      await driver.quit()
+      throw error
+    }
+    await driver.quit()
+  }
+
+  private init(javaScript: Bool, width: Int, height: Int, dark: Bool, language: String) async throws {
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
+    process.arguments = ["--port=0", "--log-level=OFF"]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    var said = ""
+    var port: Int?
+    while port == nil {
+      let chunk = output.fileHandleForReading.availableData
+      guard !chunk.isEmpty else { throw Failure(description: "chromedriver ended: \(said)") }
+      said += String(decoding: chunk, as: UTF8.self)
+      port = said.firstMatch(of: /started successfully on port (\d+)/).flatMap { Int($0.1) }
+    }
+    guard let port, let base = URL(string: "http://127.0.0.1:\(port)/") else {
+      throw Failure(description: "chromedriver names no port")
+    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 60
+    http = URLSession(configuration: configuration)
+
+    var arguments = [
+      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+      "--window-size=\(width),\(height)", "--lang=\(language)", "--disable-background-networking",
+      "--no-first-run", "--disable-component-update", "--disable-sync",
+    ]
+    if dark { arguments.append("--blink-settings=preferredColorScheme=0") }
+    var preferences: [String: Any] = ["intl.accept_languages": language]
+    if !javaScript { preferences["profile.managed_default_content_settings.javascript"] = 2 }
+    let capabilities: [String: Any] = [
+      "capabilities": [
+        "alwaysMatch": [
+          "browserName": "chrome",
+          "goog:chromeOptions": ["binary": "/usr/bin/chromium", "args": arguments, "prefs": preferences],
+          "timeouts": ["implicit": 10_000, "pageLoad": 30_000],
+        ]
+      ]
+    ]
+    let answer: Any?
+    do {
+      answer = try await Self.exchange("POST", base.appendingPathComponent("session"), capabilities, http)
+    } catch {
+      process.terminate()
+      throw error
+    }
+    guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
+      process.terminate()
+      throw Failure(description: "no WebDriver session: \(String(describing: answer))")
+    }
+    self.base = base
+    session = id
+  }
+
+  private func quit() async {
+    // Whatever goes wrong here, the process is ended below.
+    _ = try? await Self.exchange("DELETE", base.appendingPathComponent("session/\(session)"), nil, http)
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  // MARK: Pages
+
+  func open(_ address: String) async throws { try await post("url", ["url": address]) }
+
+  func address() async throws -> String { try await get("url") as? String ?? "" }
+
+  func title() async throws -> String { try await get("title") as? String ?? "" }
+
+  func source() async throws -> String { try await get("source") as? String ?? "" }
+
+  /// The first element that the selector finds; waits until there is one.
+  func find(_ selector: String) async throws -> Element {
+    let answer = try await post("element", ["using": "css selector", "value": selector])
+    return try element(answer)
+  }
+
+  /// The first element whose text contains `text`; waits until there is one.
+  func find(text: String, in selector: String = "*") async throws -> Element {
+    let path = "//\(selector)[contains(normalize-space(.), \"\(text)\")]"
+    return try element(try await post("element", ["using": "xpath", "value": path]))
+  }
+
+  func findAll(_ selector: String) async throws -> [Element] {
+    let answer = try await post("elements", ["using": "css selector", "value": selector])
+    return try (answer as? [Any] ?? []).map(element)
+  }
+
+  func run(script: String) async throws -> Any? { try await post("execute/sync", ["script": script, "args": [Any]()]) }
+
+  /// A picture of the window, as PNG.
+  func screenshot() async throws -> Data {
+    guard let text = try await get("screenshot") as? String, let data = Data(base64Encoded: text) else {
+      throw Failure(description: "no screenshot")
+    }
+    return data
+  }
+
+  func resize(width: Int, height: Int) async throws {
+    try await post("window/rect", ["width": width, "height": height])
+  }
+
+  // MARK: The protocol
+
+  private func element(_ answer: Any?) throws -> Element {
+    guard let id = (answer as? [String: Any])?[Self.elementKey] as? String else {
+      throw Failure(description: "no element in \(String(describing: answer))")
+    }
+    return Element(id: id, driver: self)
+  }
+
+  @discardableResult
+  fileprivate func post(_ path: String, _ body: [String: Any] = [:]) async throws -> Any? {
+    try await Self.exchange("POST", base.appendingPathComponent("session/\(session)/\(path)"), body, http)
+  }
+
+  fileprivate func get(_ path: String) async throws -> Any? {
+    try await Self.exchange("GET", base.appendingPathComponent("session/\(session)/\(path)"), nil, http)
+  }
+
+  private static func exchange(
+    _ method: String, _ address: URL, _ body: [String: Any]?, _ http: URLSession
+  ) async throws -> Any? {
+    var request = URLRequest(url: address)
+    request.httpMethod = method
+    request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
+    if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
+    let (data, _) = try await http.data(for: request)
+    guard let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+      throw Failure(description: "not a WebDriver answer")
+    }
+    if let value = answer["value"] as? [String: Any], let error = value["error"] as? String {
+      throw Failure(description: "\(error): \(value["message"] as? String ?? "") at \(address.path)")
+    }
+    return answer["value"]
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import OpenSSL
+import Testing
+
+@Suite("Private key")
+struct PrivateKeyTests {
+  @Test("all forms in which openssl writes a key are the same key")
+  func forms() throws {
+    let openssl = try OpenSSLCommand()
+    try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-out", "pkcs8.pem")
+    try openssl("ec", "-in", "pkcs8.pem", "-out", "sec1.pem")
+    try openssl("ec", "-in", "pkcs8.pem", "-outform", "der", "-out", "sec1.der")
+    try openssl("pkcs8", "-in", "pkcs8.pem", "-topk8", "-nocrypt", "-outform", "der", "-out", "pkcs8.der")
+    let key = try PrivateKey(p8: openssl.text("pkcs8.pem"))
+    #expect(key.algorithm == .p256)
+    #expect(key.pkcs8PEM == (try openssl.text("pkcs8.pem")))
+    #expect(try PrivateKey(pem: openssl.text("sec1.pem")).publicKey == key.publicKey)
+    #expect(try PrivateKey(der: openssl.data("sec1.der")).publicKey == key.publicKey)
+    #expect(try PrivateKey(der: openssl.data("pkcs8.der")).publicKey == key.publicKey)
+    #expect("\(key)" == "private key (elliptic curve prime256v1)")
+    let rsa = try PrivateKey.generateRSA(bits: 1024)
+    #expect(rsa.algorithm == .rsa(bits: 1024))
+    try openssl.write(Data(rsa.pkcs8PEM.utf8), to: "rsa.pem")
+    try openssl("rsa", "-in", "rsa.pem", "-traditional", "-out", "pkcs1.pem")
+    #expect(try PrivateKey(pem: openssl.text("pkcs1.pem")).publicKey == rsa.publicKey)
+  }
+
+  @Test(
+    "encrypted keys open with their password, also one in UTF-8",
+    arguments: ["secret", "pässwörd 密码 🔑", "a b$'\""])
+  func encrypted(password: String) throws {
+    let openssl = try OpenSSLCommand()
+    let key = try PrivateKey.generateP256()
+    try openssl.write(Data(key.pkcs8PEM.utf8), to: "key.pem")
+    try openssl("pkcs8", "-in", "key.pem", "-topk8", "-passout", "pass:\(password)", "-out", "new.pem")
+    try openssl(
+      "pkcs8", "-in", "key.pem", "-topk8", "-passout", "pass:\(password)", "-outform", "der", "-out", "new.der")
+    try openssl("pkcs8", "-in", "key.pem", "-topk8", "-v2", "des3", "-passout", "pass:\(password)", "-out", "3des.pem")
+    try openssl("ec", "-in", "key.pem", "-aes256", "-passout", "pass:\(password)", "-out", "old.pem")
+    for name in ["new.pem", "3des.pem", "old.pem"] {
+      let text = try openssl.text(name)
+      #expect(try PrivateKey(pem: text, password: password).publicKey == key.publicKey)
+      #expect(throws: PrivateKeyError.passwordNeeded) { try PrivateKey(pem: text) }
+      #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(pem: text, password: password + "x") }
+      #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(pem: text, password: "") }
+    }
+    let der = try openssl.data("new.der")
+    #expect(try PrivateKey(der: der, password: password).publicKey == key.publicKey)
+    #expect(throws: PrivateKeyError.passwordNeeded) { try PrivateKey(der: der) }
+    #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(der: der, password: "x") }
+    let ours = try key.pkcs8PEM(password: password)
+    #expect(try PrivateKey(pem: ours, password: password).publicKey == key.publicKey)
+  }
+
+  @Test("a .p8 that is something else is told what it is")
+  func otherThanP8() throws {
+    let openssl = try OpenSSLCommand()
+    try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1", "-out", "384.pem")
+    try openssl("genpkey", "-algorithm", "ed25519", "-out", "ed.pem")
+    func error(_ text: String) -> PrivateKeyError? {
+      do { _ = try PrivateKey(p8: text) } catch { return error }
+      return nil
+    }
+    #expect(error(try openssl.text("384.pem")) == .wrongKind(wanted: .p256, found: .ellipticCurve("secp384r1")))
+    #expect(error(try openssl.text("ed.pem")) == .wrongKind(wanted: .p256, found: .other("ED25519")))
+    #expect(
+      error(try PrivateKey.generateRSA(bits: 1024).pkcs8PEM) == .wrongKind(wanted: .p256, found: .rsa(bits: 1024)))
+    let key = try PrivateKey.generateP256()
+    #expect(error(key.publicKey.pem) == .notAPrivateKey(found: "a public key"))
+    #expect(error(try key.pkcs8PEM(password: "x")) == .passwordNeeded)
+    #expect(error("hello") == .notAPrivateKey(found: nil))
+    #expect(error("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n") == .notAPrivateKey(found: nil))
+  }
+
+  @Test("every cut of a key is refused")
+  func cuts() throws {
+    let key = try PrivateKey.generateP256()
+    let pem = Array(key.pkcs8PEM.utf8)
+    for count in 0..<pem.count - 1 {
+      #expect(throws: PrivateKeyError.self) { try PrivateKey(p8: String(decoding: pem.prefix(count), as: UTF8.self)) }
+    }
+    let der = try #require(try PEMBlock.all(in: pem).first).content
+    for count in 1..<der.count {
+      #expect(throws: PrivateKeyError.truncated) { try PrivateKey(der: der.prefix(count)) }
+    }
+  }
+
+  @Test("a key whose encryption asks for endless work is refused at once")
+  func cost() throws {
+    let openssl = try OpenSSLCommand()
+    let key = try PrivateKey.generateP256()
+    try openssl.write(Data(key.pkcs8PEM.utf8), to: "key.pem")
+    try openssl(
+      "pkcs8", "-in", "key.pem", "-topk8", "-iter", "3000", "-passout", "pass:x", "-outform", "der", "-out", "x.der")
+    var der = try openssl.data("x.der")
+    #expect(try PrivateKey(der: der, password: "x").publicKey == key.publicKey)
+    // INTEGER 3000 becomes a number of the same length only up to 32767, so the whole is written anew.
+    let place = try #require(der.firstRange(of: Data([0x02, 0x02, 0x0B, 0xB8])))
+    der.replaceSubrange(place, with: [0x02, 0x04, 0x7F, 0xFF, 0xFF, 0xFF])
+    der = lengthened(der, by: 2, containing: place.lowerBound)
+    #expect(throws: PrivateKeyError.tooCostly) { try PrivateKey(der: der, password: "x") }
+  }
+
+  /// Adds to the length of each SEQUENCE around `place`.
+  private func lengthened(_ der: Data, by count: UInt8, containing place: Int) -> Data {
+    var der = der
+    var position = 0
+    while position < place {
+      let long = der[position + 1] & 0x80 != 0
+      let header = long ? 2 + Int(der[position + 1] & 0x7F) : 2
+      var length = Int(der[position + 1])
+      if long { length = der[(position + 2)..<(position + header)].reduce(0) { $0 << 8 | Int($1) } }
+      if der[position] == 0x30, place < position + header + length {
+        der[position + header - 1] += count
+        position += header
+      } else {
+        position += header + length
+      }
+    }
+    return der
+  }
+
+  @Test("a signature of ours is good for openssl, and one of openssl's is good for us")
+  func signatures() throws {
+    let openssl = try OpenSSLCommand()
+    let key = try PrivateKey.generateP256()
+    let message = Data("Hello, 世界".utf8)
+    try openssl.write(Data(key.publicKey.pem.utf8), to: "public.pem")
+    try openssl.write(Data(key.pkcs8PEM.utf8), to: "key.pem")
+    try openssl.write(message, to: "message")
+    for _ in 0..<20 {
+      let raw = try key.signES256(message)
+      #expect(raw.count == 64)
+      #expect(key.publicKey.verifiesES256(raw, of: message))
+      #expect(!key.publicKey.verifiesES256(raw, of: message + [0]))
+      #expect(!key.publicKey.verifiesES256(raw.dropLast(), of: message))
+    }
+    let raw = try key.signES256(message)
+    func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+      let digits = Array(bytes.drop { $0 == 0 })
+      let positive = digits.first.map { $0 > 0x7F } == true ? [0] + digits : digits
+      return [2, UInt8(positive.count)] + positive
+    }
+    let pair = integer(raw[..<32]) + integer(raw[32...])
+    try openssl.write(Data([0x30, UInt8(pair.count)] + pair), to: "signature")
+    try openssl("dgst", "-sha256", "-verify", "public.pem", "-signature", "signature", "message")
+    let rsa = try PrivateKey.generateRSA(bits: 1024)
+    try openssl.write(Data(rsa.pkcs8PEM.utf8), to: "rsa.pem")
+    try openssl("dgst", "-sha256", "-sign", "rsa.pem", "-out", "signature", "message")
+    #expect(try rsa.signRS256(message) == Array(openssl.data("signature")))
+    #expect(rsa.publicKey.verifiesRS256(try openssl.data("signature"), of: message))
+    #expect(throws: OpenSSLError.self) { try rsa.signES256(message) }
+    #expect(throws: OpenSSLError.self) { try key.signRS256(message) }
+  }
+}
