@@ -11,7 +11,10 @@ struct EventStreamTests {
       (ServerSentEvent(data: "one"), "data: one\n\n"),
       (ServerSentEvent(data: ""), "data: \n\n"),
       (ServerSentEvent(data: "one\ntwo\r\nthree\rfour\n"), "data: one\ndata: two\ndata: three\ndata: four\ndata: \n\n"),
-      (ServerSentEvent(data: "x", event: "progress", id: "7", retry: 500), "id: 7\nevent: progress\nretry: 500\ndata: x\n\n"),
+      (
+        ServerSentEvent(data: "x", event: "progress", id: "7", retry: 500),
+        "id: 7\nevent: progress\nretry: 500\ndata: x\n\n"
+      ),
       (ServerSentEvent(data: "x", event: "a\ndata: y", id: "1\r\n\0"), "id: 1\nevent: adata: y\ndata: x\n\n"),
     ])
   func encoding(event: ServerSentEvent, text: String) {

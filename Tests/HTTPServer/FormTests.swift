@@ -20,8 +20,12 @@ struct FormTests {
 
   @Test("a form with more than a thousand fields is refused")
   func manyFields() throws {
-    #expect(try URLEncodedForm(Array(repeating: "a=1", count: 1000).joined(separator: "&").utf8.map { $0 }).pairs.count == 1000)
-    #expect(throws: HTTPError.self) { try URLEncodedForm(Array(repeating: "a=1", count: 1001).joined(separator: "&").utf8.map { $0 }) }
+    #expect(
+      try URLEncodedForm(Array(repeating: "a=1", count: 1000).joined(separator: "&").utf8.map { $0 }).pairs.count
+        == 1000)
+    #expect(throws: HTTPError.self) {
+      try URLEncodedForm(Array(repeating: "a=1", count: 1001).joined(separator: "&").utf8.map { $0 })
+    }
   }
 
   @Test("a query has pairs too")
@@ -36,7 +40,8 @@ struct FormTests {
     let request = try Request(.post, "/", headers: ["Content-Type": "text/plain"], body: Array("a=1".utf8))
     await #expect(throws: HTTPError.self) { _ = try await request.form() }
     let form = try Request(
-      .post, "/", headers: ["Content-Type": "Application/X-WWW-Form-Urlencoded; charset=utf-8"], body: Array("a=1".utf8))
+      .post, "/", headers: ["Content-Type": "Application/X-WWW-Form-Urlencoded; charset=utf-8"], body: Array("a=1".utf8)
+    )
     #expect(try await form.form()["a"] == "1")
   }
 

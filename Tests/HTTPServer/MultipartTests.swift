@@ -42,7 +42,9 @@ struct MultipartTests {
       ("--XX\r\n\(field)\r\n--XX--", "[a|-|-]\"\"."),
       ("--XX\r\n\(field)--XX--", "[a|-|-]\"\"."),
       ("--XX--", "."),
-      ("--XX\r\n\(field)\r\n--X\r\n-XX\r--XX\n--XX\r\n\r\n--XX--", "[a|-|-]\"\\r\\n--X\\r\\n-XX\\r--XX\\n--XX\\r\\n\"."),
+      (
+        "--XX\r\n\(field)\r\n--X\r\n-XX\r--XX\n--XX\r\n\r\n--XX--", "[a|-|-]\"\\r\\n--X\\r\\n-XX\\r--XX\\n--XX\\r\\n\"."
+      ),
       ("--XX\r\n\(field)--X\r\n--XX--", "[a|-|-]\"--X\"."),
       (
         "--XX\r\ncontent-disposition: form-data; filename=\"/etc/C:\\x\\my %22key%22.p8\"; name=\"f\"\r\n"
@@ -50,7 +52,8 @@ struct MultipartTests {
         "[f|my \"key\".p8|application/x]\"z\"."
       ),
       ("--XX\r\nContent-Disposition: form-data; name=f; filename=\"\"\r\n\r\n\r\n--XX--", "[f||-]\"\"."),
-      ("", "400"), ("--XX", "400"), ("--XX\r\n", "400"), ("--XX\r\n\(field)1", "400"), ("--XX\r\n\(field)1\r\n--XX", "400"),
+      ("", "400"), ("--XX", "400"), ("--XX\r\n", "400"), ("--XX\r\n\(field)1", "400"),
+      ("--XX\r\n\(field)1\r\n--XX", "400"),
       ("--XX\r\n\(field)1\r\n--XXX\r\n", "400"), ("--XX\r\n\(field)1\r\n--XX-\r\n", "400"),
       ("--XXy", "400"), ("--XX\r\n\r\n1\r\n--XX--", "400"), ("--XX\r\nX: 1\r\n\r\n1\r\n--XX--", "400"),
       ("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\n1\r\n--XX--", "400"),

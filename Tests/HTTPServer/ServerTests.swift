@@ -16,7 +16,8 @@ private func testRouter() -> Router {
   }
   router.get("/large") { _ in Response(body: .bytes([UInt8](repeating: 0x61, count: 8 << 20))) }
   router.get("/lines") { _ in
-    Response(body: .stream(length: nil) { writer in for number in 1...3 { try await writer.write("line \(number)\n") } })
+    Response(
+      body: .stream(length: nil) { writer in for number in 1...3 { try await writer.write("line \(number)\n") } })
   }
   router.get("/known") { _ in
     Response(
@@ -159,7 +160,9 @@ struct ServerTests {
       #expect(answer.body.utf8.count == 8 << 20 && answer.body.utf8.allSatisfy { $0 == 0x61 })
       let body = String(repeating: "abcdefghij", count: 1 << 19)
       let upper = try await server.connected { client in
-        let sending = Thread { client.send("POST /upper HTTP/1.1\r\nContent-Length: \(body.utf8.count)\r\n" + close + body) }
+        let sending = Thread {
+          client.send("POST /upper HTTP/1.1\r\nContent-Length: \(body.utf8.count)\r\n" + close + body)
+        }
         sending.start()
         return client.receiveAll()
       }
@@ -204,7 +207,8 @@ struct ServerTests {
     try await withServer(router) { server in
       let inner = "GET /number/7 HTTP/1.1\r\nHost: a\r\n\r\n"
       let whole = try await server.exchange(
-        "POST /ignores HTTP/1.1\r\nHost: a\r\nContent-Length: \(inner.utf8.count)\r\n\r\n\(inner)GET / HTTP/1.1\r\n" + close)
+        "POST /ignores HTTP/1.1\r\nHost: a\r\nContent-Length: \(inner.utf8.count)\r\n\r\n\(inner)GET / HTTP/1.1\r\n"
+          + close)
       #expect(whole.statuses == [200, 200] && !whole.text.contains("number 7"))
       let part = try await server.exchange(
         "POST /ignores HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n\(inner)")
@@ -215,12 +219,14 @@ struct ServerTests {
   @Test("an error of a handler is a 500 that says nothing, and the log knows more")
   func failures() async throws {
     let failures = Recorder<(String, String)>()
-    try await withServer(testRouter(), configure: { $0.errorLog = { failures.add((String(reflecting: $0.error), $0.requestID)) } })
-    { server in
+    try await withServer(
+      testRouter(), configure: { $0.errorLog = { failures.add((String(reflecting: $0.error), $0.requestID)) } }
+    ) { server in
       let secret = try await server.exchange("GET /secret HTTP/1.1\r\nX-Request-Id: my-own.id_1\r\n" + close)
       #expect(secret.statuses == [500] && secret.body == "500 Internal Server Error\n")
       #expect(secret.text.contains("\r\nX-Request-Id: my-own.id_1\r\n"))
-      #expect(failures.all.count == 1 && failures.all[0].0.contains("NSCocoaError") && failures.all[0].1 == "my-own.id_1")
+      #expect(
+        failures.all.count == 1 && failures.all[0].0.contains("NSCocoaError") && failures.all[0].1 == "my-own.id_1")
       let split = try await server.exchange("GET /split HTTP/1.1\r\nX-Request-Id: a b\r\n" + close)
       #expect(split.statuses == [500] && !split.text.contains("Set-Cookie") && !split.text.contains("a b"))
       #expect(failures.all.count == 2)
@@ -232,7 +238,7 @@ struct ServerTests {
     var router = testRouter()
     router.errorPage = { failure in
       Response(
-        failure.status, headers: ["X-Content-Type-Options": "nosniff"] ,
+        failure.status, headers: ["X-Content-Type-Options": "nosniff"],
         body: .bytes(Array("page \(failure.status.code) for \(failure.request?.path ?? "nobody")".utf8)))
     }
     router.use { request, next in

@@ -92,7 +92,8 @@ struct ServerTimeTests {
       for number in 0..<200 {
         let client = try RawClient(server.address)
         stuck.append(client)
-        client.send(number % 2 == 0 ? "GET / HTTP/1.1\r\nHos" : "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab")
+        client.send(
+          number % 2 == 0 ? "GET / HTTP/1.1\r\nHos" : "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab")
       }
       for _ in 0..<50 {
         let answer = try await server.exchange("GET / HTTP/1.1\r\n" + close)

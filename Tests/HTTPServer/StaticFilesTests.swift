@@ -44,7 +44,9 @@ struct StaticFilesTests {
     }
   }
 
-  private func get(_ router: Router, _ target: String, _ headers: Headers = [:], method: HTTPServer.Method = .get) async throws -> Response {
+  private func get(_ router: Router, _ target: String, _ headers: Headers = [:], method: HTTPServer.Method = .get)
+    async throws -> Response
+  {
     await router.respond(to: try Request(method, target, headers: headers))
   }
 
@@ -54,7 +56,8 @@ struct StaticFilesTests {
       let style = try await get(router, "/css/style.css")
       #expect(style.status == .ok && style.body.bytes == Array("body{}".utf8))
       #expect(style.headers["Content-Type"] == "text/css; charset=utf-8")
-      #expect(style.headers["Cache-Control"] == "max-age=60" && style.headers["Last-Modified"]?.hasSuffix(" GMT") == true)
+      #expect(
+        style.headers["Cache-Control"] == "max-age=60" && style.headers["Last-Modified"]?.hasSuffix(" GMT") == true)
       let tag = try #require(style.headers["ETag"])
       #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 4)
       for (target, text, type) in [
@@ -114,7 +117,8 @@ struct StaticFilesTests {
       #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1,3-4"]).status == .ok)
       #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1"], method: .head).status == .ok)
       let tag = try #require(part.headers["ETag"])
-      #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": tag]).status == .partialContent)
+      #expect(
+        try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": tag]).status == .partialContent)
       #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": "\"x\""]).status == .ok)
       #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": "W/\(tag)"]).status == .ok)
     }

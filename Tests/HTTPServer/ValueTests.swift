@@ -23,14 +23,17 @@ struct ValueTests {
 
   @Test(
     "a field that could split the answer is found",
-    arguments: [("X", "a\r\nb"), ("X", "a\nb"), ("X", "\0"), ("X", "\u{7F}"), ("X Y", "a"), ("", "a"), ("X:", "a"), ("é", "a")])
+    arguments: [
+      ("X", "a\r\nb"), ("X", "a\nb"), ("X", "\0"), ("X", "\u{7F}"), ("X Y", "a"), ("", "a"), ("X:", "a"), ("é", "a"),
+    ])
   func invalidFields(name: String, value: String) {
     #expect(Headers([.init(name: "Good", value: "é\t "), .init(name: name, value: value)]).firstInvalidName == name)
   }
 
   @Test("a cookie is written with its attributes, and refused with bytes that would add some")
   func cookies() throws {
-    let cookie = try #require(Cookie(name: "__Host-session", value: "abc", maximumAge: 60, isSecure: true, sameSite: .strict))
+    let cookie = try #require(
+      Cookie(name: "__Host-session", value: "abc", maximumAge: 60, isSecure: true, sameSite: .strict))
     #expect(cookie.fieldValue == "__Host-session=abc; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Strict")
     for value in ["a;b", "a b", "a,b", "a\"b", "a\\b", "a\r\n", "é"] {
       #expect(Cookie(name: "n", value: value, isSecure: false) == nil)
@@ -62,9 +65,10 @@ struct ValueTests {
   func oldDates() {
     #expect(HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT") == 784_111_777)
     #expect(HTTPDate.parse("Sun Nov  6 08:49:37 1994") == 784_111_777)
-    for text in ["", "now", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Xxx 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
-      "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT"]
-    {
+    for text in [
+      "", "now", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Xxx 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+      "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
+    ] {
       #expect(HTTPDate.parse(text) == nil)
     }
   }
@@ -87,6 +91,8 @@ struct ValueTests {
     var state: UInt64 = 1
     let ids = (0..<1000).map { _ in RequestNumber.text(RequestNumber.next(after: &state)) }
     #expect(Set(ids).count == 1000 && ids.allSatisfy { $0.utf8.count == 13 && RequestNumber.accepted($0) == $0 })
-    for text in ["", "a b", "a\r\n", String(repeating: "a", count: 65), "é"] { #expect(RequestNumber.accepted(text) == nil) }
+    for text in ["", "a b", "a\r\n", String(repeating: "a", count: 65), "é"] {
+      #expect(RequestNumber.accepted(text) == nil)
+    }
   }
 }

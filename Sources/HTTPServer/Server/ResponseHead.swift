@@ -41,7 +41,9 @@ struct ResponseHead {
     case .number(let number):
       output.append("X-Request-Id: ")
       output.reserve(13)
-      if let room = output.room.baseAddress { RequestNumber.write(number, to: room.assumingMemoryBound(to: UInt8.self)) }
+      if let room = output.room.baseAddress {
+        RequestNumber.write(number, to: room.assumingMemoryBound(to: UInt8.self))
+      }
       output.filled(13)
     case .text(let text):
       output.append("X-Request-Id: ")

@@ -33,6 +33,8 @@ public final class Server: Sendable {
   /// - Returns: the address, with the port that the system chose if it was 0.
   /// - Throws: ``SystemError``, as `bind 127.0.0.1:80: Permission denied`.
   public func start() async throws -> SocketAddress {
+    // TLS and sendfile write without a flag that keeps the signal away.
+    Socket.ignoreBrokenPipeSignal()
     let (workers, listener, address) = try state.withLock { state in
       guard case .ready = state else { preconditionFailure("a server starts once") }
       let descriptor = try Socket.listen(on: configuration.address)

@@ -1,9 +1,12 @@
+public import OpenSSL
 public import Reactor
 
 /// Settings of a server.
 public struct ServerConfiguration: Sendable {
   /// Where to listen; port 0 asks for a free one.
   public var address: SocketAddress
+  /// The server's side of TLS; nil serves plain HTTP.
+  public var tls: TLSContext?
   /// Event loops, each a thread. One serves about 100,000 small requests a second.
   public var loops = 1
   /// Connections at the same time; more are answered with 503.

@@ -66,13 +66,23 @@ final class Worker: @unchecked Sendable {
   /// Takes over an accepted socket.
   func add(_ descriptor: Int32, from address: SocketAddress?, isRefused: Bool) {
     touchClock()
-    let connection = Connection(
-      worker: self, transport: PlainTransport(descriptor: descriptor), remoteAddress: address)
+    guard let transport = transport(descriptor) else {
+      close(descriptor)
+      count.add(-1)
+      return
+    }
+    let connection = Connection(worker: self, transport: transport, remoteAddress: address)
     connection.index = connections.count
     connections.append(connection)
     guard !isStopping else { return connection.close() }
     connection.open(isRefused: isRefused)
     planSweep()
+  }
+
+  private func transport(_ descriptor: Int32) -> Transport? {
+    guard let context = configuration.tls else { return .plain(PlainTransport(descriptor: descriptor)) }
+    // It fails only without memory: then this connection is the least trouble.
+    return (try? TLSTransport(context, descriptor: descriptor)).map { .tls($0) }
   }
 
   func remove(_ connection: Connection) {
