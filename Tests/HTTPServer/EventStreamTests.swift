@@ -85,9 +85,9 @@ struct EventStreamTests {
     try await withServer(router) { server in
       async let answer = server.exchange("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await begun.next()
-      await server.server.stop(within: .seconds(20))
+      await server.server.stop(within: .seconds(600))
       let text = try await answer.text
-      #expect(text.hasSuffix("\r\n\r\n0\r\n\r\n"))
+      #expect(text.hasSuffix("\r\n0\r\n\r\n") && !text.contains("too late"))
     }
   }
 

@@ -186,7 +186,7 @@ struct ServerTimeTests {
       #expect(idle.receive(until: "hello").statuses == [200])
       async let answer = server.exchange("GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await begun.next()
-      async let stopped: Void = server.server.stop(within: .seconds(20))
+      async let stopped: Void = server.server.stop(within: .seconds(600))
       let rest = try await server.threads.run { idle.receiveAll() }
       #expect(rest.bytes.isEmpty)
       #expect(throws: SystemError.self) { try RawClient(server.address) }
