@@ -1,0 +1,278 @@
+public import Reactor
+
+/// The connections to one server, and the requests that wait for them.
+///
+/// Starts with one connection when there is something to send, adds more while all are saturated, replaces those
+/// that end, and sends again what the server has certainly not processed. `submit` may be called from any thread;
+/// everything else happens on the loop.
+public final class ClientGroup: @unchecked Sendable {
+  // @unchecked because: what changes is touched on the loop's thread only.
+
+  /// How the group stands with its server.
+  public enum State: Sendable, Equatable {
+    /// Not connected, and nothing to send.
+    case idle
+    case connecting
+    case ready
+    /// No connection stands, for this reason; tried again from time to time while something waits.
+    case failing(HTTP2Error)
+  }
+
+  /// Where to.
+  public let endpoint: Endpoint
+  /// How it stands. On the loop only.
+  public private(set) var state = State.idle
+  /// Requests not sent yet. On the loop only.
+  public var queued: Int { queue.count }
+  /// Requests sent and not answered yet. On the loop only.
+  public var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
+  /// Connections that take requests or are about to. On the loop only.
+  public var connectionCount: Int { live.count }
+
+  let loop: EventLoop
+  let configuration: ClientGroupConfiguration
+  private let resolver: BlockingPool
+  private weak var handler: (any ClientGroupHandler)?
+  private var sharedFields: [HeaderField] = []
+  private var connections: [ClientConnection] = []
+  private var queue = RequestQueue()
+  private var failures = 0
+  private var lastError: HTTP2Error?
+  private var retry: EventLoop.Timer?
+  private var ticker: EventLoop.Timer?
+  private var lastProgress: UInt64 = 0
+  private var isPumping = false
+  private var pumpsAgain = false
+  private var isStopped = false
+
+  /// Creates a group; it connects when there is something to send.
+  ///
+  /// - Parameter handler: not retained.
+  public init(
+    loop: EventLoop, endpoint: Endpoint, configuration: ClientGroupConfiguration = .init(), resolver: BlockingPool,
+    handler: any ClientGroupHandler
+  ) {
+    self.loop = loop
+    self.endpoint = endpoint
+    self.configuration = configuration
+    self.resolver = resolver
+    self.handler = handler
+  }
+
+  // MARK: Requests
+
+  /// Hands requests over, from any thread. Each ends in one answer.
+  public func submit(_ batch: RequestBatch) {
+    loop.execute { [self] in
+      guard !isStopped else {
+        handler?.group(self, ended: (0..<batch.count).map { Answer(batch: batch, index: $0, result: .notProcessed) })
+        return
+      }
+      if queue.isEmpty { lastProgress = EventLoop.now() }
+      queue.append(batch)
+      pump()
+    }
+  }
+
+  /// Sends a request once more that has ended, before those that wait. On the loop only.
+  public func resend(_ answer: Answer) {
+    precondition(loop.isCurrent)
+    queue.putBack(answer.batch, answer.index)
+    pump()
+  }
+
+  /// Ends everything that waits as `notProcessed`; what is in flight goes on. On the loop only.
+  public func cancelQueued() {
+    precondition(loop.isCurrent)
+    let answers = queue.takeAll().map { Answer(batch: $0.batch, index: $0.index, result: .notProcessed) }
+    if !answers.isEmpty { handler?.group(self, ended: answers) }
+  }
+
+  /// Fields added to every request from now on. On the loop only.
+  public func setSharedFields(_ fields: [HeaderField]) {
+    precondition(loop.isCurrent)
+    sharedFields = fields
+    connections.forEach { $0.setSharedFields(fields) }
+  }
+
+  /// Finishes what is in flight on the present connections, and goes on with new ones: after a change of credentials.
+  /// On the loop only.
+  public func replaceConnections() {
+    precondition(loop.isCurrent)
+    connections.forEach { $0.drain() }
+    pump()
+  }
+
+  /// Takes nothing new, cancels what waits, and closes when what is in flight has ended. On the loop only.
+  public func stop() {
+    precondition(loop.isCurrent)
+    isStopped = true
+    retry?.cancel()
+    ticker?.cancel()
+    cancelQueued()
+    connections.forEach { $0.drain() }
+  }
+
+  // MARK: Sending
+
+  private var live: [ClientConnection] {
+    connections.filter { $0.state == .open || $0.state == .connecting }
+  }
+
+  private func pump() {
+    guard !isPumping else {
+      pumpsAgain = true
+      return
+    }
+    isPumping = true
+    repeat {
+      pumpsAgain = false
+      guard !queue.isEmpty else { break }
+      handler?.groupWillSend(self)
+      for connection in connections where !queue.isEmpty { send(on: connection) }
+      if !queue.isEmpty, live.isEmpty { connect() }
+    } while pumpsAgain
+    isPumping = false
+    tick()
+  }
+
+  private func send(on connection: ClientConnection) {
+    var room = connection.claimCapacity()
+    guard room > 0 else { return }
+    while room > 0, let (batch, first, count) = queue.next(atMost: room) {
+      let taken = connection.submit(batch, from: first, count: count)
+      queue.take(taken)
+      room -= taken
+      if taken > 0 { lastProgress = EventLoop.now() }
+      if taken < count { break }
+    }
+    connection.flush()
+  }
+
+  // MARK: Connections
+
+  private func connect() {
+    guard !isStopped, retry == nil else { return }
+    let connection = ClientConnection(
+      loop: loop, endpoint: endpoint, configuration: configuration.connection, resolver: resolver, handler: self)
+    connection.setSharedFields(sharedFields)
+    connections.append(connection)
+    connection.start()
+    refreshState()
+  }
+
+  private func failed(_ error: HTTP2Error) {
+    failures += 1
+    lastError = error
+    guard retry == nil else { return }
+    let longest = configuration.maximumReconnectDelay
+    let doubled = configuration.reconnectDelay * (1 << min(failures - 1, 16))
+    let delay = error.isAuthentication ? longest : min(longest, doubled)
+    // A fifth more or less, so that many clients do not come back at the same moment.
+    retry = loop.schedule(after: delay * Double.random(in: 0.8...1.2)) { [weak self] in
+      self?.retry = nil
+      self?.pump()
+    }
+  }
+
+  private func succeeded() {
+    failures = 0
+    lastError = nil
+    guard let retry else { return }
+    retry.cancel()
+    self.retry = nil
+  }
+
+  private func refreshState() {
+    let now: State
+    if connections.contains(where: { $0.state == .open }) {
+      now = .ready
+    } else if let lastError {
+      now = .failing(lastError)
+    } else {
+      now = connections.contains { $0.state == .connecting } ? .connecting : .idle
+    }
+    guard now != state else { return }
+    state = now
+    handler?.group(self, changed: now)
+  }
+
+  // MARK: Time
+
+  /// Looks from time to time, as long as something waits.
+  private func tick() {
+    guard ticker == nil, !queue.isEmpty, !isStopped else { return }
+    ticker = loop.schedule(after: configuration.interval) { [weak self] in
+      guard let self else { return }
+      ticker = nil
+      grow()
+      replaceStalled()
+      pump()
+    }
+  }
+
+  private func grow() {
+    let live = live
+    guard !queue.isEmpty, !live.isEmpty, live.count < configuration.maximumConnections else { return }
+    // A peer that allows nothing is stalled, not saturated: that is another matter.
+    guard live.allSatisfy({ $0.isSaturated && $0.limit > 1 }) else { return }
+    connect()
+  }
+
+  private func replaceStalled() {
+    guard !queue.isEmpty, EventLoop.now() - lastProgress > configuration.stallTimeout.nanoseconds else { return }
+    for connection in connections where connection.state == .open && connection.limit == 0 && connection.inFlight == 0 {
+      connection.close(
+        HTTP2Error(.stalled, "\(endpoint.authority) has allowed no request for \(configuration.stallTimeout)."))
+    }
+  }
+}
+
+extension ClientGroup: ClientConnectionHandler {
+  /// Sends again what was not processed, and passes the rest on.
+  public func connection(_ connection: ClientConnection, ended answers: [Answer]) {
+    lastProgress = EventLoop.now()
+    var others: [Answer] = []
+    others.reserveCapacity(answers.count)
+    var wasAnswered = false
+    for answer in answers {
+      switch answer.result {
+      case .notProcessed where !isStopped && queue.putBackIfAllowed(answer, configuration.maximumRefusals): continue
+      case .answered: wasAnswered = true
+      default: break
+      }
+      others.append(answer)
+    }
+    if wasAnswered { succeeded() }
+    if !others.isEmpty { handler?.group(self, ended: others) }
+    pump()
+  }
+
+  /// Keeps count of the connections.
+  public func connection(_ connection: ClientConnection, changed event: ClientConnection.Event) {
+    switch event {
+    case .opened: refreshState()
+    case .capacity: break
+    case .goingAway(let goAway):
+      // One that ends before it did anything must not be followed by the next at once.
+      if connection.answeredCount == 0 {
+        failed(HTTP2Error(.goneAway, "\(endpoint.authority) announced the end: \(goAway.code)"))
+      }
+      handler?.group(self, heard: goAway)
+    case .closed(let error):
+      connections.removeAll { $0 === connection }
+      if connection.answeredCount == 0, connection.goAwayReceived == nil, let error, error.code != .stopped {
+        failed(error)
+      }
+      refreshState()
+    }
+    pump()
+  }
+}
+
+extension ClientGroup {
+  /// Does something on the group's loop, where everything but ``submit(_:)`` belongs.
+  public func onLoop(_ body: @escaping @Sendable (ClientGroup) -> Void) {
+    loop.execute { [self] in body(self) }
+  }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import Reactor
+
+/// Looks a name up, and tries its addresses one after the other until one takes a connection. Loop thread only.
+final class Connector: EventHandler, @unchecked Sendable {
+  // @unchecked because: used on the loop's thread only; the name look-up takes copies.
+
+  private let loop: EventLoop
+  private let endpoint: Endpoint
+  private let resolver: BlockingPool
+  private var done: ((Result<Int32, HTTP2Error>) -> Void)?
+  private var addresses: [SocketAddress] = []
+  private var descriptor: Int32 = -1
+  private var attempt: EventLoop.Timer?
+  private var lastError = HTTP2Error(.connection, "no address")
+
+  /// One address that does not answer must not use up the time of the others.
+  private static let patience = Duration.seconds(5)
+
+  init(
+    loop: EventLoop, endpoint: Endpoint, resolver: BlockingPool,
+    done: @escaping (Result<Int32, HTTP2Error>) -> Void
+  ) {
+    self.loop = loop
+    self.endpoint = endpoint
+    self.resolver = resolver
+    self.done = done
+  }
+
+  func start() {
+    let (host, port) = (endpoint.host, endpoint.port)
+    if let address = SocketAddress(host: host, port: port) {
+      addresses = [address]
+      tryNext()
+      return
+    }
+    // Not structured: the loop's callbacks wait for it, and `cancel()` makes its result unwanted.
+    Task { [self, resolver, loop] in
+      do {
+        let found = try await resolver.run { try Socket.resolve(host: host, port: port) }
+        loop.execute { [self] in
+          addresses = found
+          tryNext()
+        }
+      } catch {
+        loop.execute { [self] in finish(.failure(HTTP2Error(.lookup, "\(error)"))) }
+      }
+    }
+  }
+
+  func cancel() {
+    done = nil
+    abandon()
+  }
+
+  private func tryNext() {
+    guard done != nil else { return }
+    guard !addresses.isEmpty else { return finish(.failure(lastError)) }
+    let address = addresses.removeFirst()
+    do {
+      descriptor = try Socket.connect(to: address)
+      try loop.register(descriptor, for: [.writable], handler: self)
+    } catch {
+      lastError = HTTP2Error(.connection, "\(error)")
+      abandon()
+      return tryNext()
+    }
+    attempt = loop.schedule(after: Self.patience) { [weak self] in
+      guard let self, !addresses.isEmpty else { return }
+      lastError = HTTP2Error(.connection, "connect \(address): no answer")
+      abandon()
+      tryNext()
+    }
+  }
+
+  func ready(_ readiness: Readiness) {
+    guard descriptor >= 0 else { return }
+    if let error = Socket.pendingError(of: descriptor) {
+      lastError = HTTP2Error(.connection, "\(endpoint.authority): \(error)")
+      abandon()
+      return tryNext()
+    }
+    // A late event of an older descriptor with the same number may have woken us.
+    guard readiness.contains(.writable) else { return }
+    attempt?.cancel()
+    let connected = descriptor
+    descriptor = -1
+    loop.deregister(connected)
+    finish(.success(connected))
+  }
+
+  private func abandon() {
+    attempt?.cancel()
+    guard descriptor >= 0 else { return }
+    loop.deregister(descriptor)
+    close(descriptor)
+    descriptor = -1
+  }
+
+  private func finish(_ result: Result<Int32, HTTP2Error>) {
+    let done = done
+    self.done = nil
+    if let done {
+      done(result)
+    } else if case .success(let descriptor) = result {
+      close(descriptor)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/// Why a stream or a connection ended (RFC 9113 §7).
+public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  /// As sent.
+  public let rawValue: UInt32
+
+  /// Any code, known or not.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Ended in good order.
+  public static let noError = ErrorCode(rawValue: 0)
+  /// The other side broke the protocol.
+  public static let protocolError = ErrorCode(rawValue: 1)
+  /// Something broke inside.
+  public static let internalError = ErrorCode(rawValue: 2)
+  /// The stream was not processed at all: safe to send again (RFC 9113 §8.7).
+  public static let refusedStream = ErrorCode(rawValue: 7)
+  /// No longer wanted.
+  public static let cancel = ErrorCode(rawValue: 8)
+  /// The other side asks too much.
+  public static let enhanceYourCalm = ErrorCode(rawValue: 11)
+  /// HTTP/1.1 is wanted instead.
+  public static let http11Required = ErrorCode(rawValue: 13)
+
+  private static let names = [
+    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+  ]
+
+  /// The name in the RFC, or the number.
+  public var description: String { rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "\(rawValue)" }
+}

@@ -1,0 +1,139 @@
+import Glibc
+public import OpenSSL
+public import Reactor
+
+/// Accepts HTTP/2 over TLS on one event loop: with `h2` agreed by ALPN, or with the bare preface of RFC 9113 §3.4.
+public final class HTTP2Server: @unchecked Sendable {
+  // @unchecked because: what changes is touched on the loop's thread only.
+
+  let loop: EventLoop
+  let settings: ServerSettings
+  let handler: any ServerHandler
+  private let tls: TLSContext
+  private var acceptor: Acceptor?
+  private var connections: [Int: ServerConnection] = [:]
+  private var lastID = 0
+  private var stopped: [() -> Void] = []
+
+  /// Creates a server; it accepts nothing before ``start(on:)``.
+  ///
+  /// - Parameter tls: a context for a server that offers `h2`.
+  public init(loop: EventLoop, tls: TLSContext, settings: ServerSettings = .init(), handler: any ServerHandler) {
+    self.loop = loop
+    self.tls = tls
+    self.settings = settings
+    self.handler = handler
+  }
+
+  /// Begins to accept.
+  ///
+  /// - Parameter address: port 0 takes a free one.
+  /// - Returns: the address with the port.
+  /// - Throws: `SystemError`, for instance if the port is taken.
+  public func start(on address: SocketAddress) async throws -> SocketAddress {
+    Socket.ignoreBrokenPipeSignal()
+    let listener = try Socket.listen(on: address)
+    let bound: SocketAddress
+    do {
+      bound = try Socket.localAddress(of: listener)
+    } catch {
+      Glibc.close(listener)
+      throw error
+    }
+    try await onLoop { server in
+      let acceptor = Acceptor(listener: listener, server: server)
+      do {
+        try server.loop.register(listener, for: [.readable], handler: acceptor)
+      } catch {
+        Glibc.close(listener)
+        throw error
+      }
+      server.acceptor = acceptor
+    }
+    return bound
+  }
+
+  /// Accepts no more, lets clients finish for a bounded time, and closes.
+  public func stop() async {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      loop.execute { [self] in
+        closeListener()
+        guard !connections.isEmpty else { return continuation.resume() }
+        stopped.append { continuation.resume() }
+        for connection in connections.values {
+          if connection.isAnnounced { connection.goAway() } else { connection.fail(nil) }
+        }
+        loop.schedule(after: settings.stopTimeout) { [self] in connections.values.forEach { $0.fail(nil) } }
+      }
+    }
+  }
+
+  /// Calls `body` on the loop with each present connection.
+  public func forEachConnection(_ body: @escaping @Sendable (ServerConnection) -> Void) {
+    loop.execute { [self] in connections.values.forEach(body) }
+  }
+
+  private func onLoop(_ body: @escaping @Sendable (HTTP2Server) throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      loop.execute { [self] in continuation.resume(with: Result { try body(self) }) }
+    }
+  }
+
+  private func closeListener() {
+    guard let acceptor else { return }
+    loop.deregister(acceptor.listener)
+    Glibc.close(acceptor.listener)
+    self.acceptor = nil
+  }
+
+  fileprivate func accept(from listener: Int32) {
+    while connections.count < settings.maximumConnections {
+      do {
+        guard let (descriptor, peer) = try Socket.accept(listener) else { return }
+        lastID += 1
+        let connection = ServerConnection(id: lastID, peer: peer, server: self)
+        connections[lastID] = connection
+        connection.start(descriptor, tls)
+      } catch {
+        return pauseAccepting()
+      }
+    }
+    pauseAccepting()
+  }
+
+  /// Out of descriptors or of room: the waiting client would wake us at once again, so look away for a while.
+  private func pauseAccepting() {
+    guard let acceptor else { return }
+    loop.deregister(acceptor.listener)
+    loop.schedule(after: .milliseconds(50)) { [weak self] in
+      guard let self, let acceptor = self.acceptor else { return }
+      guard connections.count < settings.maximumConnections else { return pauseAccepting() }
+      // Fails only if the system is out of memory; then the next look tries again.
+      do { try loop.register(acceptor.listener, for: [.readable], handler: acceptor) } catch { pauseAccepting() }
+    }
+  }
+
+  func closed(_ connection: ServerConnection, _ error: HTTP2Error?) {
+    connections[connection.id] = nil
+    if connection.isAnnounced { handler.closed(connection) }
+    if connections.isEmpty {
+      let waiting = stopped
+      stopped = []
+      waiting.forEach { $0() }
+    }
+  }
+}
+
+/// The listening socket of one server.
+private final class Acceptor: EventHandler {
+  let listener: Int32
+  /// Held by the loop through this: a server lives until it is stopped.
+  private let server: HTTP2Server
+
+  init(listener: Int32, server: HTTP2Server) {
+    self.listener = listener
+    self.server = server
+  }
+
+  func ready(_ readiness: Readiness) { server.accept(from: listener) }
+}

@@ -1,0 +1,49 @@
+/// Bytes on their way out: appended at one end, taken at the other.
+struct OutputBuffer: ~Copyable {
+  private var memory: UnsafeMutableRawPointer
+  private var capacity: Int
+  private var head = 0
+  private var tail = 0
+  /// All bytes ever appended.
+  private(set) var appended: UInt64 = 0
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { memory.deallocate() }
+
+  var count: Int { tail - head }
+  /// All bytes ever taken.
+  var taken: UInt64 { appended - UInt64(count) }
+
+  mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) {
+    if tail + size > capacity { makeRoom(size) }
+    (memory + tail).copyMemory(from: bytes, byteCount: size)
+    tail += size
+    appended += UInt64(size)
+  }
+
+  private mutating func makeRoom(_ size: Int) {
+    let waiting = count
+    if waiting + size > capacity {
+      capacity = max(capacity * 2, waiting + size)
+      let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+      larger.copyMemory(from: memory + head, byteCount: waiting)
+      memory.deallocate()
+      memory = larger
+    } else {
+      memory.copyMemory(from: memory + head, byteCount: waiting)
+    }
+    (head, tail) = (0, waiting)
+  }
+
+  /// At most one TLS record (16 384 bytes) from the front.
+  var front: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory + head, count: min(count, 16_384)) }
+
+  mutating func take(_ size: Int) {
+    head += size
+    if head == tail { (head, tail) = (0, 0) }
+  }
+}

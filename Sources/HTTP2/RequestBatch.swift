@@ -1,0 +1,153 @@
+/// Requests of one template, packed into one piece of memory. Cheap to copy and to hand to another thread.
+public struct RequestBatch: Sendable {
+  let storage: Storage
+
+  /// Number of requests.
+  public var count: Int { storage.count }
+
+  /// The id that a request was given.
+  public func id(_ index: Int) -> Int64 { storage.items[index].id }
+
+  /// Requests stand one behind the other in `bytes`: path, each variable value behind its length, and the body if
+  /// there is no common one.
+  final class Storage: @unchecked Sendable {
+    // @unchecked because: the builder is its only owner while it grows; of a finished batch only the refusals
+    // change, and only on the loop of the one group that it was submitted to.
+
+    struct Item {
+      let id: Int64
+      let offset: Int
+      let pathLength: Int32
+      /// -1: the common body.
+      let bodyLength: Int32
+      /// How often it came back unprocessed. Counted by the group that sends it, on its loop.
+      var refusals: Int32 = 0
+    }
+
+    let template: RequestTemplate
+    let commonBody: UnsafeMutableRawPointer
+    let commonBodyCount: Int
+    private(set) var bytes: UnsafeMutableRawPointer
+    private var byteCapacity: Int
+    private(set) var byteCount = 0
+    private(set) var items: UnsafeMutablePointer<Item>
+    private var itemCapacity: Int
+    fileprivate(set) var count = 0
+
+    init(template: RequestTemplate, body: [UInt8], capacity: Int) {
+      self.template = template
+      commonBodyCount = body.count
+      commonBody = UnsafeMutableRawPointer.allocate(byteCount: max(1, body.count), alignment: 1)
+      UnsafeMutableRawBufferPointer(start: commonBody, count: body.count).copyBytes(from: body)
+      itemCapacity = max(1, capacity)
+      items = .allocate(capacity: itemCapacity)
+      byteCapacity = itemCapacity * 128
+      bytes = .allocate(byteCount: byteCapacity, alignment: 1)
+    }
+
+    deinit {
+      commonBody.deallocate()
+      items.deallocate()
+      bytes.deallocate()
+    }
+
+    fileprivate func append(_ item: Item) {
+      if count == itemCapacity {
+        let larger = UnsafeMutablePointer<Item>.allocate(capacity: itemCapacity * 2)
+        larger.update(from: items, count: count)
+        items.deallocate()
+        items = larger
+        itemCapacity *= 2
+      }
+      items[count] = item
+      count += 1
+    }
+
+    /// Makes room at the end and returns where it begins.
+    fileprivate func extend(_ size: Int) -> UnsafeMutableRawPointer {
+      if byteCount + size > byteCapacity {
+        byteCapacity = max(byteCapacity * 2, byteCount + size)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 1)
+        larger.copyMemory(from: bytes, byteCount: byteCount)
+        bytes.deallocate()
+        bytes = larger
+      }
+      defer { byteCount += size }
+      return bytes + byteCount
+    }
+  }
+}
+
+/// Fills a ``RequestBatch``.
+public struct RequestBatchBuilder: ~Copyable {
+  private let storage: RequestBatch.Storage
+
+  /// - Parameters:
+  ///   - body: of all requests that bring none of their own.
+  ///   - capacity: how many requests to expect.
+  public init(template: RequestTemplate, body: [UInt8] = [], capacity: Int = 16) {
+    storage = RequestBatch.Storage(template: template, body: body, capacity: capacity)
+  }
+
+  /// Number of requests so far.
+  public var count: Int { storage.count }
+
+  /// Adds a request.
+  ///
+  /// - Parameters:
+  ///   - id: what the caller knows it by; comes back with the answer.
+  ///   - values: one for each of the template's ``RequestTemplate/variableNames``.
+  ///   - body: nil for the common one.
+  public mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
+    precondition(values.count == storage.template.variableNames.count, "a value for each variable field")
+    let offset = storage.byteCount
+    write(path.utf8, path.utf8.count)
+    for value in values {
+      let size = UInt32(value.utf8.count)
+      storage.extend(4).storeBytes(of: size, as: UInt32.self)
+      write(value.utf8, value.utf8.count)
+    }
+    if let body { write(body, body.count) }
+    storage.append(
+      .init(
+        id: id, offset: offset, pathLength: Int32(path.utf8.count), bodyLength: body.map { Int32($0.count) } ?? -1))
+  }
+
+  /// Adds a request with the common body whose path ends with `bytes` in hexadecimal digits and whose only variable
+  /// value is a UUID: the shape of an APNs push, without a string on the way.
+  public mutating func append(id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: [UInt8]) {
+    precondition(storage.template.variableNames.count == 1 && uuid.count == 16)
+    let offset = storage.byteCount
+    let prefix = pathPrefix.utf8CodeUnitCount
+    let pathLength = prefix + bytes.count * 2
+    var next = storage.extend(pathLength + 4 + 36).assumingMemoryBound(to: UInt8.self)
+    next.update(from: pathPrefix.utf8Start, count: prefix)
+    next += prefix
+    for byte in bytes { Self.put(byte, &next) }
+    UnsafeMutableRawPointer(next).storeBytes(of: 36, as: UInt32.self)
+    next += 4
+    for index in 0..<16 {
+      if index == 4 || index == 6 || index == 8 || index == 10 {
+        next.pointee = UInt8(ascii: "-")
+        next += 1
+      }
+      Self.put(uuid[index], &next)
+    }
+    storage.append(.init(id: id, offset: offset, pathLength: Int32(pathLength), bodyLength: -1))
+  }
+
+  private static func put(_ byte: UInt8, _ next: inout UnsafeMutablePointer<UInt8>) {
+    next[0] = digit(byte >> 4)
+    next[1] = digit(byte & 15)
+    next += 2
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+
+  private func write(_ bytes: some Collection<UInt8>, _ count: Int) {
+    UnsafeMutableRawBufferPointer(start: storage.extend(count), count: count).copyBytes(from: bytes)
+  }
+
+  /// The finished batch.
+  public consuming func build() -> RequestBatch { RequestBatch(storage: storage) }
+}

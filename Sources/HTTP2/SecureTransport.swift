@@ -1,0 +1,220 @@
+import Glibc
+import OpenSSL
+import Reactor
+
+/// What a ``SecureTransport`` carries bytes for: the client's or the server's end of an HTTP/2 session.
+protocol SecureTransportOwner: AnyObject {
+  /// The handshake is done.
+  func transportOpened()
+  /// Bytes came in. False: read no more, the owner closes the transport.
+  func transport(received bytes: UnsafeRawBufferPointer) -> Bool
+  /// Everything that had come was handed in, or written bytes made room: time to act and to write.
+  func transportSettled()
+  /// The connection is over: nil if the peer closed it in good order.
+  func transportFailed(_ error: HTTP2Error?)
+}
+
+/// One socket with TLS on an event loop: handshake, reading until nothing is left, writing in whole TLS records.
+/// Loop thread only.
+final class SecureTransport: EventHandler, @unchecked Sendable {
+  // @unchecked because: every entry point is on the loop's thread; sent to the loop only to be called there.
+
+  private enum Phase {
+    case handshake, open, closed
+  }
+
+  let tls: TLSConnection
+  private let loop: EventLoop
+  private let descriptor: Int32
+  /// Held until the transport is closed, so that nobody else has to.
+  private var owner: (any SecureTransportOwner)?
+  private let readBuffer: UnsafeMutableRawBufferPointer
+  private var phase = Phase.handshake
+  private var interest: Readiness = []
+  private var output = OutputBuffer(capacity: 81_920)
+  private var isReading = false
+  /// The socket takes no more for now.
+  private var isBlocked = false
+  /// The peer does not read what it asks for: it is not read from either, until it does.
+  private var isPaused = false
+
+  /// How many bytes may wait before the owner should stop writing.
+  static let highWater = 65_536
+  /// How many bytes may wait before reading stops.
+  private static let pauseWater = 1 << 20
+
+  /// Takes over a connected socket; closes it in the end.
+  init(
+    loop: EventLoop, descriptor: Int32, context: TLSContext, serverName: String?, owner: any SecureTransportOwner
+  ) throws(TLSError) {
+    self.loop = loop
+    self.descriptor = descriptor
+    self.owner = owner
+    do {
+      tls = try TLSConnection(context, descriptor: descriptor, serverName: serverName)
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    readBuffer = .allocate(byteCount: 16_384, alignment: 16)
+  }
+
+  deinit { readBuffer.deallocate() }
+
+  var isOpen: Bool { phase == .open }
+  var isClosed: Bool { phase == .closed }
+  var waiting: Int { output.count }
+  var hasRoom: Bool { output.count < Self.highWater }
+  /// All bytes ever given to ``append(_:_:)``.
+  var appended: UInt64 { output.appended }
+  /// All bytes that left this process: a byte after them was never seen by the peer.
+  var written: UInt64 { output.taken }
+
+  /// Watches the socket, and begins the handshake.
+  func start() throws(SystemError) {
+    interest = [.readable]
+    do {
+      try loop.register(descriptor, for: interest, handler: self)
+    } catch let error as SystemError {
+      throw error
+    } catch {
+      throw SystemError("epoll_ctl")
+    }
+    shakeHands()
+  }
+
+  /// Closes the socket at once; what was not written is lost.
+  func close(saying goodbye: Bool) {
+    guard phase != .closed else { return }
+    if goodbye, phase == .open { tls.shutdown() }
+    phase = .closed
+    owner = nil
+    loop.deregister(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  func ready(_ readiness: Readiness) {
+    switch phase {
+    case .closed: return
+    case .handshake: shakeHands()
+    case .open:
+      if readiness.contains(.writable) {
+        isBlocked = false
+        flush()
+      }
+      // An error or a hang-up is learnt by reading: the peer's last words may stand before it.
+      if !readiness.isDisjoint(with: [.readable, .failed]) || isPaused { readAll() }
+      if phase == .open { owner?.transportSettled() }
+    }
+  }
+
+  private func shakeHands() {
+    do {
+      switch try tls.handshake() {
+      case .wantsRead:
+        isBlocked = false
+        watch()
+      case .wantsWrite:
+        isBlocked = true
+        watch()
+      case .done:
+        phase = .open
+        isBlocked = false
+        watch()
+        owner?.transportOpened()
+        // The peer's first bytes may have come with the handshake: no event tells of them.
+        if phase == .open { readAll() }
+        if phase == .open { owner?.transportSettled() }
+      }
+    } catch {
+      owner?.transportFailed(HTTP2Error(error))
+    }
+  }
+
+  private func readAll() {
+    guard !isReading else { return }
+    isReading = true
+    defer { isReading = false }
+    var rounds = 0
+    do {
+      while phase == .open {
+        isPaused = output.count > Self.pauseWater
+        if isPaused { return watch() }
+        switch try tls.read(into: readBuffer) {
+        case .bytes(let count):
+          guard owner?.transport(received: UnsafeRawBufferPointer(rebasing: readBuffer[..<count])) == true else {
+            return
+          }
+          rounds += 1
+          // Others are on this loop too. What OpenSSL holds makes no event: come back for it.
+          if rounds == 64 {
+            loop.execute { [self] in if phase == .open { ready(.readable) } }
+            return
+          }
+        case .wantsRead: return watch()
+        case .wantsWrite:
+          isBlocked = true
+          return watch()
+        case .end:
+          owner?.transportFailed(nil)
+          return
+        }
+      }
+    } catch {
+      owner?.transportFailed(HTTP2Error(error))
+    }
+  }
+
+  /// Adds bytes; they leave with ``flush()``.
+  func append(_ bytes: UnsafeRawPointer, _ count: Int) { output.append(bytes, count) }
+
+  /// Writes whole TLS records only, as long as some are full.
+  func flushRecords() { write(downTo: 16_384) }
+
+  /// Writes all that the socket takes; goes on by itself when it takes more.
+  func flush() { write(downTo: 1) }
+
+  private func write(downTo least: Int) {
+    guard phase == .open, !isBlocked else { return }
+    do {
+      while output.count >= least {
+        switch try tls.write(from: output.front) {
+        case .bytes(let count): output.take(count)
+        case .wantsWrite, .wantsRead:
+          isBlocked = true
+          return resume()
+        case .end:
+          // Our side of a closed connection; reading tells how it ended.
+          return
+        }
+      }
+      resume()
+    } catch {
+      // A write fails first where the peer's alert or GOAWAY is still to be read: its reason is the better one.
+      readAll()
+      if phase == .open { owner?.transportFailed(HTTP2Error(error)) }
+    }
+  }
+
+  /// After writing: reads again if only the peer's slowness kept us from it.
+  private func resume() {
+    if isPaused, output.count <= Self.highWater {
+      isPaused = false
+      // What OpenSSL holds makes no event.
+      loop.execute { [self] in if phase == .open { ready(.readable) } }
+    }
+    watch()
+  }
+
+  private func watch() {
+    var wanted: Readiness = isPaused ? [] : [.readable]
+    if isBlocked { wanted.insert(.writable) }
+    guard wanted != interest, phase != .closed else { return }
+    interest = wanted
+    do {
+      try loop.update(descriptor, for: wanted)
+    } catch {
+      owner?.transportFailed(HTTP2Error(.connection, "\(error)"))
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import CNGHTTP2
+import Glibc
+import OpenSSL
+public import Reactor
+
+/// One client of an ``HTTP2Server``. Its methods may be called from any thread; they act on the server's loop.
+public final class ServerConnection: @unchecked Sendable {
+  // @unchecked because: what changes is touched on the loop's thread only; `onLoop` brings others there.
+
+  /// Counts up within one server.
+  public let id: Int
+  /// The other end.
+  public let peer: SocketAddress?
+  /// The certificate that the client showed, in DER form; nil if none. Set when the handler hears of the connection.
+  public internal(set) var clientCertificate: [UInt8]?
+  /// Requests that came in and are not wholly answered. On the loop only.
+  public var openStreams: Int { streams.count }
+  /// Whether the client agreed on `h2` by ALPN; some send the preface without.
+  public internal(set) var usesALPN = false
+
+  let loop: EventLoop
+  let settings: ServerSettings
+  /// Held: a server lives until its last connection is closed.
+  let server: HTTP2Server
+  var session: OpaquePointer?
+  var transport: SecureTransport?
+  var depth = 0
+  var closing: HTTP2Error?
+  var isClosed = false
+  var isAnnounced = false
+  /// Whole requests, until nghttp2 has returned and the handler may be asked.
+  var complete: [ServerStream] = []
+  /// Streams that nghttp2 knows: its own pointers to them are not counted.
+  var streams: [Int32: ServerStream] = [:]
+  /// What came in above it is dropped: the client was told so.
+  var lastStreamID = Int32.max
+  var flushIsPlanned = false
+  /// The handler is being asked, and everything is flushed afterwards.
+  var isServing = false
+  var handshakeTimer: EventLoop.Timer?
+
+  init(id: Int, peer: SocketAddress?, server: HTTP2Server) {
+    self.id = id
+    self.peer = peer
+    self.server = server
+    loop = server.loop
+    settings = server.settings
+  }
+
+  deinit {
+    if let session { nghttp2_session_del(session) }
+  }
+
+  func start(_ descriptor: Int32, _ context: TLSContext) {
+    handshakeTimer = loop.schedule(after: settings.handshakeTimeout) { [weak self] in
+      guard let self, !isAnnounced else { return }
+      fail(HTTP2Error(.connectTimeout, "The client did not begin within \(settings.handshakeTimeout)."))
+    }
+    do {
+      let transport = try SecureTransport(
+        loop: loop, descriptor: descriptor, context: context, serverName: nil, owner: self)
+      self.transport = transport
+      try transport.start()
+    } catch {
+      fail(HTTP2Error(.connection, "\(error)"))
+    }
+  }
+
+  /// Does something on the loop: at once if that is where we are.
+  func onLoop(_ body: @escaping @Sendable (ServerConnection) -> Void) {
+    if loop.isCurrent {
+      body(self)
+    } else {
+      loop.execute { [self] in body(self) }
+    }
+  }
+
+  // MARK: What a server may do to its client
+
+  /// Announces the end (GOAWAY). Requests above the last stream id are dropped, those up to it are still answered.
+  ///
+  /// - Parameters:
+  ///   - lastStreamID: nil for the last one that came in.
+  ///   - debugData: at APNs JSON with a `reason`.
+  public func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
+    onLoop { connection in
+      guard let session = connection.session, !connection.isClosed else { return }
+      let last = lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session)
+      connection.lastStreamID = min(connection.lastStreamID, last)
+      // Fails only for lack of memory.
+      nghttp2_submit_goaway(
+        session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
+      connection.planFlush()
+    }
+  }
+
+  /// Tells the client how many streams it may have open from now on.
+  public func setMaximumStreams(_ limit: UInt32) {
+    onLoop { connection in
+      guard let session = connection.session, !connection.isClosed else { return }
+      var entry = nghttp2_settings_entry(
+        settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: limit)
+      nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
+      connection.planFlush()
+    }
+  }
+
+  /// Cuts the connection: what was not written is lost, as when a machine dies.
+  public func cut() {
+    onLoop { $0.fail(HTTP2Error(.stopped, "The server cut the connection.")) }
+  }
+
+  /// Writes what is waiting, and closes in good order.
+  public func close() {
+    onLoop { connection in
+      connection.flush()
+      connection.fail(nil)
+    }
+  }
+
+  // MARK: Ending
+
+  func fail(_ error: HTTP2Error?) {
+    guard !isClosed else { return }
+    guard depth == 0 else {
+      if closing == nil { closing = error ?? HTTP2Error(.stopped, "The server closed the connection.") }
+      return
+    }
+    isClosed = true
+    handshakeTimer?.cancel()
+    transport?.close(saying: error?.code != .stopped)
+    transport = nil
+    streams.removeAll()
+    complete.removeAll()
+    server.closed(self, error)
+  }
+
+  /// Sends once at the end of this turn of the loop, however many answers there are.
+  func planFlush() {
+    guard !flushIsPlanned, !isServing else { return }
+    flushIsPlanned = true
+    loop.execute { [self] in
+      flushIsPlanned = false
+      flush()
+    }
+  }
+
+  func flush() {
+    sendFrames()
+    transport?.flush()
+    closeIfOver()
+  }
+
+  func closeIfOver() {
+    guard !isClosed, let session, let transport, transport.waiting == 0 else { return }
+    if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { fail(nil) }
+  }
+}

@@ -1,0 +1,167 @@
+import COpenSSL
+import Glibc
+
+/// One TLS connection over a non-blocking socket. Belongs to one thread at a time; does not close the socket.
+public final class TLSConnection {
+  /// What the handshake waits for.
+  public enum HandshakeResult: Sendable, Equatable {
+    case done, wantsRead, wantsWrite
+  }
+
+  /// What a read or a write came to.
+  public enum IOResult: Sendable, Equatable {
+    /// So many bytes, at least one.
+    case bytes(Int)
+    /// Call again when the socket is readable. A write may want it too.
+    case wantsRead
+    /// Call again when the socket is writable. A read may want it too.
+    case wantsWrite
+    /// The peer has closed its side.
+    case end
+  }
+
+  private let context: TLSContext
+  private let pointer: OpaquePointer
+  private let host: String?
+
+  /// Creates a connection; nothing is sent before ``handshake()``.
+  ///
+  /// - Parameters:
+  ///   - descriptor: a connected, non-blocking socket. Stays the caller's.
+  ///   - serverName: for a client, the host name or IP address that the server's certificate must be for; a name
+  ///     is also sent (SNI, RFC 6066 §3: names only). Nil for a server.
+  /// - Throws: ``TLSError``.
+  public init(_ context: TLSContext, descriptor: Int32, serverName: String? = nil) throws(TLSError) {
+    precondition((context.role == .client) == (serverName != nil), "a client names its server, a server does not")
+    ERR_clear_error()
+    guard let pointer = SSL_new(context.pointer) else {
+      throw TLSError(.other, "TLS cannot be set up: \(TLSError.takeMessage()).")
+    }
+    self.context = context
+    self.pointer = pointer
+    host = serverName
+    guard SSL_set_fd(pointer, descriptor) == 1 else {
+      throw TLSError(.other, "TLS cannot use the socket: \(TLSError.takeMessage()).")
+    }
+    switch context.role {
+    case .server: SSL_set_accept_state(pointer)
+    case .client:
+      SSL_set_connect_state(pointer)
+      if let serverName { try expect(serverName) }
+    }
+  }
+
+  deinit { SSL_free(pointer) }
+
+  private func expect(_ serverName: String) throws(TLSError) {
+    if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1 { return }
+    ERR_clear_error()
+    SSL_set_hostflags(pointer, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+    guard SSL_set1_host(pointer, serverName) == 1, tls_set_server_name(pointer, serverName) == 1 else {
+      throw TLSError(.wrongHost, "\(serverName) is not a host name: \(TLSError.takeMessage()).")
+    }
+  }
+
+  /// Takes the handshake as far as it goes without waiting.
+  ///
+  /// - Throws: ``TLSError``, also for the peer's certificate.
+  public func handshake() throws(TLSError) -> HandshakeResult {
+    ERR_clear_error()
+    errno = 0
+    let result = SSL_do_handshake(pointer)
+    if result == 1 { return .done }
+    switch SSL_get_error(pointer, result) {
+    case SSL_ERROR_WANT_READ: return .wantsRead
+    case SSL_ERROR_WANT_WRITE: return .wantsWrite
+    case SSL_ERROR_ZERO_RETURN:
+      throw TLSError(.connection, "The peer closed the connection during the handshake.")
+    case let code: throw failure(code)
+    }
+  }
+
+  /// Reads at most `buffer.count` bytes.
+  ///
+  /// Go on until `wantsRead`: what OpenSSL has read ahead makes no socket readable.
+  /// - Throws: ``TLSError``; with TLS 1.3 also `identityRefused`.
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> IOResult {
+    guard !buffer.isEmpty else { return .bytes(0) }
+    ERR_clear_error()
+    errno = 0
+    let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+    return try result(count)
+  }
+
+  /// Writes at most `buffer.count` bytes, usually one TLS record (16 384 bytes).
+  ///
+  /// After `wantsRead` or `wantsWrite` the next write must begin with the same bytes.
+  /// - Throws: ``TLSError``.
+  public func write(from buffer: UnsafeRawBufferPointer) throws(TLSError) -> IOResult {
+    guard !buffer.isEmpty else { return .bytes(0) }
+    ERR_clear_error()
+    errno = 0
+    let count = SSL_write(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+    return try result(count)
+  }
+
+  private func result(_ count: Int32) throws(TLSError) -> IOResult {
+    if count > 0 { return .bytes(Int(count)) }
+    switch SSL_get_error(pointer, count) {
+    case SSL_ERROR_WANT_READ: return .wantsRead
+    case SSL_ERROR_WANT_WRITE: return .wantsWrite
+    case SSL_ERROR_ZERO_RETURN: return .end
+    case let code: throw failure(code)
+    }
+  }
+
+  private func failure(_ code: Int32) -> TLSError {
+    if code == SSL_ERROR_SYSCALL, errno != 0 {
+      return TLSError(.connection, "The connection broke: \(String(cString: strerror(errno))).")
+    }
+    let verification = SSL_get_verify_result(pointer)
+    let number = ERR_peek_error()
+    ERR_clear_error()
+    if verification != Int(X509_V_OK), tls_error_reason(number) == SSL_R_CERTIFICATE_VERIFY_FAILED {
+      return .verification(verification, host: host)
+    }
+    guard number != 0 else { return TLSError(.connection, "The peer closed the connection.") }
+    return .queued(number)
+  }
+
+  /// Whether bytes have been read from the socket and not been handed out.
+  public var hasPending: Bool { SSL_has_pending(pointer) == 1 }
+
+  /// The application protocol that was agreed on, nil if none was.
+  public var alpn: String? {
+    var bytes: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(pointer, &bytes, &count)
+    guard let bytes, count > 0 else { return nil }
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+  }
+
+  /// As `TLSv1.3`.
+  public var version: String { String(cString: SSL_get_version(pointer)) }
+
+  /// The agreed cipher, as `TLS_AES_256_GCM_SHA384`.
+  public var cipher: String { SSL_CIPHER_get_name(SSL_get_current_cipher(pointer)).map { String(cString: $0) } ?? "" }
+
+  /// The certificate that the peer showed, nil if none.
+  public var peerCertificateDER: [UInt8]? {
+    guard let certificate = SSL_get1_peer_certificate(pointer) else { return nil }
+    defer { X509_free(certificate) }
+    let size = i2d_X509(certificate, nil)
+    guard size > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+      var next = buffer.baseAddress
+      count = Int(max(0, i2d_X509(certificate, &next)))
+    }
+  }
+
+  /// Tells the peer that nothing more will come. Does not wait for its answer.
+  public func shutdown() {
+    ERR_clear_error()
+    // After a fatal error, or before the handshake, there is nothing to say (SSL_shutdown's manual page).
+    if SSL_is_init_finished(pointer) == 1 { _ = SSL_shutdown(pointer) }
+    ERR_clear_error()
+  }
+}

@@ -1,0 +1,135 @@
+import COpenSSL
+
+/// The settings that TLS connections of one kind share. Safe to use from any thread.
+public final class TLSContext: @unchecked Sendable {
+  // @unchecked because: nothing changes after init, and "SSL_CTX … may be used by several threads" as long as
+  // nobody changes it (https://www.openssl.org/docs/man3.0/man7/openssl-threads.html).
+
+  /// Which side of a connection.
+  public enum Role: Sendable {
+    case client, server
+  }
+
+  /// Whether a server asks its clients for a certificate.
+  public enum ClientCertificate: Sendable {
+    /// Does not ask.
+    case none
+    /// Asks, goes on without, and believes any: whoever uses ``TLSConnection/peerCertificateDER`` judges it.
+    case requestedNotRequired
+    /// Refuses clients without a certificate from one of these authorities.
+    case required(TLSTrust)
+  }
+
+  /// The TLS versions that may be agreed on.
+  public enum Version: Int32, Sendable, CaseIterable {
+    case tls12 = 0x0303
+    case tls13 = 0x0304
+  }
+
+  /// Which side the context is for.
+  public let role: Role
+  let pointer: OpaquePointer
+  /// The protocols in the wire form of RFC 7301 §3.1: each behind a byte with its length.
+  private let protocols: [UInt8]
+
+  /// Settings for connecting to servers, whose certificate and host name are always verified.
+  ///
+  /// - Parameters:
+  ///   - trust: whose servers are believed.
+  ///   - identity: the client certificate to show when asked.
+  ///   - alpn: application protocols, best first, as `h2`.
+  ///   - versions: TLS versions; for tests.
+  /// - Throws: ``TLSError`` with code `identity` or `trust`.
+  public static func client(
+    trust: TLSTrust, identity: TLSIdentity? = nil, alpn: [String] = [],
+    versions: ClosedRange<Version> = .tls12 ... .tls13
+  ) throws(TLSError) -> TLSContext {
+    let context = try TLSContext(role: .client, identity: identity, alpn: alpn, versions: versions)
+    try trust.install(in: context.pointer)
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    if !context.protocols.isEmpty,
+      SSL_CTX_set_alpn_protos(context.pointer, context.protocols, UInt32(context.protocols.count)) != 0
+    {
+      throw TLSError(.other, "The application protocols cannot be set: \(TLSError.takeMessage()).")
+    }
+    return context
+  }
+
+  /// Settings for accepting connections.
+  ///
+  /// - Parameters:
+  ///   - identity: the server's certificate.
+  ///   - alpn: application protocols, best first. A client that offers only others is refused; one that offers
+  ///     none is served.
+  ///   - clientCertificate: whether clients are asked for one.
+  ///   - versions: TLS versions; for tests.
+  /// - Throws: ``TLSError`` with code `identity` or `trust`.
+  public static func server(
+    identity: TLSIdentity, alpn: [String] = [], clientCertificate: ClientCertificate = .none,
+    versions: ClosedRange<Version> = .tls12 ... .tls13
+  ) throws(TLSError) -> TLSContext {
+    let context = try TLSContext(role: .server, identity: identity, alpn: alpn, versions: versions)
+    // Without it a resumed session fails as soon as client certificates are asked for
+    // (https://www.openssl.org/docs/man3.0/man3/SSL_CTX_set_session_id_context.html).
+    let name = Array("signalbox".utf8)
+    SSL_CTX_set_session_id_context(context.pointer, name, UInt32(name.count))
+    context.selectProtocols()
+    switch clientCertificate {
+    case .none: SSL_CTX_set_verify(context.pointer, SSL_VERIFY_NONE, nil)
+    case .requestedNotRequired:
+      SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+      SSL_CTX_set_cert_verify_callback(context.pointer, { _, _ in 1 }, nil)
+    case .required(let trust):
+      try trust.install(in: context.pointer)
+      SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    }
+    return context
+  }
+
+  private init(
+    role: Role, identity: TLSIdentity?, alpn: [String], versions: ClosedRange<Version>
+  ) throws(TLSError) {
+    self.role = role
+    protocols = alpn.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
+    ERR_clear_error()
+    guard let pointer = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {
+      throw TLSError(.other, "TLS cannot be set up: \(TLSError.takeMessage()).")
+    }
+    self.pointer = pointer
+    tls_context_set_mode(pointer)
+    tls_context_set_options(pointer)
+    // One read(2) takes as much as the kernel has: see ENGINEERING, "Write path … Read path".
+    tls_context_set_read_ahead(pointer, role == .client ? 65_536 : 32_768)
+    guard tls_context_set_versions(pointer, versions.lowerBound.rawValue, versions.upperBound.rawValue) == 1 else {
+      throw TLSError(.protocolVersion, "The TLS versions cannot be set: \(TLSError.takeMessage()).")
+    }
+    try identity?.install(in: pointer)
+  }
+
+  deinit { SSL_CTX_free(pointer) }
+
+  /// Makes a server choose the first of its own protocols that the client offers.
+  private func selectProtocols() {
+    guard !protocols.isEmpty else { return }
+    SSL_CTX_set_alpn_select_cb(
+      pointer,
+      { _, chosen, chosenLength, offered, offeredLength, argument in
+        guard let argument, let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+        let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
+        let result = context.protocols.withUnsafeBufferPointer { own in
+          // Declared for a mutable pointer, which is only ever pointed into `own` or `offered`.
+          chosen.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 1) {
+            SSL_select_next_proto($0, chosenLength, own.baseAddress, UInt32(own.count), offered, offeredLength)
+          }
+        }
+        return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
+      },
+      // Not retained: every connection holds its context, so the context is there whenever a handshake runs.
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+}
+
+extension TLSContext.Version: Comparable {
+  /// Older before newer.
+  public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+}

@@ -1,0 +1,126 @@
+import COpenSSL
+
+/// Why a TLS connection could not be made or went wrong. Two errors are equal if their codes are.
+public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What happened, as far as a program needs to tell it apart.
+  public enum Code: Sendable, Hashable {
+    /// The peer's certificate comes from no authority that we trust.
+    case unknownAuthority
+    /// The peer's certificate, or one of its issuers, has expired.
+    case expired
+    /// The peer's certificate, or one of its issuers, is not valid yet.
+    case notYetValid
+    /// The peer's certificate is for another host.
+    case wrongHost
+    /// The peer's certificate was refused for another reason.
+    case badCertificate
+    /// The peer refuses our certificate, or wants one and got none.
+    ///
+    /// With TLS 1.3 a client learns it at its first read, after its handshake was done (RFC 8446 §4.4.2.4).
+    case identityRefused
+    /// The two sides have no TLS version in common; ours are 1.2 and 1.3.
+    case protocolVersion
+    /// The two sides have no application protocol (ALPN) in common.
+    case applicationProtocol
+    /// The peer ended the connection with another alert.
+    case alert
+    /// The peer does not speak TLS.
+    case notTLS
+    /// The connection broke: reset, or closed in the middle of the handshake.
+    case connection
+    /// Our own certificate chain or private key cannot be used.
+    case identity
+    /// The certificates to be trusted cannot be read.
+    case trust
+    /// Anything else.
+    case other
+  }
+
+  /// What happened.
+  public let code: Code
+  /// The same in words, for a person.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// ``message``.
+  public var description: String { message }
+
+  /// Errors are the same if their codes are: messages change with OpenSSL's version.
+  public static func == (one: TLSError, other: TLSError) -> Bool { one.code == other.code }
+}
+
+extension TLSError {
+  /// The last entry of this thread's error queue in OpenSSL's words, and empties the queue.
+  static func takeMessage() -> String {
+    let number = ERR_peek_last_error()
+    ERR_clear_error()
+    guard number != 0 else { return "no reason given" }
+    guard let text = ERR_reason_error_string(number) else { return "error \(number)" }
+    return String(cString: text)
+  }
+
+  /// What a failed verification (`SSL_get_verify_result`) means.
+  static func verification(_ result: Int, host: String?) -> TLSError {
+    let words = String(cString: X509_verify_cert_error_string(result))
+    switch Int32(truncatingIfNeeded: result) {
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+      X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+      X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
+      return TLSError(.unknownAuthority, "The peer's certificate is from no authority that is trusted here (\(words)).")
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return TLSError(.expired, "The peer's certificate has expired.")
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return TLSError(.notYetValid, "The peer's certificate is not valid yet; check both clocks.")
+    case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return TLSError(.wrongHost, "The peer's certificate is not for \(host ?? "this host").")
+    default:
+      return TLSError(.badCertificate, "The peer's certificate was refused: \(words).")
+    }
+  }
+
+  /// What an entry of OpenSSL's error queue means. Alerts are RFC 8446 §6.2.
+  static func queued(_ number: UInt) -> TLSError {
+    let words = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
+    guard tls_error_library(number) == ERR_LIB_SSL else { return TLSError(.other, "TLS failed: \(words).") }
+    let reason = tls_error_reason(number)
+    if reason > SSL_AD_REASON_OFFSET, reason <= SSL_AD_REASON_OFFSET + 255 {
+      return alert(reason - SSL_AD_REASON_OFFSET)
+    }
+    switch reason {
+    case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_UNKNOWN_PROTOCOL,
+      SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW:
+      return TLSError(.protocolVersion, "The peer's TLS version is not one of 1.2 and 1.3 (\(words)).")
+    case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG,
+      SSL_R_BAD_PACKET_LENGTH, SSL_R_RECORD_LENGTH_MISMATCH:
+      return TLSError(.notTLS, "The peer does not speak TLS (\(words)).")
+    case SSL_R_UNEXPECTED_EOF_WHILE_READING:
+      return TLSError(.connection, "The peer closed the connection during the handshake.")
+    case SSL_R_NO_APPLICATION_PROTOCOL:
+      return TLSError(.applicationProtocol, "The peer speaks none of our application protocols.")
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+      return TLSError(.badCertificate, "The peer sent no certificate, and one is required.")
+    default:
+      return TLSError(.other, "TLS failed: \(words).")
+    }
+  }
+
+  private static func alert(_ number: Int32) -> TLSError {
+    let name = String(cString: SSL_alert_desc_string_long(number))
+    switch number {
+    // bad_certificate … unknown_ca, access_denied, certificate_required
+    case 41...46, 48, 49, 116:
+      return TLSError(.identityRefused, "The peer refuses our certificate (alert: \(name)).")
+    case 70:
+      return TLSError(.protocolVersion, "The peer accepts neither TLS 1.2 nor 1.3 (alert: \(name)).")
+    case 120:
+      return TLSError(.applicationProtocol, "The peer speaks none of our application protocols (alert: \(name)).")
+    default:
+      return TLSError(.alert, "The peer ended the connection (alert: \(name)).")
+    }
+  }
+}

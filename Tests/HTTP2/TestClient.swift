@@ -1,0 +1,113 @@
+import HTTP2
+import Reactor
+import Synchronization
+
+/// A group whose answers a test can wait for.
+final class TestClient: ClientGroupHandler, Sendable {
+  struct Ended: Sendable {
+    /// How often each id ended: more than once is an error.
+    var times: [Int64: Int] = [:]
+    var statuses: [Int: Int] = [:]
+    var unknown: [Answer.Cause] = []
+    var notProcessed = 0
+    var details: [Int64: Answer.Detail] = [:]
+    var total = 0
+    var states: [ClientGroup.State] = []
+    var goAways: [GoAway] = []
+    var mostConnections = 0
+  }
+
+  private struct State {
+    var ended = Ended()
+    var waiting: [(@Sendable (Ended) -> Bool, CheckedContinuation<Ended, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+  private let groupBox = Mutex<ClientGroup?>(nil)
+  var group: ClientGroup { groupBox.withLock { $0 }.unsafelyUnwrapped }
+
+  init(_ running: Running, endpoint: Endpoint? = nil, configuration: ClientGroupConfiguration = .quick) throws {
+    let endpoint = try endpoint ?? running.endpoint()
+    let group = ClientGroup(
+      loop: running.clientLoop, endpoint: endpoint, configuration: configuration, resolver: running.resolver,
+      handler: self)
+    groupBox.withLock { $0 = group }
+  }
+
+  /// Waits until what has ended so far is enough.
+  func wait(until enough: @escaping @Sendable (Ended) -> Bool) async -> Ended {
+    await withCheckedContinuation { continuation in
+      let present: Ended? = state.withLock { state in
+        if enough(state.ended) { return state.ended }
+        state.waiting.append((enough, continuation))
+        return nil
+      }
+      if let present { continuation.resume(returning: present) }
+    }
+  }
+
+  /// Sends `count` requests to `/0`, `/1` … and waits until all have ended.
+  func send(_ count: Int, body: [UInt8] = Array("{}".utf8), fields: [HeaderField] = []) async -> Ended {
+    let template = RequestTemplate(
+      authority: group.endpoint.authority, fields: fields, variableNames: ["x-number"])
+    var builder = RequestBatchBuilder(template: template, body: body, capacity: count)
+    for number in 0..<count { builder.append(id: Int64(number), path: "/\(number)", values: ["number-\(number)"]) }
+    group.submit(builder.build())
+    return await wait { $0.total >= count }
+  }
+
+  /// Ends the group before its loop ends.
+  func stop() async {
+    let group = group
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      group.onLoop { group in
+        group.stop()
+        continuation.resume()
+      }
+    }
+  }
+
+  private func change(_ body: (inout Ended) -> Void) {
+    let ready = state.withLock { state in
+      body(&state.ended)
+      let ready = state.waiting.filter { $0.0(state.ended) }
+      state.waiting.removeAll { $0.0(state.ended) }
+      return ready.map { ($0.1, state.ended) }
+    }
+    for (continuation, ended) in ready { continuation.resume(returning: ended) }
+  }
+
+  func group(_ group: ClientGroup, ended answers: [Answer]) {
+    change { ended in
+      ended.mostConnections = max(ended.mostConnections, group.connectionCount)
+      for answer in answers {
+        ended.total += 1
+        ended.times[answer.id, default: 0] += 1
+        switch answer.result {
+        case .answered(let status, let detail):
+          ended.statuses[status, default: 0] += 1
+          ended.details[answer.id] = detail
+        case .notProcessed: ended.notProcessed += 1
+        case .unknown(let cause): ended.unknown.append(cause)
+        }
+      }
+    }
+  }
+
+  func group(_ group: ClientGroup, changed state: ClientGroup.State) { change { $0.states.append(state) } }
+  func group(_ group: ClientGroup, heard goAway: GoAway) { change { $0.goAways.append(goAway) } }
+  func groupWillSend(_ group: ClientGroup) {}
+}
+
+extension ClientGroupConfiguration {
+  /// Time-outs short enough for tests, long enough for a busy machine.
+  static var quick: ClientGroupConfiguration {
+    var configuration = ClientGroupConfiguration()
+    configuration.reconnectDelay = .milliseconds(10)
+    configuration.maximumReconnectDelay = .milliseconds(50)
+    configuration.maximumConnections = 1
+    configuration.interval = .milliseconds(10)
+    configuration.connection.requestTimeout = .seconds(30)
+    return configuration
+  }
+}
