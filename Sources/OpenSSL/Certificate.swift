@@ -73,7 +73,7 @@ public final class Certificate: @unchecked Sendable {
 
   deinit { X509_free(x509) }
 
-  static let pemLabels: Set<String> = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
+  static let pemLabels: Set<String> = ["CERTIFICATE", "X509 CERTIFICATE"]
 
   private static func blocks(of pem: String) throws(CertificateError) -> [PEMBlock] {
     do {

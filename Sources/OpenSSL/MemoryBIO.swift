@@ -5,13 +5,15 @@ import Foundation
 enum MemoryBIO {
   /// Lets `body` read `bytes`.
   static func reading<Value>(_ bytes: some DataProtocol, _ body: (OpaquePointer) -> Value?) -> Value? {
-    guard bytes.count <= Int(Int32.max), let bio = pki_memory_bio() else { return nil }
-    defer { BIO_free(bio) }
-    for region in bytes.regions {
-      let written = region.withUnsafeBytes { BIO_write(bio, $0.baseAddress, Int32($0.count)) }
-      guard region.isEmpty || written == region.count else { return nil }
+    let bytes = Array(bytes)
+    guard bytes.count <= Int(Int32.max) else { return nil }
+    return bytes.withUnsafeBytes { buffer in
+      // Without bytes there may be no address, and a length of -1 would mean "up to the next NUL".
+      guard let bio = buffer.isEmpty ? pki_memory_bio() : BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))
+      else { return nil }
+      defer { BIO_free(bio) }
+      return body(bio)
     }
-    return body(bio)
   }
 
   /// What `body` writes; nil if it returns false.

@@ -37,7 +37,8 @@ public struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
           library: ERR_lib_error_string(code).map { String(cString: $0) } ?? "OpenSSL",
           text: ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(reason)",
           detail: flags & ERR_TXT_STRING == 0 ? "" : detail.map { String(cString: $0) } ?? "",
-          isUnsupported: pki_error_is_unsupported(code) == 1
+          // Decoders say "unsupported" of everything that is nonsense, also of what a wrong password decrypts.
+          isUnsupported: (pki_error_is_unsupported(code) == 1 && Self.library(of: code) != ERR_LIB_OSSL_DECODER)
             || Self.isUnsupported(library: Self.library(of: code), reason: reason),
           isBadDecrypt: Self.isBadDecrypt(library: Self.library(of: code), reason: reason)))
     }

@@ -23,9 +23,7 @@ public struct PEMBlock: Sendable, Hashable {
     }
     OpenSSLError.clear()
     guard complete == true else { throw PEMError.damaged(after: blocks.count) }
-    // A beginning that is cut in its first line is no beginning to OpenSSL.
-    let begun = Data(text).ranges(of: Data("-----BEGIN ".utf8)).count
-    guard begun <= blocks.count else { throw PEMError.damaged(after: blocks.count) }
+    guard !endsInsideFirstLine(Array(text), whole: blocks.count) else { throw PEMError.damaged(after: blocks.count) }
     return blocks
   }
 
@@ -36,6 +34,14 @@ public struct PEMBlock: Sendable, Hashable {
       return PEM_write_bio(bio, label, headers, content, content.count) > 0
     }
     return String(decoding: written ?? Data(), as: UTF8.self)
+  }
+
+  /// A beginning that is cut in its first line is no beginning to OpenSSL.
+  private static func endsInsideFirstLine(_ text: [UInt8], whole: Int) -> Bool {
+    let last = text[((text.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)...]
+    let dashes = Array("-----BEGIN".utf8)
+    if last.first == dashes[0], !last.starts(with: "-----END".utf8) { return true }
+    return Data(text).ranges(of: Data(dashes)).count > whole
   }
 
   private static func next(_ bio: OpaquePointer) -> PEMBlock? {

@@ -53,14 +53,14 @@ public struct PKCS12: Sendable {
     let refusal = password.map(\.isEmpty) == false ? PKCS12Error.wrongPassword : .passwordNeeded
     if PKCS12_mac_present(handle) == 1 {
       for candidate in candidates where try matches(candidate, handle) {
-        return try contents(handle, password: candidate)
+        return try contents(handle, password: candidate, isChecked: true)
       }
       throw refusal
     }
     // Without a checksum only the decryption tells. PKCS12_parse of OpenSSL 3.0 insists on one, so it gets one.
     for candidate in candidates {
       guard setMAC(of: handle, password: candidate) else { throw .damaged(OpenSSLError("adding a checksum")) }
-      do { return try contents(handle, password: candidate) } catch .wrongPassword { continue }
+      do { return try contents(handle, password: candidate, isChecked: false) } catch .wrongPassword { continue }
     }
     throw refusal
   }
@@ -95,7 +95,10 @@ public struct PKCS12: Sendable {
     return false
   }
 
-  private static func contents(_ handle: OpaquePointer, password: String?) throws(PKCS12Error) -> PKCS12 {
+  /// - Parameter isChecked: whether the file's own checksum said that the password is right.
+  private static func contents(
+    _ handle: OpaquePointer, password: String?, isChecked: Bool
+  ) throws(PKCS12Error) -> PKCS12 {
     OpenSSLError.clear()
     var key: OpaquePointer?
     var certificate: OpaquePointer?
@@ -112,8 +115,8 @@ public struct PKCS12: Sendable {
     guard parsed == 1 else {
       let error = OpenSSLError("reading a PKCS#12 file")
       if let algorithm = error.unsupportedAlgorithm, !error.isBadDecrypt { throw .unsupported(algorithm: algorithm) }
-      // With a checksum of the file's own, the password was found right before.
-      throw error.isBadDecrypt ? .wrongPassword : .damaged(error)
+      // One wrong password in 256 decrypts to what only later turns out to be nonsense.
+      throw isChecked ? .damaged(error) : .wrongPassword
     }
     OpenSSLError.clear()
     var rest: [Certificate] = []

@@ -145,7 +145,9 @@ public struct JSONFields {
   public func finished() -> [Problem] {
     var all = problems
     for name in members.keys.sorted() where !known.contains(name) {
-      let close = known.min { distance($0, name) < distance($1, name) }.flatMap { distance($0, name) <= min(3, name.count / 2) ? $0 : nil }
+      let close = known.min { distance($0, name) < distance($1, name) }.flatMap {
+        distance($0, name) <= min(3, name.count / 2) ? $0 : nil
+      }
       if let close {
         all.append(
           Problem(

@@ -55,11 +55,3 @@ public enum PushState: String, Sendable, Codable, CaseIterable {
   /// Could not be sent at all; see its error.
   case failed
 }
-
-/// What providers say when they refuse.
-public enum Reason {
-  /// Whether the token is gone for good: app removed or token expired.
-  public static func isDeadToken(_ reason: String) -> Bool {
-    reason == "Unregistered" || reason == "ExpiredToken" || reason == "UNREGISTERED"
-  }
-}

@@ -53,21 +53,30 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     fileprivate let deadline: UInt64
     fileprivate let sequence: UInt64
     fileprivate var action: (() -> Void)?
+    private let cancelled: CancelledTimers
 
-    fileprivate init(deadline: UInt64, sequence: UInt64, action: @escaping () -> Void) {
+    fileprivate init(deadline: UInt64, sequence: UInt64, cancelled: CancelledTimers, action: @escaping () -> Void) {
       self.deadline = deadline
       self.sequence = sequence
+      self.cancelled = cancelled
       self.action = action
     }
 
     /// The action will not be called any more.
-    public func cancel() { action = nil }
+    public func cancel() {
+      guard action != nil else { return }
+      action = nil
+      cancelled.count += 1
+    }
   }
 
   private let shared = Mutex(Shared())
   private let epoll: Int32
   private let wakeup: Int32
-  private var handlers: [Int32: any EventHandler] = [:]
+  /// By descriptor: the kernel gives out the lowest free number, so the array stays short.
+  private var handlers: [(any EventHandler)?] = []
+  /// Work that the loop gave to itself: needs neither lock nor wake-up.
+  private var ownJobs: [Job] = []
   private var timers = TimerHeap()
   private var timerSequence: UInt64 = 0
   private let threadID = Atomic<UInt>(0)
@@ -122,6 +131,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   private func add(_ job: Job) {
+    if isCurrent {
+      ownJobs.append(job)
+      return
+    }
     let wakes = shared.withLock { shared in
       shared.jobs.append(job)
       defer { shared.wakeIsPending = true }
@@ -143,7 +156,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     precondition(isCurrent)
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
     guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
-    handlers[descriptor] = handler
+    while handlers.count <= Int(descriptor) { handlers.append(nil) }
+    handlers[Int(descriptor)] = handler
   }
 
   /// Changes what a watched descriptor is watched for.
@@ -156,7 +170,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Stops watching. Call it before the descriptor is closed: its number may be given out again at once.
   public func deregister(_ descriptor: Int32) {
     precondition(isCurrent)
-    handlers[descriptor] = nil
+    guard handlers.indices.contains(Int(descriptor)) else { return }
+    handlers[Int(descriptor)] = nil
     var event = epoll_event()
     _ = epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
   }
@@ -167,7 +182,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     precondition(isCurrent)
     timerSequence += 1
     let timer = Timer(
-      deadline: Self.now() &+ delay.wholeNanoseconds, sequence: timerSequence, action: action)
+      deadline: Self.now() &+ delay.wholeNanoseconds, sequence: timerSequence, cancelled: timers.cancelled,
+      action: action)
     timers.insert(timer)
     return timer
   }
@@ -195,7 +211,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
           _ = Glibc.read(wakeup, &value, 8)
         } else {
           // An earlier event of this round may have closed this descriptor: then nobody is registered.
-          handlers[descriptor]?.ready(Readiness(rawValue: events[index].events))
+          handler(of: descriptor)?.ready(Readiness(rawValue: events[index].events))
         }
       }
       fireTimers()
@@ -208,24 +224,34 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Runs what other threads handed over; true when the loop is to end and nothing is left.
   private func runJobs() -> Bool {
+    var own: [Job] = []
+    swap(&own, &ownJobs)
     let (jobs, stopping) = shared.withLock { shared in
-      let jobs = shared.jobs
-      shared.jobs = []
-      shared.wakeIsPending = false
-      return (jobs, shared.stopping)
-    }
-    for job in jobs {
-      switch job {
-      case .task(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-      case .closure(let work): work()
+      defer {
+        if !shared.jobs.isEmpty { shared.jobs = [] }
+        shared.wakeIsPending = false
       }
+      return (shared.jobs, shared.stopping)
     }
-    return stopping && jobs.isEmpty
+    for job in own { run(job) }
+    for job in jobs { run(job) }
+    return stopping && own.isEmpty && jobs.isEmpty && ownJobs.isEmpty
+  }
+
+  private func run(_ job: Job) {
+    switch job {
+    case .task(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+    case .closure(let work): work()
+    }
+  }
+
+  private func handler(of descriptor: Int32) -> (any EventHandler)? {
+    handlers.indices.contains(Int(descriptor)) ? handlers[Int(descriptor)] : nil
   }
 
   private func pollTimeout() -> Int32 {
     let ready = shared.withLock { !$0.jobs.isEmpty || $0.stopping }
-    if ready { return 0 }
+    if ready || !ownJobs.isEmpty { return 0 }
     guard let deadline = timers.earliest else { return -1 }
     let now = Self.now()
     if deadline <= now { return 0 }
@@ -253,13 +279,25 @@ extension Duration {
   }
 }
 
-/// Timers by deadline; a cancelled timer stays until its deadline, holding nothing.
+/// How many timers of one heap were cancelled and wait to be thrown out.
+private final class CancelledTimers {
+  var count = 0
+}
+
+/// Timers by deadline. Cancelled ones are thrown out when they are more than half, so that a time-out
+/// per request leaves no trail.
 private struct TimerHeap {
+  let cancelled = CancelledTimers()
   private var heap: [EventLoop.Timer] = []
 
   var earliest: UInt64? { heap.first?.deadline }
 
   mutating func insert(_ timer: EventLoop.Timer) {
+    if cancelled.count > 64, cancelled.count > heap.count / 2 {
+      cancelled.count = 0
+      // A sorted array is a heap.
+      heap = heap.filter { $0.action != nil }.sorted(by: isBefore)
+    }
     heap.append(timer)
     var child = heap.count - 1
     while child > 0 {
@@ -272,6 +310,7 @@ private struct TimerHeap {
 
   mutating func popDue(at now: UInt64) -> EventLoop.Timer? {
     guard let first = heap.first, first.deadline <= now else { return nil }
+    if first.action == nil { cancelled.count -= 1 }
     let last = heap.removeLast()
     guard !heap.isEmpty else { return first }
     heap[0] = last

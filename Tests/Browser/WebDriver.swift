@@ -1,5 +1,4 @@
 import Foundation
-import FoundationNetworking
 
 /// A headless Chromium, driven over the WebDriver protocol (W3C) by Debian's chromedriver.
 ///
@@ -37,7 +36,6 @@ final class WebDriver: Sendable {
 
   private let process: Process
   private let base: URL
-  private let http: URLSession
   private let session: String
 
   /// Runs `body` with a fresh browser profile and ends the browser on every path.
@@ -59,7 +57,7 @@ final class WebDriver: Sendable {
   private init(javaScript: Bool, width: Int, height: Int, dark: Bool, language: String) async throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
-    process.arguments = ["--port=0", "--log-level=OFF"]
+    process.arguments = ["--port=0"]
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
@@ -75,10 +73,6 @@ final class WebDriver: Sendable {
     guard let port, let base = URL(string: "http://127.0.0.1:\(port)/") else {
       throw Failure(description: "chromedriver names no port")
     }
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = 60
-    http = URLSession(configuration: configuration)
-
     var arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--window-size=\(width),\(height)", "--lang=\(language)", "--disable-background-networking",
@@ -98,13 +92,13 @@ final class WebDriver: Sendable {
     ]
     let answer: Any?
     do {
-      answer = try await Self.exchange("POST", base.appendingPathComponent("session"), capabilities, http)
+      answer = try await Self.exchange("POST", base.appendingPathComponent("session"), capabilities)
     } catch {
-      process.terminate()
+      Self.end(process)
       throw error
     }
     guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
-      process.terminate()
+      Self.end(process)
       throw Failure(description: "no WebDriver session: \(String(describing: answer))")
     }
     self.base = base
@@ -113,8 +107,15 @@ final class WebDriver: Sendable {
 
   private func quit() async {
     // Whatever goes wrong here, the process is ended below.
-    _ = try? await Self.exchange("DELETE", base.appendingPathComponent("session/\(session)"), nil, http)
-    process.terminate()
+    _ = try? await Self.exchange("DELETE", base.appendingPathComponent("session/\(session)"), nil)
+    end()
+  }
+
+  /// Debian's chromedriver stays alive on SIGTERM.
+  private func end() { Self.end(process) }
+
+  private static func end(_ process: Process) {
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
@@ -170,21 +171,22 @@ final class WebDriver: Sendable {
 
   @discardableResult
   fileprivate func post(_ path: String, _ body: [String: Any] = [:]) async throws -> Any? {
-    try await Self.exchange("POST", base.appendingPathComponent("session/\(session)/\(path)"), body, http)
+    try await Self.exchange("POST", base.appendingPathComponent("session/\(session)/\(path)"), body)
   }
 
   fileprivate func get(_ path: String) async throws -> Any? {
-    try await Self.exchange("GET", base.appendingPathComponent("session/\(session)/\(path)"), nil, http)
+    try await Self.exchange("GET", base.appendingPathComponent("session/\(session)/\(path)"), nil)
   }
 
-  private static func exchange(
-    _ method: String, _ address: URL, _ body: [String: Any]?, _ http: URLSession
-  ) async throws -> Any? {
-    var request = URLRequest(url: address)
-    request.httpMethod = method
-    request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
-    if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
-    let (data, _) = try await http.data(for: request)
+  /// One exchange, made by curl: URLSession on Linux stumbles over chromedriver's answers ("Failed writing header").
+  private static func exchange(_ method: String, _ address: URL, _ body: [String: Any]?) async throws -> Any? {
+    let hasBody = body != nil
+    let input = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
+    let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
+      DispatchQueue.global().async {
+        continuation.resume(with: Result { try curl(method, address, input, hasBody: hasBody) })
+      }
+    }
     guard let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
       throw Failure(description: "not a WebDriver answer")
     }
@@ -192,5 +194,31 @@ final class WebDriver: Sendable {
       throw Failure(description: "\(error): \(value["message"] as? String ?? "") at \(address.path)")
     }
     return answer["value"]
+  }
+
+  /// Goes through files: a pipe's end may be inherited by a browser that another test starts at the same moment, and
+  /// then never ends.
+  private static func curl(_ method: String, _ address: URL, _ body: Data, hasBody: Bool) throws -> Data {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over temporary file fails no test
+    let input = folder.appendingPathComponent("input")
+    let output = folder.appendingPathComponent("output")
+    try body.write(to: input)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+    process.arguments = ["--silent", "--max-time", "90", "--request", method, "--output", output.path]
+    if hasBody {
+      let type = "Content-Type: application/json; charset=utf-8"
+      process.arguments? += ["--header", type, "--data-binary", "@" + input.path]
+    }
+    process.arguments?.append(address.absoluteString)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(description: "curl ended with \(process.terminationStatus) at \(address.path)")
+    }
+    return try Data(contentsOf: output)
   }
 }

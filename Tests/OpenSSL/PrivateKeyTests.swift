@@ -52,6 +52,22 @@ struct PrivateKeyTests {
     #expect(try PrivateKey(pem: ours, password: password).publicKey == key.publicKey)
   }
 
+  @Test("a wrong password is a wrong password also where it decrypts to something, as one in 256 does")
+  func manyWrongPasswords() throws {
+    let openssl = try OpenSSLCommand()
+    try openssl.makeIdentity()
+    try openssl("pkcs8", "-in", "key.pem", "-topk8", "-iter", "1", "-passout", "pass:right", "-out", "locked.pem")
+    try openssl(
+      "pkcs12", "-export", "-nomac", "-iter", "1", "-in", "cert.pem", "-inkey", "key.pem", "-passout", "pass:right",
+      "-out", "x.p12")
+    let locked = try openssl.text("locked.pem")
+    let file = try openssl.data("x.p12")
+    for number in 0..<700 {
+      #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(pem: locked, password: "\(number)") }
+      #expect(throws: PKCS12Error.wrongPassword) { try PKCS12.open(file, password: "\(number)") }
+    }
+  }
+
   @Test("a .p8 that is something else is told what it is")
   func otherThanP8() throws {
     let openssl = try OpenSSLCommand()

@@ -1,5 +1,6 @@
 import Foundation
 import Reactor
+import Synchronization
 import Testing
 
 @Suite("Event loop")
@@ -35,6 +36,40 @@ struct EventLoopTests {
       }
     }
     #expect(values == ["early", "late"])
+  }
+
+  @Test("thousands of cancelled timers neither fire nor keep others from firing in their order")
+  func cancelledTimers() async throws {
+    let loop = try EventLoop(name: "test")
+    defer { loop.stop() }
+    let values = await withCheckedContinuation { (continuation: CheckedContinuation<[Int], Never>) in
+      loop.execute {
+        var values: [Int] = []
+        for number in 0..<5000 {
+          let delay = Duration.microseconds((5000 - number) * 40)
+          loop.schedule(after: delay) { values.append(number) }.cancel()
+          if number % 1000 == 0 { loop.schedule(after: delay) { values.append(-number) } }
+        }
+        loop.schedule(after: .milliseconds(300)) { continuation.resume(returning: values) }
+      }
+    }
+    #expect(values == [-4000, -3000, -2000, -1000, 0])
+  }
+
+  @Test("work that the loop gives to itself runs in order, without starving what comes from outside")
+  func ownWork() async throws {
+    let loop = try EventLoop(name: "test")
+    defer { loop.stop() }
+    let outside = Flag()
+    let rounds = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+      @Sendable func again(_ round: Int) {
+        if outside.isSet { return continuation.resume(returning: round) }
+        loop.execute { again(round + 1) }
+      }
+      loop.execute { again(0) }
+      Thread { loop.execute { outside.set() } }.start()
+    }
+    #expect(rounds >= 0)
   }
 
   @Test("a task with the loop as its executor runs on its thread, also after a suspension")
@@ -75,4 +110,11 @@ struct EventLoopTests {
     defer { close(descriptor) }
     #expect(peer == (try Socket.localAddress(of: client)))
   }
+}
+
+/// Something that one thread says and another sees.
+private final class Flag: Sendable {
+  private let value = Atomic<Bool>(false)
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
 }

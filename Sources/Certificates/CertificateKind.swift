@@ -1,0 +1,15 @@
+/// What sort of thing is kept and watched. The raw values stand in the database and in JSON.
+public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
+  /// A certificate that opens a connection to APNs.
+  case apnsCertificate = "apns_certificate"
+  /// A certificate that opens a connection to APNs for PushKit's VoIP notifications.
+  case voipCertificate = "voip_certificate"
+  /// Another certificate of Apple: signing, passes, websites, device management.
+  case appleCertificate = "apple_certificate"
+  /// A `.p8` key for APNs; it does not expire.
+  case apnsKey = "apns_key"
+  /// A provisioning profile, which an app is built with.
+  case provisioningProfile = "provisioning_profile"
+  /// A certificate of somebody else, as of a host.
+  case tlsCertificate = "tls_certificate"
+}

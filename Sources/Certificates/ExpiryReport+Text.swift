@@ -1,0 +1,65 @@
+import Foundation
+import Push
+
+extension ExpiryReport {
+  /// One line for each thing, for a terminal or a mail of cron.
+  ///
+  /// - Parameter includingFine: whether lines are wanted for what needs nobody.
+  public func lines(includingFine: Bool = true) -> [String] {
+    unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
+      + findings.filter { includingFine || $0.band.needsSomebody }.map(\.line)
+  }
+}
+
+extension Expiry.Band {
+  /// Whether somebody should do something.
+  public var needsSomebody: Bool {
+    switch self {
+    case .soon, .urgent, .expired, .notYetValid: true
+    case .fine, .neverExpires: false
+    }
+  }
+
+  /// In capitals, all of the same width.
+  fileprivate var label: String {
+    switch self {
+    case .fine: "OK      "
+    case .soon: "SOON    "
+    case .urgent: "URGENT  "
+    case .expired: "EXPIRED "
+    case .notYetValid: "NOT YET "
+    case .neverExpires: "OK      "
+    }
+  }
+}
+
+extension ExpiryReport.Finding {
+  /// As `SOON     Shop: Apple Push Services: com.example.shop (production): 12 days left, until 2026-12-02 …`.
+  fileprivate var line: String {
+    var subject = item.name
+    if let app = item.app, !item.name.contains(app) { subject = "\(app): \(subject)" }
+    if !item.environments.isEmpty {
+      subject += " (\(item.environments.map(\.rawValue).joined(separator: ", ")))"
+    }
+    let serial = item.serial.map { ", serial \($0)" } ?? ""
+    return "\(band.label) \(subject.singleLine): \(time)\(serial)"
+  }
+
+  private var time: String {
+    guard let daysLeft, let notAfter = item.notAfter else { return "does not expire" }
+    if band == .expired {
+      let days = -daysLeft
+      return "expired on \(notAfter.utcText), " + (days == 1 ? "less than a day ago" : "\(days - 1) days ago")
+    }
+    let left = daysLeft == 0 ? "less than a day left" : daysLeft == 1 ? "1 day left" : "\(daysLeft) days left"
+    if band == .notYetValid, let notBefore = item.notBefore { return "valid only from \(notBefore.utcText) on" }
+    return "\(left), until \(notAfter.utcText)"
+  }
+}
+
+extension String {
+  /// Without line breaks and other control characters: a name from a file adds no line to a report or a mail.
+  var singleLine: String {
+    String(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+  }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// What `check-certificates` finds: everything that is watched, the most urgent first.
+public struct ExpiryReport: Sendable, Hashable {
+  /// One thing and how it stands.
+  public struct Finding: Sendable, Hashable {
+    /// What it is about.
+    public let item: TrackedExpiry
+    /// How urgent its renewal is.
+    public let band: Expiry.Band
+    /// Whole days that are left, rounded down; nil without an end.
+    public let daysLeft: Int?
+  }
+
+  /// Something whose end could not be found out, and why. It must never look as if all were fine.
+  public struct Unreadable: Sendable, Hashable, Error {
+    /// What it is called.
+    public let name: String
+    /// Why, and what to do.
+    public let reason: String
+
+    /// Creates an entry.
+    public init(name: String, reason: String) {
+      self.name = name
+      self.reason = reason
+    }
+  }
+
+  /// When it was looked.
+  public let checkedAt: Date
+  /// From how many days before its end on something is reported.
+  public let withinDays: Int
+  /// The most urgent first.
+  public let findings: [Finding]
+  /// What could not be found out.
+  public let unreadable: [Unreadable]
+
+  /// Looks at everything.
+  public init(
+    _ items: [TrackedExpiry], unreadable: [Unreadable] = [], now: Date, within days: Int = Expiry.warningDays
+  ) {
+    checkedAt = now
+    withinDays = days
+    self.unreadable = unreadable
+    findings = items.map { item in
+      Finding(item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now))
+    }.sorted { one, other in
+      (one.item.notAfter ?? .distantFuture, one.item.name) < (other.item.notAfter ?? .distantFuture, other.item.name)
+    }
+  }
+
+  /// How `check-certificates` ends: 2 something is over or has at most 7 days left; 3 something could not be found
+  /// out; 1 something ends within the limit or has not begun; 0 all fine.
+  ///
+  /// What is known to be over counts more than what is not known, and that more than what ends later.
+  public var exitCode: Int32 {
+    let bands = Set(findings.map(\.band))
+    if bands.contains(.expired) || bands.contains(.urgent) { return 2 }
+    if !unreadable.isEmpty { return 3 }
+    return bands.contains(.soon) || bands.contains(.notYetValid) ? 1 : 0
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import OpenSSL
+import Push
+
+/// One look at a file: what came with it besides its bytes.
+struct FileInspection {
+  let fileName: String?
+  let password: String?
+
+  /// A certificate, with or without its key.
+  func certificate(
+    _ certificate: Certificate, key: PrivateKey?, others: [Certificate], format: InspectedFile.Format
+  ) -> InspectedFile {
+    let (role, environments) = CertificateRole.of(certificate)
+    return InspectedFile(
+      format: format, kind: role.kind, role: role, name: CertificateSummary(certificate).name,
+      topics: topics(of: certificate, role: role), environments: environments,
+      teamID: role == .other ? nil : certificate.organizationalUnit.flatMap(teamID), keyID: nil,
+      certificate: certificate, otherCertificates: others, privateKey: key, profile: nil)
+  }
+
+  /// A key alone, which must be one for APNs.
+  func key(_ key: PrivateKey, format: InspectedFile.Format) throws(FileProblem) -> InspectedFile {
+    guard key.algorithm == .p256 else {
+      // An RSA key is what belongs to push certificates: without one it is half of something.
+      if case .rsa = key.algorithm { throw .noCertificate }
+      throw .wrongKeyKind(found: key.algorithm.description)
+    }
+    return InspectedFile(
+      format: format, kind: .apnsKey, role: nil, name: keyID.map { "AuthKey_\($0)" } ?? "APNs key", topics: [],
+      environments: [.development, .production], teamID: nil, keyID: keyID, certificate: nil, otherCertificates: [],
+      privateKey: key, profile: nil)
+  }
+
+  /// `AuthKey_ABC123DEFG.p8`, also as browsers name a second download: `AuthKey_ABC123DEFG (1).p8`.
+  private var keyID: String? {
+    fileName?.firstMatch(of: /AuthKey_([A-Z0-9]{10})(?![A-Za-z0-9])/).map { String($0.1) }
+  }
+
+  /// In certificates of Apple the unit is the team id: 10 characters.
+  private func teamID(_ unit: String) -> String? {
+    unit.wholeMatch(of: /[A-Z0-9]{10}/) == nil ? nil : unit
+  }
+
+  /// The list in Apple's extension if there is one: then it is the whole truth. Else the subject names the only one.
+  private func topics(of certificate: Certificate, role: CertificateRole) -> [AppleExtensions.Topic] {
+    if let topics = certificate.appleExtensions.topics { return topics }
+    let kind: String
+    switch role {
+    case .push, .macPush, .watchKit: kind = "app"
+    case .voip: kind = "voip"
+    case .websitePush: kind = "website"
+    case .passType: kind = "pass"
+    case .deviceManagement: kind = "device-management"
+    case .developmentSigning, .distributionSigning, .other: return []
+    }
+    let named = certificate.commonName?.split(separator: ": ", maxSplits: 1).dropFirst().first.map(String.init)
+    return (certificate.userID ?? named).map { [.init(name: $0, kinds: [kind])] } ?? []
+  }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+public import Push
+
+/// What should be known of a file before it is used, though it can be kept.
+public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
+  /// Since when it is no longer valid.
+  case expired(Date)
+  /// From when on it will be valid.
+  case notYetValid(Date)
+  /// It can be watched, not used.
+  case noPrivateKey
+  /// So many certificates that are no issuers; the one that is named was taken.
+  case severalCertificates(count: Int, taken: String)
+  /// One of its issuers ends before it does.
+  case issuerExpiresEarlier(name: String, Date)
+  /// It signs builds and sends nothing.
+  case signingInsteadOfPush
+  /// It is for passes, websites or device management.
+  case otherPurpose
+  /// The file name does not tell the key id.
+  case keyIDUnknown
+  /// The profile has no `aps-environment`: apps built with it get no token.
+  case profileWithoutPush
+  /// The profile is for every app, and push needs one.
+  case wildcardProfile
+  /// A certificate in the profile that has expired.
+  case profileCertificateExpired(name: String, Date)
+  /// What was signed was changed afterwards.
+  case signatureBroken
+
+  /// The same for people: code, sentence with its remedy, and what it is filled with.
+  public var problem: Problem {
+    switch self {
+    case .expired(let date):
+      Problem(
+        "", code: "file.warning.expired",
+        "It expired on {date}: APNs refuses it. Create a new one at Apple's developer site.", ["date": date.utcText])
+    case .notYetValid(let date):
+      Problem(
+        "", code: "file.warning.not_yet_valid",
+        "It is valid from {date} on. If that should be now, check the clock of this machine.", ["date": date.utcText])
+    case .noPrivateKey:
+      Problem(
+        "", code: "file.warning.no_private_key",
+        "It has no private key: its expiry can be watched, but nothing can be sent with it. To send, export "
+          + "certificate and key together as .p12.")
+    case .severalCertificates(let count, let taken):
+      Problem(
+        "", code: "file.warning.several_certificates",
+        "The file holds {count} certificates that are no issuers; “{taken}” was taken. Export the one that is meant "
+          + "alone if this is not it.", ["count": "\(count)", "taken": taken])
+    case .issuerExpiresEarlier(let name, let date):
+      Problem(
+        "", code: "file.warning.issuer_expires_earlier",
+        "Its issuer “{name}” expires before it does, on {date}. Plan its renewal for that day.",
+        ["name": name, "date": date.utcText])
+    case .signingInsteadOfPush:
+      Problem(
+        "", code: "file.warning.signing_instead_of_push",
+        "It signs builds of an app and cannot send pushes. At Apple's developer site, create a certificate of the "
+          + "type “Apple Push Notification service SSL”, or a key.")
+    case .otherPurpose:
+      Problem(
+        "", code: "file.warning.other_purpose",
+        "It is for passes, websites or device management; it can be watched, but apps get no pushes with it.")
+    case .keyIDUnknown:
+      Problem(
+        "", code: "file.warning.key_id_unknown",
+        "The file name does not tell the key id. Enter the 10 characters that Apple's developer site shows beside "
+          + "the key.")
+    case .profileWithoutPush:
+      Problem(
+        "", code: "file.warning.profile_without_push",
+        "The profile has no aps-environment: an app built with it gets no device token. Turn on Push Notifications "
+          + "for the app id, and make the profile again.")
+    case .wildcardProfile:
+      Problem(
+        "", code: "file.warning.wildcard_profile",
+        "The profile is for every app of the team; push needs a profile for one app id.")
+    case .profileCertificateExpired(let name, let date):
+      Problem(
+        "", code: "file.warning.profile_certificate_expired",
+        "The certificate “{name}” in the profile expired on {date}. Make the profile again with a valid one.",
+        ["name": name, "date": date.utcText])
+    case .signatureBroken:
+      Problem(
+        "", code: "file.warning.signature_broken",
+        "The signature does not fit the content: the profile was changed after Apple signed it. Download it again.")
+    }
+  }
+
+  /// The English sentence.
+  public var description: String { problem.text }
+}
+
+extension Date {
+  /// As `2026-11-20 12:00:00 UTC`.
+  var utcText: String {
+    formatted(.iso8601.dateSeparator(.dash).dateTimeSeparator(.space).timeSeparator(.colon))
+      .replacing("Z", with: " UTC")
+  }
+}

@@ -1,0 +1,47 @@
+public import Foundation
+import OpenSSL
+import Push
+
+extension InspectedFile {
+  /// What the file is, for a terminal: one fact a line, then the warnings.
+  public func lines(now: Date) -> [String] {
+    var facts: [(String, String?)] = [
+      ("Kind", kindText),
+      ("Name", name),
+      ("Topics", topics.isEmpty ? nil : topics.map(\.text).joined(separator: ", ")),
+      ("Environment", environments.isEmpty ? nil : environments.map(\.rawValue).joined(separator: ", ")),
+      ("Team", teamID),
+      ("Key id", keyID),
+    ]
+    if let summary {
+      facts += [("Subject", summary.subject), ("Issuer", summary.issuer), ("Serial", summary.serial)]
+    }
+    if let profile {
+      facts += [
+        ("App id", profile.appID), ("Distribution", profile.distribution.rawValue.replacing("_", with: " ")),
+        ("Devices", "\(profile.deviceCount)"), ("UUID", profile.uuid),
+      ]
+      facts += profile.certificates.map { ("Signed by", "\($0.name), until \($0.notAfter.utcText)") }
+    }
+    facts += [
+      ("SHA-256", sha256), ("Valid from", notBefore?.utcText), ("Valid until", notAfter?.utcText ?? "does not expire"),
+      ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map(String.init)),
+      ("Private key", profile == nil ? privateKey.map { "yes, \($0.algorithm)" } ?? "no" : nil),
+    ]
+    let lines = facts.compactMap { label, value in
+      value.map { "\(label):".padding(toLength: 14, withPad: " ", startingAt: 0) + $0.singleLine }
+    }
+    return lines + warnings(now: now).map { "Warning:      \($0.problem.text.singleLine)" }
+  }
+
+  private var kindText: String {
+    switch kind {
+    case .apnsCertificate: "APNs certificate"
+    case .voipCertificate: "APNs certificate for VoIP"
+    case .appleCertificate: "certificate of Apple, not for pushes to apps"
+    case .apnsKey: "APNs key"
+    case .provisioningProfile: "provisioning profile"
+    case .tlsCertificate: "certificate, not of Apple"
+    }
+  }
+}

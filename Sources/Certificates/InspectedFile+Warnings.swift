@@ -1,0 +1,53 @@
+public import Foundation
+import OpenSSL
+
+extension InspectedFile {
+  /// What should be known before it is used, the most important first.
+  public func warnings(now: Date) -> [FileWarning] {
+    var warnings: [FileWarning] = []
+    switch Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now) {
+    case .expired: warnings += notAfter.map { [.expired($0)] } ?? []
+    case .notYetValid: warnings += notBefore.map { [.notYetValid($0)] } ?? []
+    case .fine, .soon, .urgent, .neverExpires: break
+    }
+    switch role {
+    case .developmentSigning, .distributionSigning: warnings.append(.signingInsteadOfPush)
+    case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)
+    default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
+    }
+    if kind == .apnsKey && keyID == nil { warnings.append(.keyIDUnknown) }
+    if let certificate { warnings += chainWarnings(certificate) }
+    if let profile { warnings += profile.warnings(now: now) }
+    return warnings
+  }
+
+  private func chainWarnings(_ certificate: Certificate) -> [FileWarning] {
+    var warnings: [FileWarning] = []
+    let others = otherCertificates.filter { !$0.isAuthority && $0 != certificate }
+    if !others.isEmpty {
+      warnings.append(
+        .severalCertificates(count: others.count + 1, taken: CertificateSummary(certificate).name))
+    }
+    for issuer in otherCertificates where certificate.isSigned(by: issuer) && issuer.notAfter < certificate.notAfter {
+      warnings.append(.issuerExpiresEarlier(name: CertificateSummary(issuer).name, issuer.notAfter))
+    }
+    return warnings
+  }
+}
+
+extension ProvisioningProfile {
+  func warnings(now: Date) -> [FileWarning] {
+    var warnings: [FileWarning] = []
+    if !isIntact { warnings.append(.signatureBroken) }
+    if isWildcard {
+      warnings.append(.wildcardProfile)
+    } else if apsEnvironment == nil {
+      warnings.append(.profileWithoutPush)
+    }
+    for certificate in certificates
+    where Expiry.band(notBefore: nil, notAfter: certificate.notAfter, now: now) == .expired {
+      warnings.append(.profileCertificateExpired(name: certificate.name, certificate.notAfter))
+    }
+    return warnings
+  }
+}

@@ -1,0 +1,49 @@
+public import Foundation
+public import Push
+
+/// One thing whose end is watched.
+public struct TrackedExpiry: Sendable, Hashable {
+  /// As `Apple Push Services: com.example.app`. May come from a stranger's file: escape it.
+  public var name: String
+  /// What sort of thing it is.
+  public var kind: CertificateKind
+  /// The name under which people know whom it is for.
+  public var app: String?
+  /// What it is good for.
+  public var topics: [String]
+  /// Where it is good.
+  public var environments: [Push.Environment]
+  /// Upper-case hexadecimal digits.
+  public var serial: String?
+  /// As `AB:CD:…`.
+  public var sha256: String?
+  /// The first second in which it is valid.
+  public var notBefore: Date?
+  /// The last second in which it is valid, nil if it has no end.
+  public var notAfter: Date?
+
+  /// Creates a thing to watch.
+  public init(
+    name: String, kind: CertificateKind, app: String? = nil, topics: [String] = [],
+    environments: [Push.Environment] = [], serial: String? = nil, sha256: String? = nil, notBefore: Date? = nil,
+    notAfter: Date? = nil
+  ) {
+    self.name = name
+    self.kind = kind
+    self.app = app
+    self.topics = topics
+    self.environments = environments
+    self.serial = serial
+    self.sha256 = sha256
+    self.notBefore = notBefore
+    self.notAfter = notAfter
+  }
+
+  /// Whole days that are left; see ``Expiry/daysLeft(notAfter:now:)``.
+  public func daysLeft(now: Date) -> Int? { Expiry.daysLeft(notAfter: notAfter, now: now) }
+
+  /// How urgent its renewal is; see ``Expiry/band(notBefore:notAfter:now:within:)``.
+  public func band(now: Date, within days: Int = Expiry.warningDays) -> Expiry.Band {
+    Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now, within: days)
+  }
+}

@@ -1,0 +1,48 @@
+/// A `multipart/form-data` form read into memory.
+public struct FormData: Sendable {
+  /// One field or file.
+  public struct Item: Sendable {
+    /// Name, file name and type.
+    public let part: MultipartPart
+    /// The content.
+    public let bytes: [UInt8]
+  }
+
+  /// All parts, in their order.
+  public private(set) var items: [Item] = []
+
+  /// Reads a form whole; the route's body limit bounds its size.
+  ///
+  /// - Throws: as ``MultipartReader``.
+  public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) async throws {
+    let whole = RequestBody(try await request.body.collect(upTo: .max))
+    var reader = try MultipartReader(request, body: whole, limits: limits)
+    var part: MultipartPart?
+    var bytes: [UInt8] = []
+    while let event = try await reader.next() {
+      switch event {
+      case .part(let next):
+        part = next
+        bytes = []
+      case .data(let piece): bytes.append(contentsOf: piece)
+      case .partEnd:
+        if let part { items.append(Item(part: part, bytes: bytes)) }
+      }
+    }
+  }
+
+  /// The first text field of that name; invalid UTF-8 is replaced.
+  public subscript(name: String) -> String? {
+    items.first { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  /// All text fields of that name.
+  public func values(of name: String) -> [String] {
+    items.filter { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
+  /// The first file of that name; nil if none was chosen, which browsers send as an empty file without a name.
+  public func file(_ name: String) -> Item? {
+    items.first { $0.part.name == name && $0.part.fileName?.isEmpty == false }
+  }
+}

@@ -1,0 +1,55 @@
+/// Pairs of names and values, as forms and queries send them (URL standard, section 5.1), in their order.
+public struct URLEncodedForm: Sendable, Equatable {
+  /// One field.
+  public struct Pair: Sendable, Equatable {
+    /// Decoded.
+    public let name: String
+    /// Decoded.
+    public let value: String
+  }
+
+  /// More is no form that a person filled in.
+  static let maximumPairs = 1000
+
+  /// All fields.
+  public private(set) var pairs: [Pair] = []
+
+  /// No fields.
+  public init() {}
+
+  /// Reads a form.
+  ///
+  /// - Throws: ``HTTPError`` 400 for a `%` that is no escape, NUL, text that is not UTF-8; 413 for more than 1,000 pairs.
+  public init(_ bytes: [UInt8]) throws {
+    for piece in bytes.split(separator: UInt8(ascii: "&")) {
+      guard let pair = Self.pair(piece) else {
+        throw HTTPError(.badRequest, "The form has a percent sign that is no escape, or text that is not UTF-8.")
+      }
+      guard pairs.count < Self.maximumPairs else {
+        throw HTTPError(.contentTooLarge, "The form has more than \(Self.maximumPairs) fields.")
+      }
+      pairs.append(pair)
+    }
+  }
+
+  /// Leaves out what cannot be read.
+  init(lenient bytes: ArraySlice<UInt8>) {
+    pairs = bytes.split(separator: UInt8(ascii: "&")).prefix(Self.maximumPairs).compactMap(Self.pair)
+  }
+
+  /// The first value of that name.
+  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  /// All values of that name.
+  public func values(of name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
+
+  private static func pair(_ piece: ArraySlice<UInt8>) -> Pair? {
+    let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
+    guard let name = text(piece[..<equals]), let value = text(piece[equals...].dropFirst()) else { return nil }
+    return Pair(name: name, value: value)
+  }
+
+  private static func text(_ piece: ArraySlice<UInt8>) -> String? {
+    PercentDecoding.decode(piece, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+}

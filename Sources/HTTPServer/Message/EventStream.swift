@@ -1,0 +1,19 @@
+/// Sends Server-Sent Events to one client (HTML standard, section 9.2).
+///
+/// While nothing is sent, the server sends a comment now and then, so that proxies keep the connection and a
+/// client that has gone is noticed: then the stream's task is cancelled.
+public struct EventStream: Sendable {
+  private let writer: ResponseWriter
+
+  init(_ writer: ResponseWriter) { self.writer = writer }
+
+  /// Sends an event, and waits until the socket has taken it.
+  ///
+  /// - Throws: as ``ResponseWriter/write(_:)-([UInt8])``.
+  public func send(_ event: ServerSentEvent) async throws { try await writer.write(event.encoded) }
+
+  /// Sends a comment, which clients ignore.
+  public func comment(_ text: String) async throws {
+    try await writer.write(ServerSentEvent.lines(":", text) + "\n")
+  }
+}

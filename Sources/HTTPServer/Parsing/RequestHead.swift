@@ -1,0 +1,99 @@
+/// The first part of a request as received: one copy of its bytes, and where things stand in it.
+final class RequestHead: Sendable {
+  /// Where one field stands in the bytes.
+  struct Field: Sendable {
+    let name: UInt32
+    let nameCount: UInt32
+    let value: UInt32
+    let valueCount: UInt32
+  }
+
+  /// How the end of the body is found (RFC 9112 section 6.3).
+  enum Framing: Sendable, Equatable {
+    case none
+    case length(Int)
+    case chunked
+  }
+
+  /// The bytes from the request line to the empty line.
+  let bytes: [UInt8]
+  let fields: [Field]
+  let method: Method
+  /// The whole target, as it was sent.
+  let target: Range<Int>
+  /// The path in the target; empty for `*` and for CONNECT.
+  let path: Range<Int>
+  /// What follows `?`.
+  let query: Range<Int>?
+  let segments: [String]
+  /// 0 for HTTP/1.0, 1 for 1.1 and later.
+  let minorVersion: UInt8
+  let framing: Framing
+  /// Whether the client lets the connection stand.
+  let keepsAlive: Bool
+  let expectsContinue: Bool
+  /// Host and port as the client named them, from the target if it is absolute.
+  let host: Range<Int>?
+
+  init(
+    bytes: [UInt8], fields: [Field], line: RequestLine, segments: [String], framing: Framing, keepsAlive: Bool,
+    expectsContinue: Bool, host: Range<Int>?
+  ) {
+    self.bytes = bytes
+    self.fields = fields
+    method = line.method
+    target = line.target
+    path = line.path
+    query = line.query
+    minorVersion = line.minorVersion
+    self.segments = segments
+    self.framing = framing
+    self.keepsAlive = keepsAlive
+    self.expectsContinue = expectsContinue
+    self.host = host
+  }
+
+  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  /// The value of the first field of that name, in any case.
+  func first(named name: String) -> String? {
+    var name = name
+    return name.withUTF8 { name in
+      bytes.withUnsafeBufferPointer { bytes in
+        for field in fields where Int(field.nameCount) == name.count {
+          var index = 0
+          while index < name.count,
+            ByteClass.lowercased(bytes[Int(field.name) + index]) == ByteClass.lowercased(name[index])
+          {
+            index += 1
+          }
+          if index == name.count {
+            let value = UnsafeBufferPointer(rebasing: bytes[Int(field.value)..<Int(field.value + field.valueCount)])
+            return String(decoding: value, as: UTF8.self)
+          }
+        }
+        return nil
+      }
+    }
+  }
+
+  var allFields: [Headers.Field] {
+    fields.map { field in
+      Headers.Field(
+        name: text(Int(field.name)..<Int(field.name + field.nameCount)),
+        value: text(Int(field.value)..<Int(field.value + field.valueCount)))
+    }
+  }
+}
+
+/// What the request line says; ranges count from the first byte of the head.
+struct RequestLine: Sendable {
+  var method: Method
+  var target: Range<Int>
+  var path: Range<Int>
+  var query: Range<Int>?
+  /// Host and port of an absolute target.
+  var authority: Range<Int>?
+  var isHTTPS = false
+  var minorVersion: UInt8
+}

@@ -1,0 +1,13 @@
+/// Who answers a request, and how much body it may have.
+public struct Resolution: Sendable {
+  /// Answers.
+  public var handler: Handler
+  /// The most bytes of a body; more is answered with 413 before it is read.
+  public var bodyLimit: Int
+
+  /// Creates a resolution.
+  public init(bodyLimit: Int = 1 << 20, handler: @escaping Handler) {
+    self.handler = handler
+    self.bodyLimit = bodyLimit
+  }
+}

@@ -1,0 +1,147 @@
+/// Chooses a handler by method and path.
+///
+/// A pattern is made of segments: text, which is compared after percent-decoding; `:name`, which takes one segment
+/// that is not empty; and at the end `*name`, which takes all that are left, at least one. Text wins over `:name`,
+/// that over `*name`. HEAD is answered by the route for GET, OPTIONS by the router.
+public struct Router: Responder {
+  /// All routes, in the order in which they were added.
+  public private(set) var routes: [Route] = []
+  /// Makes the page for each failure; must not block. Plain text by default.
+  public var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
+
+  private var root = RouteNode()
+  private var middleware: [Middleware] = []
+
+  /// A router without routes: it answers 404.
+  public init() {}
+
+  /// Adds middleware around all routes and around the router's own answers; the first added is the outermost.
+  public mutating func use(_ middleware: @escaping Middleware) { self.middleware.append(middleware) }
+
+  /// Adds a route. Adding one twice, or a malformed pattern, is a programming mistake.
+  public mutating func on(
+    _ method: Method, _ pattern: String, name: String? = nil, options: Route.Options = .init(),
+    _ handler: @escaping Handler
+  ) {
+    let route = Route(
+      method: method, pattern: pattern, name: name, options: options, handler: handler,
+      variables: RouteNode.variables(of: pattern))
+    routes.append(route)
+    root.add(route)
+  }
+
+  /// Adds a route for GET and HEAD.
+  public mutating func get(
+    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
+  ) { on(.get, pattern, name: name, options: options, handler) }
+
+  /// Adds a route for POST.
+  public mutating func post(
+    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
+  ) { on(.post, pattern, name: name, options: options, handler) }
+
+  /// Adds a route for PUT.
+  public mutating func put(
+    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
+  ) { on(.put, pattern, name: name, options: options, handler) }
+
+  /// Adds a route for PATCH.
+  public mutating func patch(
+    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
+  ) { on(.patch, pattern, name: name, options: options, handler) }
+
+  /// Adds a route for DELETE.
+  public mutating func delete(
+    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
+  ) { on(.delete, pattern, name: name, options: options, handler) }
+
+  /// Chooses the route; without one, the handler answers 404, 405 with `Allow`, 501, or OPTIONS.
+  public func resolve(_ request: inout Request) -> Resolution {
+    guard request.method.isKnown else {
+      return failing(HTTPError(.notImplemented, "The server does not know the method \(request.method)."))
+    }
+    if request.head.path.isEmpty {
+      let methods = Set(routes.map(\.method)).union([.options])
+      return Resolution(handler: wrapped { _ in Self.allowed(methods) })
+    }
+    guard let found = root.find(request.pathSegments) else { return failing(HTTPError(.notFound)) }
+    let method: Method = request.method == .head && found[.head] == nil ? .get : request.method
+    guard let route = found[method] else {
+      let methods = Set(found.keys).union(found[.get] == nil ? [.options] : [.options, .head])
+      if request.method == .options { return Resolution(handler: wrapped { _ in Self.allowed(methods) }) }
+      return failing(
+        HTTPError(
+          .methodNotAllowed, "\(request.method) is not allowed here.", headers: Self.allowed(methods).headers))
+    }
+    if case .length(let length) = request.head.framing, length > route.options.bodyLimit {
+      return failing(
+        HTTPError(.contentTooLarge, "The body is longer than \(route.options.bodyLimit) bytes."),
+        bodyLimit: route.options.bodyLimit)
+    }
+    if route.options.requiresBody, request.head.framing == .none {
+      return failing(HTTPError(.lengthRequired, "The request needs a body with its length."))
+    }
+    if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
+    request.route = route.pattern
+    return Resolution(
+      bodyLimit: route.options.bodyLimit, handler: wrapped(Self.reader(of: route)))
+  }
+
+  /// Answers without a connection, for tests: errors are pages as over a connection.
+  public func respond(to request: Request) async -> Response {
+    var request = request
+    let handler = resolve(&request).handler
+    do {
+      return try await handler(request)
+    } catch {
+      return errorResponse(for: Failure(error, request: request, requestID: request.id))
+    }
+  }
+
+  /// The page of ``errorPage``.
+  public func errorResponse(for failure: Failure) -> Response { errorPage(failure) }
+
+  private func failing(_ error: HTTPError, bodyLimit: Int = 1 << 20) -> Resolution {
+    Resolution(bodyLimit: bodyLimit, handler: wrapped { _ in throw error })
+  }
+
+  private static func allowed(_ methods: Set<Method>) -> Response {
+    let names = methods.map(\.rawValue).sorted()
+    return Response(.noContent, headers: ["Allow": names.joined(separator: ", ")])
+  }
+
+  private static func reader(of route: Route) -> Handler {
+    if route.options.streamsBody { return route.handler }
+    let (handler, limit) = (route.handler, route.options.bodyLimit)
+    return { request in
+      if request.head.framing != .none { _ = try await request.body.collect(upTo: limit) }
+      return try await handler(request)
+    }
+  }
+
+  /// Puts the middleware around a handler. Each layer's errors become pages before the next one sees them, so that
+  /// what adds header fields adds them to error pages too.
+  private func wrapped(_ handler: @escaping Handler) -> Handler {
+    if middleware.isEmpty { return handler }
+    var chain = paged(handler)
+    for layer in middleware.reversed() {
+      let next = chain
+      chain = paged { request in try await layer(request, next) }
+    }
+    return chain
+  }
+
+  private func paged(_ handler: @escaping Handler) -> Handler {
+    { [errorPage] request in
+      do {
+        return try await handler(request)
+      } catch let error as ClientGone {
+        throw error
+      } catch {
+        let failure = Failure(error, request: request, requestID: request.id)
+        if failure.status == .internalServerError { request.report?(failure) }
+        return errorPage(failure)
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Reactor
+
+extension Exchange {
+  /// Writes the head, and the body if it is at hand.
+  ///
+  /// - Returns: what is to be run to write the body.
+  func begin(_ answer: Response) -> (() async throws -> Void)? {
+    precondition(loop.isCurrent, "a handler came back on another thread")
+    guard let connection else { return nil }
+    worker.touchClock()
+    let response = checked(answer)
+    status = response.status.code
+    // A streamed answer may still read the body; whether that will be read to its end is not known now.
+    keepsAlive =
+      head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
+      && head.method != "CONNECT"
+      && response.headers["Connection"]?.equalsIgnoringCase("close") != true
+    let isBodiless = head.method == .head || response.status.forbidsBody
+    let framing = framing(of: response)
+    if case .untilClose = framing { keepsAlive = false }
+    ResponseHead(
+      response: response, framing: framing,
+      connection: !keepsAlive ? .close : head.minorVersion == 0 ? .keepAlive : .implied, requestID: requestID
+    ).write(to: connection.output, date: worker.date)
+    if isBodiless {
+      end()
+      return nil
+    }
+    return write(response.body, to: connection)
+  }
+
+  /// Replaces an answer that cannot be sent.
+  func checked(_ response: Response) -> Response {
+    let problem: InvalidResponse
+    if let name = response.headers.firstInvalidName {
+      problem = .field(name)
+    } else if response.status.code < 200 {
+      problem = .status(response.status)
+    } else {
+      return response
+    }
+    let failure = Failure(problem, request: request, requestID: request?.id ?? "")
+    worker.configuration.errorLog?(failure)
+    return failure.plainResponse
+  }
+
+  func framing(of response: Response) -> ResponseHead.Framing {
+    if response.status.forbidsBody { return .none }
+    switch response.body {
+    case .none: return .length(0)
+    case .bytes(let bytes): return .length(bytes.count)
+    case .file(_, let range): return .length(range.count)
+    case .stream(let length?, _): return .length(length)
+    case .stream(nil, _), .events: return head.minorVersion == 0 ? .untilClose : .chunked
+    }
+  }
+
+  var requestID: ResponseHead.RequestID {
+    RequestNumber.accepted(head.first(named: "X-Request-Id")).map { .text($0) } ?? .number(number)
+  }
+
+  func write(_ body: ResponseBody, to connection: Connection) -> (() async throws -> Void)? {
+    switch body {
+    case .none: end()
+    case .bytes(let content):
+      bytes = content.count
+      // Small ones share a segment with their head; copying large ones would cost more than a second call.
+      if content.count <= Buffer.usualCapacity {
+        connection.output.append(content)
+        end()
+      } else {
+        connection.send(.bytes(content, sent: 0))
+        connection.advance()
+      }
+    case .file(let file, let range):
+      bytes = range.count
+      if range.isEmpty {
+        end()
+      } else {
+        connection.send(.file(file, range))
+        connection.advance()
+      }
+    case .stream(let length, let stream):
+      isStreaming = true
+      lengthLeft = length
+      isChunked = length == nil && head.minorVersion > 0
+      return { try await stream(ResponseWriter(self)) }
+    case .events(let stream):
+      isStreaming = true
+      isEventStream = true
+      isChunked = head.minorVersion > 0
+      lastWrite = worker.now
+      // The head at once: the page's `open` event waits for it.
+      connection.advance()
+      return { try await stream(EventStream(ResponseWriter(self))) }
+    }
+    return nil
+  }
+
+  /// The large body is on its way.
+  func tailSent() { end() }
+
+  /// Hands the connection back.
+  func end() {
+    guard let connection else { return }
+    self.connection = nil
+    task = nil
+    log()
+    request = nil
+    connection.exchangeEnded(keepsAlive: keepsAlive)
+    connection.advance()
+  }
+
+  func log() {
+    guard let log = worker.configuration.accessLog else { return }
+    worker.touchClock()
+    log(
+      AccessLogEntry(
+        method: head.method, target: head.text(head.target), route: request?.route,
+        status: status == 0 ? 499 : status, bytes: bytes, duration: .nanoseconds(worker.now &- started),
+        remoteAddress: request?.remoteAddress, requestID: request?.id ?? RequestNumber.text(number)))
+  }
+}

@@ -1,0 +1,102 @@
+import Reactor
+
+extension Exchange {
+  func write(_ content: [UInt8]) async throws {
+    if loop.isCurrent, try send(content) { return }
+    let isSent = loop.isCurrent
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      onLoop {
+        do {
+          let isDrained = isSent ? try self.isDrained() : try self.send(content)
+          if isDrained { continuation.resume() } else { self.drainWaiters.append(continuation) }
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+  }
+
+  func isDrained() throws -> Bool {
+    guard let connection else { throw ClientGone() }
+    return connection.isDrained
+  }
+
+  /// - Returns: whether the socket has taken everything.
+  func send(_ content: [UInt8]) throws -> Bool {
+    guard isStreaming, let connection else { throw ClientGone() }
+    if isStopped, isEventStream { throw CancellationError() }
+    guard !content.isEmpty else { return true }
+    if let left = lengthLeft {
+      guard content.count <= left else { throw InvalidResponse.length }
+      lengthLeft = left - content.count
+    }
+    let output = connection.output
+    if isChunked {
+      output.append(content.count, radix: 16)
+      output.append("\r\n")
+    }
+    output.append(content)
+    if isChunked { output.append("\r\n") }
+    bytes += content.count
+    worker.touchClock()
+    lastWrite = worker.now
+    connection.advance()
+    return try isDrained()
+  }
+
+  /// The socket has taken everything.
+  func drained() {
+    guard !drainWaiters.isEmpty else { return }
+    let waiters = drainWaiters
+    drainWaiters = []
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Keeps a silent event stream alive.
+  func beat(_ now: UInt64) {
+    guard isEventStream, let connection, connection.isDrained,
+      now &- lastWrite >= worker.configuration.heartbeat.nanoseconds
+    else { return }
+    // It fails only when the stream ends, which its own writes will notice.
+    _ = try? send(Array(":\n\n".utf8))
+  }
+
+  func endStream(_ error: (any Error)?) {
+    precondition(loop.isCurrent, "a stream came back on another thread")
+    guard let connection else { return }
+    var problem = error
+    if problem == nil, let lengthLeft, lengthLeft > 0 { problem = InvalidResponse.length }
+    if isEventStream, isStopped || problem is CancellationError { problem = nil }
+    if let problem {
+      worker.configuration.errorLog?(
+        Failure(problem, request: request, requestID: request?.id ?? RequestNumber.text(number)))
+      // A chunked body without its end, or a length not reached, is how the client learns of it.
+      return connection.breakOff()
+    }
+    isStreaming = false
+    if worker.isStopping { keepsAlive = false }
+    if isChunked { connection.output.append("0\r\n\r\n") }
+    end()
+  }
+
+  func serverStops() {
+    isStopped = true
+    if isEventStream { task?.cancel() }
+  }
+
+  /// The connection has ended before the answer did.
+  func connectionLost() {
+    guard connection != nil else { return }
+    connection = nil
+    task?.cancel()
+    task = nil
+    log()
+    request = nil
+    let error = ClientGone()
+    bodyWaiter?.resume(throwing: error)
+    bodyWaiter = nil
+    let waiters = drainWaiters
+    drainWaiters = []
+    for waiter in waiters { waiter.resume(throwing: error) }
+  }
+}

@@ -1,0 +1,97 @@
+import Reactor
+import Synchronization
+
+/// One request and its answer: what the handler's body and writer talk to.
+///
+/// @unchecked Sendable because: everything mutable but `collected`, which is locked, is touched on the loop only;
+/// calls from elsewhere go through `EventLoop.execute`. Once the exchange is over it has no connection, so that what
+/// a handler keeps of it does nothing any more.
+final class Exchange: @unchecked Sendable {
+  let head: RequestHead
+  let number: UInt64
+  let loop: EventLoop
+  let worker: Worker
+  let started: UInt64
+  var connection: Connection?
+  var request: Request?
+  var task: Task<Void, Never>?
+  var mustClose = false
+  let collected = Mutex<[UInt8]?>(nil)
+
+  // The body of the request.
+  var bodyIsOver: Bool
+  var bodyHasBegun = false
+  var bodyFailure: (any Error)?
+  var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+  var continueIsDue: Bool
+
+  // The answer.
+  var status = 0
+  var bytes = 0
+  var keepsAlive = false
+  var isChunked = false
+  var lengthLeft: Int?
+  var isEventStream = false
+  var isStreaming = false
+  var isStopped = false
+  var lastWrite: UInt64 = 0
+  var drainWaiters: [CheckedContinuation<Void, any Error>] = []
+
+  init(connection: Connection, head: RequestHead, number: UInt64, started: UInt64) {
+    self.connection = connection
+    self.head = head
+    self.number = number
+    self.started = started
+    worker = connection.worker
+    loop = worker.loop
+    bodyIsOver = head.framing == .none
+    continueIsDue = head.expectsContinue
+  }
+
+  var waitsForBody: Bool { bodyWaiter != nil }
+
+  // MARK: Handling
+
+  /// Runs the handler. It starts at once, on the caller's stack, and is often done when this returns.
+  func start(_ request: Request, _ resolution: Resolution) {
+    var request = request
+    request.report = worker.configuration.errorLog
+    self.request = request
+    var handler = resolution.handler
+    if case .length(let length) = head.framing, length > resolution.bodyLimit {
+      let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
+      bodyFailure = error
+      mustClose = true
+      // A router has seen it too, and made a page for it.
+      if !(worker.responder is Router) { handler = { _ in throw error } }
+    }
+    // Unstructured because a request's task begins with its bytes, not in a scope; the connection cancels it.
+    let task = Task.immediate(executorPreference: loop) { [handler, request] in
+      await self.run(handler, request)
+    }
+    if connection != nil { self.task = task } else { task.cancel() }
+  }
+
+  func run(_ handler: Handler, _ request: Request) async {
+    var response: Response
+    do {
+      response = try await handler(request)
+    } catch {
+      response = page(for: error)
+    }
+    guard let stream = begin(response) else { return }
+    do {
+      try await stream()
+      endStream(nil)
+    } catch {
+      endStream(error)
+    }
+  }
+
+  func page(for error: any Error) -> Response {
+    if error is ClientGone { return Response(.badRequest) }
+    let failure = Failure(error, request: request, requestID: request?.id ?? RequestNumber.text(number))
+    if failure.status == .internalServerError { worker.configuration.errorLog?(failure) }
+    return worker.responder.errorResponse(for: failure)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+public import Reactor
+import Synchronization
+
+/// An HTTP/1.1 server (RFC 9110, RFC 9112).
+///
+/// Handlers run as async functions on an event loop: what blocks must go elsewhere, see ``BlockingPool``.
+public final class Server: Sendable {
+  private enum State {
+    case ready
+    case running([Worker], Listener)
+    case stopped
+  }
+
+  private let configuration: ServerConfiguration
+  private let responder: any Responder
+  private let count = ConnectionCount()
+  private let state = Mutex(State.ready)
+
+  /// Creates a server that does not listen yet.
+  public init(_ configuration: ServerConfiguration, _ responder: some Responder) {
+    precondition(configuration.loops > 0, "a server needs a loop")
+    self.configuration = configuration
+    self.responder = responder
+  }
+
+  /// Connections at this moment.
+  public var connectionCount: Int { count.current }
+
+  /// Listens. Can be called once.
+  ///
+  /// - Returns: the address, with the port that the system chose if it was 0.
+  /// - Throws: ``SystemError``, as `bind 127.0.0.1:80: Permission denied`.
+  public func start() async throws -> SocketAddress {
+    // TLS and sendfile write without a flag that keeps the signal away.
+    Socket.ignoreBrokenPipeSignal()
+    let (workers, listener, address) = try state.withLock { state in
+      guard case .ready = state else { preconditionFailure("a server starts once") }
+      let descriptor = try Socket.listen(on: configuration.address)
+      let address: SocketAddress
+      var workers: [Worker] = []
+      do {
+        address = try Socket.localAddress(of: descriptor)
+        for number in 0..<configuration.loops {
+          workers.append(
+            try Worker(configuration: configuration, responder: responder, count: count, number: number))
+        }
+      } catch {
+        close(descriptor)
+        for worker in workers { worker.loop.stop() }
+        throw error
+      }
+      let listener = Listener(
+        descriptor: descriptor, workers: workers, count: count, maximum: configuration.maximumConnections)
+      state = .running(workers, listener)
+      return (workers, listener, address)
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      workers[0].loop.execute { continuation.resume(with: Result { try listener.open() }) }
+    }
+    return address
+  }
+
+  /// Stops listening, closes idle connections, ends event streams, lets requests in progress finish, and breaks off
+  /// what is left after `limit`. Returns when all is closed.
+  public func stop(within limit: Duration = .seconds(30)) async {
+    let running = state.withLock { state -> ([Worker], Listener)? in
+      defer { state = .stopped }
+      if case .running(let workers, let listener) = state { return (workers, listener) }
+      return nil
+    }
+    guard let (workers, listener) = running else { return }
+    await withCheckedContinuation { continuation in
+      workers[0].loop.execute {
+        listener.close()
+        continuation.resume()
+      }
+    }
+    await withDiscardingTaskGroup { group in
+      for worker in workers { group.addTask { await Self.stop(worker, within: limit) } }
+    }
+    // A thread, because it waits for the loops' threads.
+    await withCheckedContinuation { continuation in
+      Thread {
+        for worker in workers { worker.loop.stop() }
+        continuation.resume()
+      }.start()
+    }
+  }
+
+  private static func stop(_ worker: Worker, within limit: Duration) async {
+    await withCheckedContinuation { continuation in
+      worker.loop.execute {
+        // Planned first: `done` may be called at once.
+        let timer = worker.loop.schedule(after: limit) { worker.forceStop() }
+        // nonisolated(unsafe) because: the timer is used on the loop's thread only, where `done` is called.
+        nonisolated(unsafe) let deadline = timer
+        worker.beginStop {
+          deadline.cancel()
+          continuation.resume()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/// An error that knows how it is answered. Thrown by a handler or a middleware it becomes that status;
+/// every other error becomes 500 without its words.
+public protocol HTTPResponseError: Error {
+  /// The status of the answer.
+  var status: Status { get }
+  /// Fields that the answer must have, as `Allow` or `Retry-After`.
+  var headers: Headers { get }
+  /// A sentence for the person who sent the request; shown to strangers.
+  var message: String { get }
+}
+
+extension HTTPResponseError {
+  /// None.
+  public var headers: Headers { Headers() }
+}

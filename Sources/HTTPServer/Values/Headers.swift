@@ -1,0 +1,107 @@
+/// Header fields in their order; names are compared without case, and a name may stand several times.
+///
+/// Fields of a request stay the received bytes until somebody asks. A value set here is checked when the
+/// response is written: a control byte in it makes the answer a 500 and never reaches the wire.
+public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
+  /// One field.
+  public struct Field: Sendable, Hashable {
+    /// The name, as it was written.
+    public let name: String
+    /// The value without surrounding space.
+    public let value: String
+
+    /// Creates a field.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  private let received: RequestHead?
+  private var written: [Field]
+
+  /// No fields.
+  public init() {
+    received = nil
+    written = []
+  }
+
+  /// The given fields.
+  public init(_ fields: [Field]) {
+    received = nil
+    written = fields
+  }
+
+  /// The given fields in their order, duplicates kept.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(elements.map { Field(name: $0.0, value: $0.1) })
+  }
+
+  init(received head: RequestHead) {
+    received = head
+    written = []
+  }
+
+  /// All fields in their order.
+  public var fields: [Field] { received.map { $0.allFields } ?? written }
+
+  /// How many fields there are.
+  public var count: Int { received?.fields.count ?? written.count }
+
+  /// The first value of that name; setting replaces all values, nil removes them.
+  public subscript(name: String) -> String? {
+    get {
+      if let received { return received.first(named: name) }
+      return written.first { $0.name.equalsIgnoringCase(name) }?.value
+    }
+    set {
+      remove(name)
+      if let newValue { append(name, newValue) }
+    }
+  }
+
+  /// All values of that name, in their order.
+  public func values(of name: String) -> [String] {
+    fields.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
+  }
+
+  /// Whether a field of that name is there.
+  public func contains(_ name: String) -> Bool { self[name] != nil }
+
+  /// Adds a field at the end.
+  public mutating func append(_ name: String, _ value: String) {
+    if received != nil { self = Headers(fields) }
+    written.append(Field(name: name, value: value))
+  }
+
+  /// Adds a field unless one of that name is there.
+  public mutating func setDefault(_ name: String, _ value: String) {
+    if !contains(name) { append(name, value) }
+  }
+
+  /// Takes out all fields of that name.
+  public mutating func remove(_ name: String) {
+    guard contains(name) else { return }
+    self = Headers(fields.filter { !$0.name.equalsIgnoringCase(name) })
+  }
+
+  /// The fields of a response, without a copy.
+  var responseFields: [Field] { received == nil ? written : fields }
+
+  /// The name of the first field that must not be written: a bad name, or a control byte in the value.
+  var firstInvalidName: String? {
+    for field in responseFields {
+      var name = field.name
+      var value = field.value
+      let isName = name.withUTF8 { !$0.isEmpty && $0.allSatisfy(ByteClass.isToken) }
+      let isValue = value.withUTF8 { $0.allSatisfy(ByteClass.isFieldValue) }
+      if !isName || !isValue { return field.name }
+    }
+    return nil
+  }
+}
+
+extension Headers: Equatable {
+  /// Whether both have the same fields in the same order, names as written.
+  public static func == (one: Headers, other: Headers) -> Bool { one.fields == other.fields }
+}

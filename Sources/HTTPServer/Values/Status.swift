@@ -1,0 +1,100 @@
+/// The status code of a response (RFC 9110 section 15).
+public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+  /// Three digits, 100 to 599.
+  public let code: Int
+
+  /// Creates a status; a code that is not three digits from 100 to 599 is a programming mistake.
+  public init(_ code: Int) {
+    precondition((100...599).contains(code), "a status code has three digits from 100 to 599")
+    self.code = code
+  }
+
+  /// As ``init(_:)``.
+  public init(integerLiteral value: Int) { self.init(value) }
+
+  /// The registered phrase, `Unknown` for codes that the server does not know.
+  public var reason: String { Self.reasons[code] ?? "Unknown" }
+
+  /// As `404 Not Found`.
+  public var description: String { "\(code) \(reason)" }
+
+  /// Whether a response with this status never has a body (RFC 9110 section 6.4.1).
+  var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
+
+  /// `HTTP/1.1 200 OK` and its line end, ready to be copied.
+  var line: [UInt8] { Self.lines[code - 100] }
+
+  private static let lines: [[UInt8]] = (100...599).map { Array("HTTP/1.1 \(Status($0))\r\n".utf8) }
+
+  private static let reasons: [Int: String] = [
+    100: "Continue", 101: "Switching Protocols",
+    200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 205: "Reset Content", 206: "Partial Content",
+    301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
+    308: "Permanent Redirect",
+    400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
+    415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
+    421: "Misdirected Request", 422: "Unprocessable Content", 428: "Precondition Required",
+    429: "Too Many Requests", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+  ]
+}
+
+extension Status {
+  /// 200
+  public static let ok: Status = 200
+  /// 201
+  public static let created: Status = 201
+  /// 202
+  public static let accepted: Status = 202
+  /// 204
+  public static let noContent: Status = 204
+  /// 206
+  public static let partialContent: Status = 206
+  /// 303: see the given address with GET.
+  public static let seeOther: Status = 303
+  /// 304
+  public static let notModified: Status = 304
+  /// 400
+  public static let badRequest: Status = 400
+  /// 401
+  public static let unauthorized: Status = 401
+  /// 403
+  public static let forbidden: Status = 403
+  /// 404
+  public static let notFound: Status = 404
+  /// 405
+  public static let methodNotAllowed: Status = 405
+  /// 408
+  public static let requestTimeout: Status = 408
+  /// 409
+  public static let conflict: Status = 409
+  /// 411
+  public static let lengthRequired: Status = 411
+  /// 413
+  public static let contentTooLarge: Status = 413
+  /// 414
+  public static let uriTooLong: Status = 414
+  /// 415
+  public static let unsupportedMediaType: Status = 415
+  /// 416
+  public static let rangeNotSatisfiable: Status = 416
+  /// 417
+  public static let expectationFailed: Status = 417
+  /// 422
+  public static let unprocessableContent: Status = 422
+  /// 429
+  public static let tooManyRequests: Status = 429
+  /// 431
+  public static let headerFieldsTooLarge: Status = 431
+  /// 500
+  public static let internalServerError: Status = 500
+  /// 501
+  public static let notImplemented: Status = 501
+  /// 503
+  public static let serviceUnavailable: Status = 503
+  /// 505
+  public static let versionNotSupported: Status = 505
+}

@@ -1,0 +1,100 @@
+public import Foundation
+
+/// How much an entry matters; swift-log's seven levels.
+public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+  case trace, debug, info, notice, warning, error, critical
+
+  /// By weight.
+  public static func < (one: LogLevel, other: LogLevel) -> Bool { one.weight < other.weight }
+
+  private var weight: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// One thing that happened.
+public struct LogEntry: Sendable {
+  /// When.
+  public let time: Date
+  /// How much it matters.
+  public let level: LogLevel
+  /// Which part of the program speaks.
+  public let label: String
+  /// A constant sentence: what changes stands in the metadata.
+  public let message: String
+  /// Dotted names such as `push.id`, in the order given. Never a secret.
+  public let metadata: [(key: String, value: String)]
+
+  /// Creates an entry.
+  public init(
+    time: Date, level: LogLevel, label: String, message: String, metadata: [(key: String, value: String)]
+  ) {
+    self.time = time
+    self.level = level
+    self.label = label
+    self.message = message
+    self.metadata = metadata
+  }
+}
+
+/// Where entries go.
+public protocol LogSink: Sendable {
+  /// Takes an entry; may be called from any thread.
+  func write(_ entry: LogEntry)
+}
+
+/// Writes entries of at least one level to a sink.
+public struct Logger: Sendable {
+  /// Which part of the program speaks.
+  public let label: String
+  /// Entries below are dropped.
+  public let level: LogLevel
+  private let sink: any LogSink
+  private let now: @Sendable () -> Date
+
+  /// Creates a logger.
+  public init(
+    label: String, level: LogLevel = .info, sink: any LogSink, now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.label = label
+    self.level = level
+    self.sink = sink
+    self.now = now
+  }
+
+  /// The same logger for another part of the program.
+  public func labelled(_ label: String) -> Logger { Logger(label: label, level: level, sink: sink, now: now) }
+
+  /// Writes an entry; the metadata is not computed if the level is too low.
+  public func log(
+    _ level: LogLevel, _ message: String,
+    _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) {
+    guard level >= self.level else { return }
+    let pairs = metadata().map { (key: $0.key, value: $0.value.description) }
+    sink.write(LogEntry(time: now(), level: level, label: label, message: message, metadata: pairs))
+  }
+
+  /// Writes what only a developer wants to know.
+  public func debug(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.debug, message, metadata()) }
+
+  /// Writes what happened as it should.
+  public func info(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.info, message, metadata()) }
+
+  /// Writes what happens seldom, as it should.
+  public func notice(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.notice, message, metadata()) }
+
+  /// Writes what somebody can and should do something about.
+  public func warning(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.warning, message, metadata()) }
+
+  /// Writes what failed.
+  public func error(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.error, message, metadata()) }
+}

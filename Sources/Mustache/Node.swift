@@ -1,0 +1,105 @@
+/// A compiled template: what to write, in order.
+indirect enum Node: Sendable {
+  /// At most one line of the template's own text. `startsLine`: the template's line begins here.
+  case text([UInt8], startsLine: Bool)
+  case variable(Name, escaped: Bool, Place)
+  case section(Section)
+  case partial(Reference)
+  case parent(Reference, blocks: [Block])
+  case block(Block)
+
+  /// What a section shows, and its source for lambdas.
+  struct Section: Sendable {
+    var name: Name
+    var inverted: Bool
+    var nodes: [Node]
+    var source: String
+    var delimiters: Delimiters
+    var place: Place
+  }
+
+  /// Another template, by a fixed name or by a name found in the data (`{{>*name}}`).
+  struct Reference: Sendable {
+    enum Target: Sendable {
+      case fixed(String)
+      case dynamic(Name)
+    }
+    var target: Target
+    /// White space before a tag that stands alone on its line: prepended to each line of the other template.
+    var indent: [UInt8]
+    var isStandalone: Bool
+    var place: Place
+  }
+
+  /// A part of a template that a descendant may replace.
+  struct Block: Sendable {
+    enum Form: Sendable {
+      /// Text stands beside it.
+      case inline
+      /// Opening and closing tag stand alone together on one line.
+      case line
+      /// The opening tag ends its line.
+      case lines
+    }
+    var name: String
+    var nodes: [Node]
+    /// Prepended to each line of what is shown.
+    var indent: [UInt8]
+    var form: Form
+    var place: Place
+  }
+
+  /// The name of a value: `.`, or its parts.
+  struct Name: Sendable, Hashable {
+    let parts: [String]
+    init(_ text: String) { parts = text == "." ? [] : text.split(separator: ".").map(String.init) }
+    var text: String { parts.isEmpty ? "." : parts.joined(separator: ".") }
+  }
+}
+
+/// What tags begin and end with.
+struct Delimiters: Sendable, Hashable {
+  var open = Array("{{".utf8)
+  var close = Array("}}".utf8)
+}
+
+extension [Node] {
+  /// The nodes with `indent` taken away at the start of their lines.
+  func dedented(by indent: [UInt8]) -> [Node] {
+    guard !indent.isEmpty else { return self }
+    return map { node in
+      switch node {
+      case .text(let bytes, startsLine: true) where bytes.starts(with: indent):
+        return .text(Array<UInt8>(bytes.dropFirst(indent.count)), startsLine: true)
+      case .section(var section):
+        section.nodes = section.nodes.dedented(by: indent)
+        return .section(section)
+      case .partial(var reference):
+        reference.indent = reference.indent.without(indent)
+        return .partial(reference)
+      case .parent(var reference, let blocks):
+        reference.indent = reference.indent.without(indent)
+        return .parent(reference, blocks: blocks)
+      case .block(var block):
+        block.indent = block.indent.without(indent)
+        return .block(block)
+      case .text, .variable: return node
+      }
+    }
+  }
+
+  /// The white space before the first line.
+  var leadingIndent: [UInt8] {
+    switch first {
+    case .text(let bytes, startsLine: true): Array<UInt8>(bytes.prefix { $0 == 0x20 || $0 == 0x09 })
+    case .block(let block) where block.form != .inline: block.indent
+    default: []
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func without(_ prefix: [UInt8]) -> [UInt8] {
+    starts(with: prefix) ? Array(dropFirst(prefix.count)) : self
+  }
+}

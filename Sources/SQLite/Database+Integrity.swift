@@ -1,0 +1,47 @@
+internal import CSQLite
+
+extension Database {
+  /// What a checkpoint could do.
+  public struct Checkpoint: Sendable, Hashable {
+    /// Pages in the write-ahead log.
+    public let logged: Int
+    /// How many of them are in the database file now.
+    public let moved: Int
+    /// A reader or writer kept it from going all the way.
+    public let isPartial: Bool
+  }
+
+  /// Looks through the whole file: structure, indexes, foreign keys. Takes its time on a large one.
+  ///
+  /// - Returns: one sentence for each fault, at most `limit`; none if all is well.
+  public func integrityCheck(limit: Int = 100) throws -> [String] {
+    var faults: [String]
+    do {
+      faults = try fetchAll("PRAGMA integrity_check(\(limit))") { $0.text(0) }
+    } catch let error as SQLiteError where error.code == .corrupt {
+      // Some damage stops the check itself.
+      return [error.message]
+    }
+    if faults == ["ok"] { faults = [] }
+    guard faults.isEmpty else { return faults }
+    try forEach("PRAGMA foreign_key_check") { row in
+      faults.append("table \(row.text(0)), row \(row.int64(1)): no such row in \(row.text(2))")
+      return faults.count < limit ? .continue : .stop
+    }
+    return faults
+  }
+
+  /// Moves the write-ahead log into the file and empties it.
+  ///
+  /// - Parameter waiting: whether to wait (up to the busy time-out) for readers to end.
+  @discardableResult
+  public func checkpoint(waiting: Bool = false) throws(SQLiteError) -> Checkpoint {
+    let connection = try connection()
+    var logged: Int32 = 0
+    var moved: Int32 = 0
+    let mode = waiting ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    let code = sqlite3_wal_checkpoint_v2(connection, nil, mode, &logged, &moved)
+    guard code == SQLITE_OK || code == SQLITE_BUSY else { throw SQLiteError(connection: connection, sql: nil) }
+    return Checkpoint(logged: Int(logged), moved: Int(moved), isPartial: code == SQLITE_BUSY || moved < logged)
+  }
+}

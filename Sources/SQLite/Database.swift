@@ -1,0 +1,162 @@
+internal import CSQLite
+
+/// One connection. Used by one thread at a time: ``DatabasePool`` sees to that.
+public final class Database {
+  /// How a file is opened.
+  public enum Mode: Sendable {
+    /// Creates the file if there is none; every commit is synced to the disk.
+    case readWrite
+    /// For a connection that only queries a database which others write: refuses every change.
+    case reader
+    /// For a file that nobody may touch, as a backup that is looked at.
+    case readOnly
+    /// For the file that a backup is written to: no log beside it, synced at the end.
+    case backup
+  }
+
+  /// The file.
+  public let path: String
+  private(set) var handle: OpaquePointer?
+  private var cache = StatementCache()
+  private var depth = 0
+
+  /// Opens a database, with the house's settings.
+  ///
+  /// SQLITE_OPEN_NOMUTEX: "the new database connection will use the multi-thread threading mode. This means that
+  /// separate threads are allowed to use SQLite at the same time, as long as each thread is using a different database
+  /// connection." (https://www.sqlite.org/c3ref/open.html) The pool's serial queue is what makes that so.
+  public init(path: String, mode: Mode = .readWrite) throws(SQLiteError) {
+    self.path = path
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    switch mode {
+    case .readWrite: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    case .reader, .backup: flags |= SQLITE_OPEN_READWRITE
+    case .readOnly: flags |= SQLITE_OPEN_READONLY
+    }
+    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    guard code == SQLITE_OK else {
+      // "Whether or not an error occurs when it is opened, resources … should be released" (the same page).
+      let error = SQLiteError(connection: handle, sql: nil)
+      sqlite3_close_v2(handle)
+      handle = nil
+      throw SQLiteError(error.extendedCode, "\(error.message): \(path)")
+    }
+    do { try configure(mode) } catch {
+      close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  /// Finalizes all statements and closes the connection. A second time does nothing.
+  public func close() {
+    cache.removeAll()
+    // close_v2: a statement that somebody still holds keeps the connection until it is finalized.
+    sqlite3_close_v2(handle)
+    handle = nil
+  }
+
+  /// Whether ``close()`` was not called yet.
+  public var isOpen: Bool { handle != nil }
+
+  /// The row id that the last INSERT on this connection got.
+  public var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// How many rows the last INSERT, UPDATE or DELETE changed, triggers not counted.
+  public var changes: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Whether a transaction is open.
+  public var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
+
+  /// Compiles a statement that the caller owns, for a loop of its own.
+  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    try Statement(connection: connection(), sql: sql, persistent: true)
+  }
+
+  /// Lends a statement from the cache for the length of `body`, then resets it and forgets what was bound.
+  public func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+    let statement = try cache.take(sql, connection: connection())
+    defer {
+      statement.reset()
+      statement.clearBindings()
+      statement.isLent = false
+    }
+    return try body(statement)
+  }
+
+  /// Runs `body` in a transaction, or in a savepoint of the transaction that is already open.
+  ///
+  /// - Throws: what `body` throws; then all that it changed is undone.
+  public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    // IMMEDIATE takes the write lock now: a transaction that read first could not upgrade once another had written.
+    let nested = isInTransaction
+    let name = "nested\(depth)"
+    try execute(nested ? "SAVEPOINT \(name)" : "BEGIN IMMEDIATE")
+    depth += 1
+    defer { depth -= 1 }
+    do {
+      let result = try body()
+      try execute(nested ? "RELEASE \(name)" : "COMMIT")
+      return result
+    } catch {
+      // SQLite may have rolled back by itself (disk full, I/O error): then there is nothing left to undo, and the
+      // error worth telling is the first one.
+      if isInTransaction {
+        do {
+          if nested { try execute("ROLLBACK TO \(name)") }
+          try execute(nested ? "RELEASE \(name)" : "ROLLBACK")
+        } catch let second as SQLiteError {
+          throw SQLiteError(second.extendedCode, "\(second.message), while undoing after: \(error)", sql: second.sql)
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Runs `body` with one unchanging view of the database.
+  func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+    // Deferred: the view is taken by the first query (https://www.sqlite.org/lang_transaction.html).
+    try execute("BEGIN")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      if isInTransaction { try execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  func connection() throws(SQLiteError) -> OpaquePointer {
+    guard let handle else { throw SQLiteError(.misuse, "the database was closed") }
+    return handle
+  }
+
+  private func configure(_ mode: Mode) throws(SQLiteError) {
+    // Text in double quotes is a mistake, not a string; the schema may not call functions with side effects; and no
+    // statement may write to the file's internals (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
+    for verb in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_TRUSTED_SCHEMA] {
+      _ = csqlite_config_flag(handle, verb, 0)
+    }
+    _ = csqlite_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    try script("PRAGMA busy_timeout = 5000")
+    switch mode {
+    case .readWrite:
+      // FULL: "answered 202" means that it will be sent, also after a power cut; in WAL mode NORMAL does not promise
+      // that (https://www.sqlite.org/pragma.html#pragma_synchronous).
+      try script(
+        """
+        PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768;
+        PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
+        """)
+    case .reader:
+      try script(
+        """
+        PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
+        """)
+    case .readOnly: try script("PRAGMA query_only = ON")
+    case .backup: try script("PRAGMA synchronous = FULL")
+    }
+  }
+}

@@ -1,0 +1,160 @@
+internal import Dispatch
+internal import Synchronization
+
+/// A database file: one writer, some readers, each on a queue of its own, so that no thread of the cooperative pool
+/// and no event loop ever waits for the disk.
+///
+/// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Don't call a method of
+/// the pool inside a closure that it runs: `writeSync` inside `writeSync` waits for itself.
+public final class DatabasePool: Sendable {
+  private struct Readers {
+    var idle: [Connection]
+    var waiting: [@Sendable (Connection) -> Void] = []
+    var isClosed = false
+  }
+
+  /// The file.
+  public let path: String
+  private let writer: Connection
+  private let readers: Mutex<Readers>
+  private let readerCount: Int
+
+  /// Opens a file, or creates it (readable by its owner alone).
+  ///
+  /// - Parameter readers: how many queries may run at the same time, at least 1.
+  /// - Throws: `SQLiteError` if it cannot be opened, is no database, or lies on a network file system.
+  public init(path: String, readers: Int = 4) throws(SQLiteError) {
+    precondition(readers > 0, "a pool without readers cannot answer")
+    try FileSystem.prepare(path)
+    self.path = path
+    readerCount = readers
+    writer = try Connection(path: path, mode: .readWrite, label: "sqlite.writer")
+    var idle: [Connection] = []
+    for number in 0..<readers {
+      idle.append(try Connection(path: path, mode: .reader, label: "sqlite.reader.\(number)"))
+    }
+    self.readers = Mutex(Readers(idle: idle))
+  }
+
+  /// Runs `body` in a transaction on the writer: all of it is kept, or, if it throws, nothing.
+  ///
+  /// What was handed over is done, also when the task is cancelled meanwhile.
+  public func write<Result: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      writer.async { database in
+        continuation.resume(with: Swift.Result { try database.transaction { try body(database) } })
+      }
+    }
+  }
+
+  /// Runs `body` on a reader, in a transaction of its own: all its queries see the same state.
+  ///
+  /// - Parameter limit: how long it may take; then it ends with `SQLiteError.Code.interrupt`.
+  /// - Throws: what `body` throws; `CancellationError` if the task is cancelled.
+  public func read<Result: Sendable>(
+    limit: Duration? = nil, _ body: @escaping @Sendable (Database) throws -> Result
+  ) async throws -> Result {
+    let interruption = Interruption(limit: limit)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        takeReader { [self] reader in
+          reader.async { [self] database in
+            let result = Swift.Result {
+              try interruption.watch(database) { try database.snapshot { try body(database) } }
+            }
+            give(back: reader)
+            continuation.resume(with: result)
+          }
+        }
+      }
+    } onCancel: {
+      interruption.cancel()
+    }
+  }
+
+  /// ``write(_:)`` for a thread that may wait.
+  public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try writer.sync { database in try database.transaction { try body(database) } }
+  }
+
+  /// ``read(limit:_:)`` for a thread that may wait.
+  public func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
+    let reader = waitForReader()
+    defer { give(back: reader) }
+    return try reader.sync { database in
+      try Interruption(limit: limit).watch(database) { try database.snapshot { try body(database) } }
+    }
+  }
+
+  /// Brings the schema up to date.
+  ///
+  /// - Throws: `MigrationError`.
+  public func migrate(_ migrator: Migrator, at time: Int64) throws {
+    try writer.sync { database in try migrator.migrate(database, at: time) }
+  }
+
+  /// Moves the write-ahead log into the file.
+  ///
+  /// - Parameter waiting: whether to wait for readers, so that the log is emptied.
+  @discardableResult
+  public func checkpoint(waiting: Bool = false) throws -> Database.Checkpoint {
+    try writer.sync { database in try database.checkpoint(waiting: waiting) }
+  }
+
+  /// Looks through the whole file, on a reader; see ``Database/integrityCheck(limit:)``.
+  public func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
+
+  /// Waits for what is under way, empties the log into the file and closes it. A second time does nothing.
+  public func close() {
+    let first = readers.withLock { readers in
+      defer { readers.isClosed = true }
+      return !readers.isClosed
+    }
+    guard first else { return }
+    let all = (0..<readerCount).map { _ in waitForReader() }
+    // Closing a reader reports nothing that one could act on.
+    for reader in all { try? reader.sync { $0.close() } }
+    // The last connection to close moves the log into the file by itself, but tells nobody when it could not; the log
+    // is kept then, and the next start reads it.
+    try? writer.sync { database in
+      defer { database.close() }
+      try database.checkpoint(waiting: true)
+    }
+    // Whoever comes now, or waits already, is told that the database was closed.
+    for reader in all { give(back: reader) }
+  }
+
+  private func waitForReader() -> Connection {
+    let found = Mutex<Connection?>(nil)
+    let arrived = DispatchSemaphore(value: 0)
+    takeReader { reader in
+      found.withLock { $0 = reader }
+      arrived.signal()
+    }
+    arrived.wait()
+    guard let reader = found.withLock({ $0 }) else { preconditionFailure("signalled without a reader") }
+    return reader
+  }
+
+  private func takeReader(_ use: @escaping @Sendable (Connection) -> Void) {
+    let reader = readers.withLock { readers in
+      let reader = readers.idle.popLast()
+      if reader == nil { readers.waiting.append(use) }
+      return reader
+    }
+    if let reader { use(reader) }
+  }
+
+  private func give(back reader: Connection) {
+    let next = readers.withLock { readers -> (@Sendable (Connection) -> Void)? in
+      if readers.waiting.isEmpty {
+        readers.idle.append(reader)
+        return nil
+      }
+      return readers.waiting.removeFirst()
+    }
+    next?(reader)
+  }
+}

@@ -1,0 +1,102 @@
+internal import CSQLite
+
+/// What SQLite refused, with its own words. Never holds a bound value.
+public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A result code of SQLite (https://www.sqlite.org/rescode.html), primary or extended.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The number that SQLite uses.
+    public let rawValue: Int32
+    /// Wraps a number of SQLite's.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+    /// The code without its extension.
+    public var primary: Code { Code(rawValue: rawValue & 0xff) }
+
+    /// SQLITE_ERROR: mostly a mistake in the SQL.
+    public static let error = Code(rawValue: 1)
+    /// SQLITE_BUSY: another connection held the lock longer than the busy time-out.
+    public static let busy = Code(rawValue: 5)
+    /// SQLITE_READONLY: a write on a reader, or on a file that may not be written.
+    public static let readOnly = Code(rawValue: 8)
+    /// SQLITE_INTERRUPT: stopped by a time limit or a cancellation.
+    public static let interrupt = Code(rawValue: 9)
+    /// SQLITE_IOERR: the disk failed.
+    public static let inputOutput = Code(rawValue: 10)
+    /// SQLITE_CORRUPT: the file is damaged.
+    public static let corrupt = Code(rawValue: 11)
+    /// SQLITE_FULL: no space left.
+    public static let full = Code(rawValue: 13)
+    /// SQLITE_CANTOPEN: no such file or folder, or no right to it.
+    public static let cannotOpen = Code(rawValue: 14)
+    /// SQLITE_CONSTRAINT: some constraint; the extended code says which.
+    public static let constraint = Code(rawValue: 19)
+    /// SQLITE_MISMATCH: a value of a type that the column does not take.
+    public static let mismatch = Code(rawValue: 20)
+    /// SQLITE_MISUSE: the caller broke a rule, as using a closed database.
+    public static let misuse = Code(rawValue: 21)
+    /// SQLITE_RANGE: more or fewer arguments than parameters.
+    public static let range = Code(rawValue: 25)
+    /// SQLITE_NOTADB: some other kind of file.
+    public static let notADatabase = Code(rawValue: 26)
+    /// SQLITE_CONSTRAINT_CHECK.
+    public static let constraintCheck = Code(rawValue: 19 | 1 << 8)
+    /// SQLITE_CONSTRAINT_FOREIGNKEY.
+    public static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
+    /// SQLITE_CONSTRAINT_NOTNULL.
+    public static let constraintNotNull = Code(rawValue: 19 | 5 << 8)
+    /// SQLITE_CONSTRAINT_PRIMARYKEY.
+    public static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
+    /// SQLITE_CONSTRAINT_TRIGGER: a trigger said RAISE.
+    public static let constraintTrigger = Code(rawValue: 19 | 7 << 8)
+    /// SQLITE_CONSTRAINT_UNIQUE.
+    public static let constraintUnique = Code(rawValue: 19 | 8 << 8)
+    /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table refused the type.
+    public static let constraintDataType = Code(rawValue: 19 | 12 << 8)
+  }
+
+  /// The primary code.
+  public var code: Code { extendedCode.primary }
+  /// The code with its extension.
+  public let extendedCode: Code
+  /// SQLite's message, read at once on the connection that failed.
+  public let message: String
+  /// The statement as it was prepared, parameters still as `?`.
+  public let sql: String?
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String, sql: String? = nil) {
+    extendedCode = code
+    self.message = message
+    self.sql = sql
+  }
+
+  /// Reads the error of the call that just failed on `connection`.
+  init(connection: OpaquePointer?, sql: String?) {
+    extendedCode = Code(rawValue: sqlite3_extended_errcode(connection))
+    message = sqlite3_errmsg(connection).map { String(cString: $0) } ?? "out of memory"
+    self.sql = sql
+  }
+
+  /// Whether a UNIQUE or PRIMARY KEY constraint was hit.
+  public var isUniqueViolation: Bool {
+    extendedCode == .constraintUnique || extendedCode == .constraintPrimaryKey
+  }
+
+  /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
+  public var description: String {
+    var text = "SQLite \(extendedCode.rawValue): \(message)"
+    if let sql { text += " [\(sql)]" }
+    if let remedy { text += ". \(remedy)" }
+    return text
+  }
+
+  private var remedy: String? {
+    switch code {
+    case .busy: "Another program is writing to the database; try again when it is done"
+    case .full: "The disk is full; free space and try again"
+    case .corrupt: "The file is damaged; restore a backup"
+    case .notADatabase: "The file is not an SQLite database; check the path"
+    case .cannotOpen: "Check that the folder exists and that this user may write to it"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import Push
+public import SQLite
+
+extension AudienceQuery {
+  /// How many devices there are, by platform and state.
+  ///
+  /// A broadcast and a single tag are read from counters. Everything else is counted device by device, about a second
+  /// for a million: give the read a limit.
+  public func count(_ database: Database) throws -> AudienceCount {
+    if retry == nil, case .all = audience {
+      return try fromCounters(database, "device_counters", "app_id", app)
+    }
+    if retry == nil, case .rule(let rule) = audience, rule.isSingleTag {
+      guard let tag = try Tag.ids(database, rule.tag + rule.tagAnd, app: app).first else { return AudienceCount() }
+      return try fromCounters(database, "tag_counters", "tag_id", tag)
+    }
+    guard let plan = try plan(database, states: DeviceState.allCases, DeviceSource.Range()) else {
+      return AudienceCount()
+    }
+    let (sql, arguments) = plan.source.query(
+      "d.platform, d.state, count(*)", where: plan.condition, tail: "GROUP BY d.platform, d.state")
+    return try count(database, sql, arguments)
+  }
+
+  /// The next devices that can be sent to, in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - after: the last id of the page before; 0 at the start.
+  ///   - upTo: the highest id that takes part.
+  ///   - push: leaves out devices that have an outcome in this push already.
+  /// - Returns: up to `limit` devices; fewer only at the end.
+  public func page(
+    _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
+  ) throws -> [AudienceMember] {
+    guard let (sql, arguments) = try pageQuery(database, after: after, upTo: upTo, limit: limit, push) else {
+      return []
+    }
+    var last = after
+    return try database.fetchAll(sql, arguments: arguments) { row in
+      let member = AudienceMember(
+        id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
+        alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5))
+      // The order comes from the source, not from an ORDER BY of the whole query, which would sort millions of rows
+      // for each page. A page in another order would lose devices: better none.
+      guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
+      last = member.id
+      return member
+    }
+  }
+
+  /// Nil: there can be none.
+  func pageQuery(
+    _ database: Database, after: Int64, upTo: Int64, limit: Int, _ push: Int64?
+  ) throws -> (sql: String, arguments: [SQLiteValue])? {
+    let range = DeviceSource.Range(after: after, upTo: upTo)
+    guard let plan = try plan(database, states: [.active], range) else { return nil }
+    var condition = plan.condition
+    if let push {
+      condition.add(
+        "NOT EXISTS (SELECT 1 FROM deliveries y WHERE y.push_id = ? AND y.device_id = d.id)", [.integer(push)])
+    }
+    return plan.source.query(
+      "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at", where: condition,
+      tail: "LIMIT \(limit)")
+  }
+
+  private func fromCounters(
+    _ database: Database, _ table: String, _ owner: String, _ id: Int64
+  ) throws -> AudienceCount {
+    let codes = platforms.map { "\($0.code)" }.sorted().joined(separator: ",")
+    return try count(
+      database,
+      """
+      SELECT platform, state, count FROM \(table)
+      WHERE \(owner) = ? AND environment = ? AND platform IN (\(codes)) AND count > 0
+      """, [.integer(id), .integer(Int64(environment.code))])
+  }
+
+  private func count(_ database: Database, _ sql: String, _ arguments: [SQLiteValue]) throws -> AudienceCount {
+    var result = AudienceCount()
+    try database.forEach(sql, arguments: arguments) { row in
+      let kind = AudienceCount.Kind(
+        platform: try Platform(code: row.int(0)), state: try row.value(1, as: DeviceState.self))
+      result.counts[kind, default: 0] += row.int(2)
+      return .continue
+    }
+    return result
+  }
+}
+
+extension Audience.Rule {
+  /// Whether it is one tag and nothing else.
+  fileprivate var isSingleTag: Bool {
+    tag.count + tagAnd.count == 1 && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty && deviceToken.isEmpty
+  }
+}

@@ -1,0 +1,124 @@
+public import Foundation
+public import Push
+public import SQLite
+
+extension TrackedCertificate {
+  /// Keeps a file. `material` (whatever the Certificates room needs to use it again) is sealed to this very row.
+  @discardableResult
+  public static func add(
+    _ database: Database, _ details: Details, material: [UInt8], sealer: any Sealer, by user: String, now: Date
+  ) throws -> TrackedCertificate {
+    try database.run(
+      """
+      INSERT INTO certificates(kind, name, app_id, subject, issuer, serial, sha256, team_id, key_id, environments,
+        topics, not_before, not_after, has_private_key, public_pem, file_name, uploaded_by, created_at, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'')
+      """, details.kind, details.name, details.appID, details.subject, details.issuer, details.serial, details.sha256,
+      details.teamID, details.keyID, text(details.environments.map(\.rawValue)), text(details.topics),
+      details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
+    let id = database.lastInsertedID
+    // The seal names the row, and only now is its number known.
+    let sealed = try sealer.seal(material, associatedData: place("certificates", id))
+    try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
+    return try get(database, id: id)
+  }
+
+  /// The material of a file, unsealed.
+  ///
+  /// - Throws: `StoreError.notFound`, or what the sealer throws if the row was tampered with or the key is another one.
+  public static func material(_ database: Database, id: Int64, sealer: any Sealer) throws -> [UInt8] {
+    let sealed = try database.fetchOne("SELECT sealed FROM certificates WHERE id = ?", id) { $0.blob(0) }
+    guard let sealed else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
+    return try sealer.open(sealed, associatedData: place("certificates", id))
+  }
+
+  /// All of them: what ends first stands first, what never ends last.
+  public static func all(_ database: Database) throws -> [TrackedCertificate] {
+    try database.fetchAll("SELECT \(columns) FROM certificates t ORDER BY t.not_after NULLS LAST, t.id") {
+      try TrackedCertificate($0)
+    }
+  }
+
+  /// One of them, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> TrackedCertificate? {
+    try database.fetchOne("SELECT \(columns) FROM certificates t WHERE t.id = ?", id) { try TrackedCertificate($0) }
+  }
+
+  /// Those with the same fingerprint: the file was uploaded before.
+  public static func find(_ database: Database, sha256: String) throws -> [TrackedCertificate] {
+    try database.fetchAll("SELECT \(columns) FROM certificates t WHERE t.sha256 = ? ORDER BY t.id", sha256) {
+      try TrackedCertificate($0)
+    }
+  }
+
+  /// One of them.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, id: Int64) throws -> TrackedCertificate {
+    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
+    return found
+  }
+
+  /// Changes what people said about it.
+  @discardableResult
+  public static func update(_ database: Database, id: Int64, name: String, app: Int64?) throws -> TrackedCertificate {
+    try database.run("UPDATE certificates SET name = ?, app_id = ? WHERE id = ?", name, app, id)
+    return try get(database, id: id)
+  }
+
+  /// One place where a certificate is needed.
+  public struct Use: Sendable, Hashable {
+    /// The credential.
+    public let credentialID: Int64
+    /// The app.
+    public let appID: Int64
+    /// The app's bundle id.
+    public let bundleID: String
+    /// The service.
+    public let provider: Provider
+    /// The environment.
+    public let environment: Environment
+    /// When a push was last taken with it.
+    public let lastAcceptedAt: Date?
+    /// How many devices could not be reached without it.
+    public let activeDevices: Int
+  }
+
+  /// What depends on certificates, by certificate; or on one.
+  public static func uses(_ database: Database, id: Int64? = nil) throws -> [Int64: [Use]] {
+    var uses: [Int64: [Use]] = [:]
+    try database.forEach(
+      """
+      SELECT c.certificate_id, c.id, a.id, a.bundle_id, c.provider, c.environment, c.last_accepted_at,
+        (SELECT coalesce(sum(count), 0) FROM device_counters n WHERE n.app_id = a.id AND n.state = 1
+          AND n.environment = iif(c.environment = 'development', 1, 2)
+          AND n.platform = iif(c.provider = 'apns', 1, 2))
+      FROM credentials c JOIN apps a ON a.id = c.app_id
+      WHERE c.certificate_id IS NOT NULL AND (?1 IS NULL OR c.certificate_id = ?1)
+      ORDER BY a.bundle_id, c.provider, c.environment
+      """, id
+    ) { row in
+      let use = Use(
+        credentialID: row.int64(1), appID: row.int64(2), bundleID: row.text(3),
+        provider: try row.value(4, as: Provider.self), environment: try row.value(5, as: Environment.self),
+        lastAcceptedAt: row.optionalDate(6), activeDevices: row.int(7))
+      uses[row.int64(0), default: []].append(use)
+      return .continue
+    }
+    return uses
+  }
+
+  /// Removes it.
+  ///
+  /// - Returns: whether there was one.
+  /// - Throws: `StoreError.inUse` if a credential needs it.
+  @discardableResult
+  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+    let uses = try uses(database, id: id)[id] ?? []
+    guard uses.isEmpty else {
+      let by = uses.map { "\($0.bundleID) (\($0.provider.rawValue), \($0.environment.rawValue))" }
+      throw StoreError.inUse(noun: "certificate", by: by)
+    }
+    return try database.run("DELETE FROM certificates WHERE id = ?", id) > 0
+  }
+}

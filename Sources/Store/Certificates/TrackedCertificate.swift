@@ -1,0 +1,94 @@
+public import Foundation
+public import Push
+internal import SQLite
+
+/// Something that was uploaded and can end: a certificate, a key, a profile. What is secret in it stands sealed.
+public struct TrackedCertificate: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// What it is.
+  public let details: Details
+  /// Who uploaded it.
+  public let uploadedBy: String
+  /// When.
+  public let createdAt: Date
+
+  /// What a file says about itself, and what people said about it.
+  public struct Details: Sendable, Hashable {
+    /// As `apns-certificate`, `apns-key`; the Certificates room's kinds.
+    public var kind: String
+    /// What people call it.
+    public var name: String
+    /// The app it is for, if that is said.
+    public var appID: Int64?
+    /// Distinguished name.
+    public var subject: String?
+    /// Distinguished name.
+    public var issuer: String?
+    /// Hexadecimal.
+    public var serial: String?
+    /// Fingerprint, hexadecimal with colons.
+    public var sha256: String?
+    /// Ten characters.
+    public var teamID: String?
+    /// Ten characters, of a `.p8`.
+    public var keyID: String?
+    /// Where it may send.
+    public var environments: [Environment] = []
+    /// For which topics.
+    public var topics: [String] = []
+    /// Not valid before.
+    public var notBefore: Date?
+    /// Not valid after; nil: never ends.
+    public var notAfter: Date?
+    /// Whether the private key is in it.
+    public var hasPrivateKey = false
+    /// The certificates, without any key.
+    public var publicPEM: String?
+    /// As uploaded.
+    public var fileName: String
+
+    /// Creates details; the rest is set one by one.
+    public init(kind: String, name: String, fileName: String) {
+      self.kind = kind
+      self.name = name
+      self.fileName = fileName
+    }
+  }
+
+  /// Whole days from `now` until the end, rounded down; negative after it; nil: never ends.
+  public func daysLeft(_ now: Date) -> Int? {
+    details.notAfter.map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
+  }
+
+  static let columns = """
+    t.id, t.kind, t.name, t.app_id, t.subject, t.issuer, t.serial, t.sha256, t.team_id, t.key_id, t.environments,
+    t.topics, t.not_before, t.not_after, t.has_private_key, t.public_pem, t.file_name, t.uploaded_by, t.created_at
+    """
+
+  init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    var details = Details(kind: row.text(1), name: row.text(2), fileName: row.text(16))
+    details.appID = row.optionalInt64(3)
+    details.subject = row.optionalText(4)
+    details.issuer = row.optionalText(5)
+    details.serial = row.optionalText(6)
+    details.sha256 = row.optionalText(7)
+    details.teamID = row.optionalText(8)
+    details.keyID = row.optionalText(9)
+    details.environments = try texts(row.text(10), "certificates.environments").map { text in
+      guard let environment = Environment(rawValue: text) else {
+        throw StoreError.unreadable(column: "certificates.environments", value: text)
+      }
+      return environment
+    }
+    details.topics = try texts(row.text(11), "certificates.topics")
+    details.notBefore = row.optionalDate(12)
+    details.notAfter = row.optionalDate(13)
+    details.hasPrivateKey = row.bool(14)
+    details.publicPEM = row.optionalText(15)
+    self.details = details
+    uploadedBy = row.text(17)
+    createdAt = row.date(18)
+  }
+}

@@ -1,0 +1,43 @@
+public import SQLite
+
+/// How long the provider took to answer, counted in buckets.
+public struct LatencyHistogram: Sendable, Hashable {
+  /// Upper bounds of the buckets in milliseconds, each included; what took longer is in one more bucket.
+  /// Stored by position: append only.
+  public static let bounds = [5, 10, 20, 35, 50, 75, 100, 150, 250, 500, 1000, 2500, 5000, 10_000, 30_000]
+
+  /// One count for each bound, and one for what took longer.
+  public var counts = [Int](repeating: 0, count: bounds.count + 1)
+
+  /// An empty histogram.
+  public init() {}
+
+  /// The bucket of a duration.
+  static func bucket(_ milliseconds: Int) -> Int { bounds.firstIndex { milliseconds <= $0 } ?? bounds.count }
+
+  /// How many answers were counted.
+  public var total: Int { counts.reduce(0, +) }
+
+  /// Milliseconds within which this share (0 to 1) of the answers came: a bound, or nil for longer than all bounds, or
+  /// without answers.
+  public func quantile(_ share: Double) -> Int? {
+    let wanted = Int((Double(total) * share).rounded(.up))
+    guard total > 0 else { return nil }
+    var sum = 0
+    for (bucket, count) in counts.enumerated() {
+      sum += count
+      if sum >= max(1, wanted) { return bucket < Self.bounds.count ? Self.bounds[bucket] : nil }
+    }
+    return nil
+  }
+
+  /// The histogram of a push.
+  public static func find(_ database: Database, push: Int64) throws -> LatencyHistogram {
+    var histogram = LatencyHistogram()
+    try database.forEach("SELECT bucket, count FROM push_latencies WHERE push_id = ?", push) { row in
+      if histogram.counts.indices.contains(row.int(0)) { histogram.counts[row.int(0)] = row.int(1) }
+      return .continue
+    }
+    return histogram
+  }
+}

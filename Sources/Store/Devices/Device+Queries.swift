@@ -1,0 +1,116 @@
+public import Push
+public import SQLite
+
+extension Device {
+  /// In which order devices are listed.
+  public enum Order: Sendable {
+    /// Registered last first: for pages.
+    case newestFirst
+    /// Registered first first: for exports.
+    case oldestFirst
+  }
+
+  /// One device, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> Device? {
+    try one(database, "d.id = ?", id)
+  }
+
+  /// One device.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, id: Int64) throws -> Device {
+    guard let device = try find(database, id: id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
+    return device
+  }
+
+  /// An app's device with this token, nil if there is none.
+  public static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {
+    try one(database, "d.token = ? AND d.app_id = ?", token.bytes, app)
+  }
+
+  /// An app's device with this registration id, nil if there is none.
+  public static func find(_ database: Database, app: Int64, registrationID: String) throws -> Device? {
+    try one(database, "d.registration_id = ? AND d.app_id = ?", registrationID, app)
+  }
+
+  /// The devices with this token, in whatever app.
+  public static func all(_ database: Database, token: DeviceToken) throws -> [Device] {
+    let found = try database.fetchAll(
+      "SELECT \(columns) FROM devices d WHERE d.token = ? ORDER BY d.app_id", token.bytes
+    ) { try Device($0) }
+    return try withTags(database, found)
+  }
+
+  /// The highest device id given so far; 0 without devices. A push is for devices up to the one at its start.
+  public static func lastID(_ database: Database) throws -> Int64 {
+    try database.fetchOne("SELECT max(id) FROM devices") { $0.int64(0) } ?? 0
+  }
+
+  /// A page of the devices that fit.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  public static func list(
+    _ database: Database, _ filter: DeviceFilter, order: Order = .newestFirst, cursor: String? = nil, limit: Int
+  ) throws -> Page<Device> {
+    guard let (sql, arguments) = try query(database, filter, order, try position(cursor), limit + 1) else {
+      return Page(items: [], next: nil)
+    }
+    let found = try database.fetchAll(sql, arguments: arguments) { try Device($0) }
+    let page = Page(found, limit: limit, key: \.id)
+    return Page(items: try withTags(database, page.items), next: page.next)
+  }
+
+  private static func one(
+    _ database: Database, _ condition: String, _ arguments: any SQLiteBindable...
+  ) throws -> Device? {
+    let sql = "SELECT \(columns) FROM devices d WHERE \(condition)"
+    guard let device = try database.fetchOne(sql, arguments: arguments, row: { try Device($0) }) else { return nil }
+    return try withTags(database, [device])[0]
+  }
+
+  /// Nil: nothing can fit.
+  static func query(
+    _ database: Database, _ filter: DeviceFilter, _ order: Order, _ cursor: Int64?, _ limit: Int
+  ) throws -> (sql: String, arguments: [SQLiteValue])? {
+    var range = DeviceSource.Range()
+    switch order {
+    case .newestFirst:
+      range.descending = true
+      if let cursor { range.upTo = cursor - 1 }
+    case .oldestFirst: if let cursor { range.after = cursor }
+    }
+    var condition = DeviceCondition()
+    let source: DeviceSource?
+    if let prefix = filter.tokenPrefix {
+      source = .token(prefix: prefix, range)
+      condition.add("app_id", equals: filter.app)
+    } else if let id = filter.registrationID {
+      source = .registrationID([id], app: filter.app, range)
+    } else if let alias = filter.alias {
+      source = .alias([alias], app: filter.app, range)
+    } else if let tag = filter.tag {
+      source = .tags(try Tag.ids(database, [tag], app: filter.app), range)
+    } else {
+      let apps = try filter.app.map { [$0] } ?? database.fetchAll("SELECT id FROM apps") { $0.int64(0) }
+      source = .kinds(
+        apps: apps, environments: filter.environment.map { [$0] } ?? Environment.allCases,
+        platforms: filter.platform.map { [$0] } ?? Platform.allCases,
+        states: filter.state.map { [$0] } ?? DeviceState.allCases, range)
+    }
+    guard let source else { return nil }
+    condition.add("environment", equals: filter.environment.map { Int64($0.code) })
+    condition.add("platform", equals: filter.platform.map { Int64($0.code) })
+    condition.add("state", equals: filter.state.map { Int64($0.rawValue) })
+    if filter.tokenPrefix != nil, let id = filter.registrationID {
+      condition.add("registration_id", in: [.text(id)])
+    }
+    if filter.tokenPrefix != nil || filter.registrationID != nil, let alias = filter.alias {
+      condition.add("alias", in: [.text(alias)])
+    }
+    if filter.tokenPrefix != nil || filter.registrationID != nil || filter.alias != nil, let tag = filter.tag {
+      condition.addTags(try Tag.ids(database, [tag], app: filter.app))
+    }
+    return source.query(columns, where: condition, tail: "LIMIT \(limit)")
+  }
+}

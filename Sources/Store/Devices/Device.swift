@@ -1,0 +1,73 @@
+public import Foundation
+public import Push
+internal import SQLite
+
+/// One app on one device, by its token.
+public struct Device: Sendable, Hashable, Identifiable {
+  /// Row id; never used again for another device.
+  public let id: Int64
+  /// The app.
+  public let appID: Int64
+  /// Which of the provider's worlds the token belongs to.
+  public let environment: Environment
+  /// What it runs.
+  public let platform: Platform
+  /// Whether it can be sent to.
+  public let state: DeviceState
+  /// Why it is not active, in the provider's word or ours.
+  public let stateReason: String?
+  /// Since when it is not active.
+  public let stateAt: Date?
+  /// What the provider calls it by.
+  public let token: DeviceToken
+  /// The user, by the app's alias rule.
+  public let alias: String?
+  /// Our, or JPush's, own id of the installation.
+  public let registrationID: String?
+  /// What people call it.
+  public let name: String?
+  /// First registration.
+  public let createdAt: Date
+  /// Last registration. A provider's "gone since" counts only if it is later.
+  public let registeredAt: Date
+  /// When the app last spoke to us.
+  public let seenAt: Date
+  /// Names of its tags, sorted.
+  public internal(set) var tags: [String] = []
+
+  static let columns = """
+    d.id, d.app_id, d.environment, d.platform, d.state, d.state_reason, d.state_at, d.token, d.alias,
+    d.registration_id, d.name, d.created_at, d.registered_at, d.seen_at
+    """
+
+  init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    appID = row.int64(1)
+    environment = try Environment(code: row.int(2))
+    platform = try Platform(code: row.int(3))
+    state = try row.value(4, as: DeviceState.self)
+    stateReason = row.optionalText(5)
+    stateAt = row.optionalDate(6)
+    token = DeviceToken(bytes: row.blob(7))
+    alias = row.optionalText(8)
+    registrationID = row.optionalText(9)
+    name = row.optionalText(10)
+    createdAt = row.date(11)
+    registeredAt = row.date(12)
+    seenAt = row.date(13)
+  }
+
+  /// Fills in the tags of devices that were just read.
+  static func withTags(_ database: Database, _ devices: [Device]) throws -> [Device] {
+    try database.withStatement(
+      "SELECT t.name FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ? ORDER BY t.name"
+    ) { statement in
+      try devices.map { device in
+        var device = device
+        try statement.bind(1, device.id)
+        while try statement.step() { device.tags.append(statement.row.text(0)) }
+        return device
+      }
+    }
+  }
+}

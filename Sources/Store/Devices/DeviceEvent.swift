@@ -1,0 +1,54 @@
+public import Foundation
+public import Push
+public import SQLite
+
+/// One line of a device's own history.
+public struct DeviceEvent: Sendable, Hashable {
+  /// What happened. Stored as the text: append only.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// First seen.
+    case registered
+    /// Active again by a new registration: `from`, `reason`.
+    case revived
+    /// Now in the other environment: `from`, `to`.
+    case environmentChanged = "environment_changed"
+    /// Now another platform: `from`, `to`.
+    case platformChanged = "platform_changed"
+    /// Another user, or none: `from`, `to`.
+    case aliasChanged = "alias_changed"
+    /// Tags: `added`, `removed`.
+    case tagsChanged = "tags_changed"
+    /// Another installation: `from`, `to`.
+    case registrationIDChanged = "registration_id_changed"
+    /// Another name: `from`, `to`.
+    case nameChanged = "name_changed"
+    /// Parked: `reason`, `push`.
+    case quarantined
+    /// The provider says that the token is gone: `reason`, `push`, `since`.
+    case declaredDead = "declared_dead"
+    /// Set free by a person.
+    case released
+  }
+
+  /// When.
+  public let at: Date
+  /// What.
+  public let kind: Kind
+  /// More about it; members as said at the kind, and `by` if a person did it.
+  public let detail: JSONValue?
+
+  /// A device's history, newest first; it ends with the first registration.
+  public static func all(_ database: Database, device: Int64, limit: Int = 200) throws -> [DeviceEvent] {
+    var events = try database.fetchAll(
+      "SELECT at, kind, detail FROM device_events WHERE device_id = ? ORDER BY number DESC LIMIT ?", device, limit
+    ) { row in
+      DeviceEvent(
+        at: row.date(0), kind: try row.value(1, as: Kind.self),
+        detail: try json(row.optionalText(2), "device_events.detail"))
+    }
+    // Not stored: an import of 10 million devices would write 10 million lines that say what the row says already.
+    let created = try database.fetchOne("SELECT created_at FROM devices WHERE id = ?", device) { $0.date(0) }
+    if let created, events.count < limit { events.append(DeviceEvent(at: created, kind: .registered, detail: nil)) }
+    return events
+  }
+}

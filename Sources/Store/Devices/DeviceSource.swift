@@ -1,0 +1,148 @@
+internal import Push
+internal import SQLite
+
+/// A query that gives device ids in order, straight from an index: what lists and audiences walk along.
+///
+/// Sources are put in front of `devices` by ``query(_:where:limit:)`` in a form that SQLite runs row by row:
+/// "a subquery … as the left-most … with CROSS JOIN … is implemented as a co-routine"
+/// (https://www.sqlite.org/optoverview.html#subquery_co_routines). `LIMIT -1` keeps its ORDER BY and keeps it from being
+/// flattened; several arms are merged, because each is in order already. Tests hold the plans.
+struct DeviceSource {
+  /// Which ids, and in which direction.
+  struct Range {
+    /// Ids above this.
+    var after: Int64 = -1
+    /// Ids up to this.
+    var upTo: Int64 = .max
+    /// From high to low.
+    var descending = false
+  }
+
+  /// One column, `id`.
+  let sql: String
+  let arguments: [SQLiteValue]
+
+  private init(arms: [String], _ arguments: [SQLiteValue], distinct: Bool = false, _ range: Range) {
+    let order = range.descending ? " DESC" : ""
+    sql = arms.joined(separator: distinct ? " UNION " : " UNION ALL ") + " ORDER BY 1\(order) LIMIT -1"
+    self.arguments = arguments
+  }
+
+  /// Devices by kind. Every combination is one arm; there are few.
+  static func kinds(
+    apps: [Int64], environments: [Environment], platforms: [Platform], states: [DeviceState], _ range: Range
+  ) -> DeviceSource? {
+    var arms: [String] = []
+    var arguments: [SQLiteValue] = []
+    for app in apps {
+      for environment in environments {
+        for platform in platforms {
+          for state in states {
+            arms.append(
+              """
+              SELECT id FROM devices INDEXED BY devices_kind WHERE app_id = ? AND environment = ? AND platform = ?
+              AND state = ? AND id > ? AND id <= ?
+              """)
+            arguments += [
+              .integer(app), .integer(Int64(environment.code)), .integer(Int64(platform.code)),
+              .integer(Int64(state.rawValue)), .integer(range.after), .integer(range.upTo),
+            ]
+          }
+        }
+      }
+    }
+    return arms.isEmpty ? nil : DeviceSource(arms: arms, arguments, range)
+  }
+
+  /// Devices with any of these tags.
+  static func tags(_ ids: [Int64], _ range: Range) -> DeviceSource? {
+    guard !ids.isEmpty else { return nil }
+    let bounds: [SQLiteValue] = [.integer(range.after), .integer(range.upTo)]
+    if ids.count > 100 {
+      // More arms than SQLite merges well (its limit is 500): sorted instead.
+      return DeviceSource(
+        arms: [
+          """
+          SELECT DISTINCT device_id AS id FROM device_tags WHERE tag_id IN \(placeholders(ids.count)) AND device_id > ?
+          AND device_id <= ?
+          """
+        ], ids.map { .integer($0) } + bounds, range)
+    }
+    return DeviceSource(
+      arms: ids.map { _ in
+        "SELECT device_id AS id FROM device_tags WHERE tag_id = ? AND device_id > ? AND device_id <= ?"
+      },
+      ids.flatMap { [.integer($0)] + bounds }, distinct: true, range)
+  }
+
+  /// Devices of any of these users, in an app or in all.
+  static func alias(_ aliases: [String], app: Int64?, _ range: Range) -> DeviceSource {
+    looked(up: "alias", index: "devices_alias", aliases.map { .text($0) }, app: app, range)
+  }
+
+  /// Devices with any of these registration ids, in an app or in all.
+  static func registrationID(_ ids: [String], app: Int64?, _ range: Range) -> DeviceSource {
+    looked(up: "registration_id", index: "devices_registration_id", ids.map { .text($0) }, app: app, range)
+  }
+
+  /// Devices with any of these tokens, in an app or in all.
+  static func token(_ tokens: [DeviceToken], app: Int64?, _ range: Range) -> DeviceSource {
+    looked(up: "token", index: "devices_token", tokens.map { .blob($0.bytes) }, app: app, range)
+  }
+
+  /// Devices whose token begins so.
+  static func token(prefix: [UInt8], _ range: Range) -> DeviceSource {
+    // The first value above all that begin so: the prefix counted up by one, trailing 0xff cut off.
+    var above = prefix
+    while above.last == 0xff { above.removeLast() }
+    if let last = above.popLast() { above.append(last + 1) }
+    let limit = above.isEmpty ? "" : " AND token < ?"
+    return DeviceSource(
+      arms: ["SELECT id FROM devices INDEXED BY devices_token WHERE token >= ?\(limit) AND +id > ? AND +id <= ?"],
+      [.blob(prefix)] + (above.isEmpty ? [] : [.blob(above)]) + [.integer(range.after), .integer(range.upTo)], range)
+  }
+
+  /// Devices of a push with one of these outcomes, none of them `accepted`, and not for one of these reasons.
+  static func outcomes(
+    push: Int64, _ outcomes: [OutcomeKind], withoutReasons reasons: [Int64], _ range: Range
+  ) -> DeviceSource? {
+    guard !outcomes.isEmpty else { return nil }
+    let reasonFilter = reasons.isEmpty ? "" : " AND ifnull(reason_id, 0) NOT IN \(placeholders(reasons.count))"
+    let arm = """
+      SELECT device_id AS id FROM deliveries INDEXED BY deliveries_trouble
+      WHERE push_id = ? AND outcome = ? AND outcome <> 1 AND device_id > ? AND device_id <= ?\(reasonFilter)
+      """
+    return DeviceSource(
+      arms: outcomes.map { _ in arm },
+      outcomes.flatMap { outcome in
+        [.integer(push), .integer(Int64(outcome.rawValue)), .integer(range.after), .integer(range.upTo)]
+          + reasons.map { .integer($0) }
+      }, range)
+  }
+
+  /// The query over `devices d` for the ids of this source.
+  func query(_ columns: String, where filter: DeviceCondition, tail: String) -> (sql: String, arguments: [SQLiteValue])
+  {
+    let condition = filter.sql.isEmpty ? "" : " WHERE " + filter.sql
+    return (
+      "SELECT \(columns) FROM (\(sql)) m CROSS JOIN devices d ON d.id = m.id\(condition) \(tail)",
+      arguments + filter.arguments
+    )
+  }
+
+  private static func looked(
+    up column: String, index: String, _ values: [SQLiteValue], app: Int64?, _ range: Range
+  ) -> DeviceSource {
+    // Unary plus: the range may not tempt the planner away from the index (§ "Disqualifying WHERE-clause terms").
+    DeviceSource(
+      arms: [
+        """
+        SELECT id FROM devices INDEXED BY \(index) WHERE \(column) IN \(placeholders(values.count))\
+        \(app == nil ? "" : " AND app_id = ?") AND +id > ? AND +id <= ?
+        """
+      ], values + (app.map { [.integer($0)] } ?? []) + [.integer(range.after), .integer(range.upTo)], range)
+  }
+}
+
+/// `(?,?,?)`.
+func placeholders(_ count: Int) -> String { "(" + repeatElement("?", count: count).joined(separator: ",") + ")" }

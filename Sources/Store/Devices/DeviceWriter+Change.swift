@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Push
+internal import SQLite
+
+extension DeviceWriter {
+  /// What a device is to become.
+  struct Target {
+    var kind: DeviceCounters.Kind
+    var alias: Change<String?> = .keep
+    var tags: TagChange = .keep
+    var registrationID: Change<String?> = .keep
+    var name: Change<String?> = .keep
+    /// Whether the app itself registered.
+    var isRegistration = false
+  }
+
+  /// Why a change is against the limits, nil if it is not.
+  func problem(
+    _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: Before?, tags: Int
+  ) throws -> Problem? {
+    if tags > limits.tagsPerDevice {
+      return Problem(
+        "tags", code: "device.too_many_tags", "A device may have at most {limit} tags; this one would have {count}.",
+        ["limit": "\(limits.tagsPerDevice)", "count": "\(tags)"])
+    }
+    guard let limit = limits.devicesPerAlias, case .set(let new?) = alias, new != before?.alias else { return nil }
+    let count = try database.int(
+      "SELECT count(*) FROM (SELECT 1 FROM devices WHERE alias = ? AND app_id = ? LIMIT ?)", new, app, limit)
+    guard count >= limit else { return nil }
+    return Problem(
+      "alias", code: "device.alias_full",
+      "This alias has {limit} devices already, the most that it may have; remove it from one of them first.",
+      ["limit": "\(limit)"])
+  }
+
+  /// Changes a device that is there, with a line in its timeline for each difference.
+  func change(_ before: Before, to target: Target) throws {
+    // The row first, as the new kind: then the tags are counted as what the device is now.
+    try recount(before, as: target.kind)
+    let alias = target.alias.applied(to: before.alias)
+    let registrationID = target.registrationID.applied(to: before.registrationID)
+    let name = target.name.applied(to: before.name)
+    if let registrationID, registrationID != before.registrationID {
+      try release(registrationID, app: before.app, except: before.id)
+    }
+    try database.run(
+      """
+      UPDATE devices SET environment = ?1, platform = ?2, state = ?3,
+        state_reason = iif(?3 = 1, NULL, state_reason), state_at = iif(?3 = 1, NULL, state_at),
+        alias = ?4, registration_id = ?5, name = ?6,
+        registered_at = iif(?7, ?8, registered_at), seen_at = iif(?7, ?8, seen_at)
+      WHERE id = ?9
+      """, target.kind.environment, target.kind.platform, target.kind.state, alias, registrationID, name,
+      target.isRegistration, now, before.id)
+    try noteDifferences(before, target)
+    try note(before.id, .aliasChanged, from: before.alias, to: alias)
+    try note(before.id, .registrationIDChanged, from: before.registrationID, to: registrationID)
+    try note(before.id, .nameChanged, from: before.name, to: name)
+    try changeTags(before, target)
+  }
+
+  /// Takes a registration id from the device of the app that has it.
+  func release(_ registrationID: String, app: Int64, except device: Int64?) throws {
+    let holder = try database.fetchOne(
+      "SELECT id FROM devices WHERE registration_id = ? AND app_id = ?", registrationID, app
+    ) { $0.int64(0) }
+    guard let holder, holder != device else { return }
+    try database.run("UPDATE devices SET registration_id = NULL WHERE id = ?", holder)
+    try note(holder, .registrationIDChanged, from: registrationID, to: nil)
+  }
+
+  private func noteDifferences(_ before: Before, _ target: Target) throws {
+    let kind = target.kind
+    if kind.environment != before.kind.environment {
+      try note(
+        before.id, .environmentChanged, from: Environment(code: before.kind.environment).rawValue,
+        to: Environment(code: kind.environment).rawValue)
+    }
+    if kind.platform != before.kind.platform {
+      try note(
+        before.id, .platformChanged, from: Platform(code: before.kind.platform).rawValue,
+        to: Platform(code: kind.platform).rawValue)
+    }
+    if kind.state != before.kind.state, kind.state == DeviceState.active.rawValue {
+      let from = DeviceState(rawValue: before.kind.state)?.name ?? "\(before.kind.state)"
+      try note(
+        before.id, target.isRegistration ? .revived : .released,
+        ["from": .string(from), "reason": before.reason.map { .string($0) } ?? .null])
+    }
+  }
+
+  private func note(_ device: Int64, _ kind: DeviceEvent.Kind, from old: String?, to new: String?) throws {
+    guard old != new else { return }
+    try note(device, kind, ["from": old.map { .string($0) } ?? .null, "to": new.map { .string($0) } ?? .null])
+  }
+
+  private func changeTags(_ before: Before, _ target: Target) throws {
+    if case .keep = target.tags { return }
+    let old = try tags(of: before.id)
+    let new = target.tags.applied(to: Set(old.keys))
+    let added = new.subtracting(old.keys).sorted()
+    let removed = old.filter { !new.contains($0.key) }
+    guard !added.isEmpty || !removed.isEmpty else { return }
+    for tag in removed.values {
+      try database.run("DELETE FROM device_tags WHERE tag_id = ? AND device_id = ?", tag, before.id)
+      counters.add(-1, tag: tag, target.kind)
+    }
+    try addTags(added, device: before.id, app: before.app, target.kind)
+    try note(
+      before.id, .tagsChanged,
+      [
+        "added": .array(added.map { .string($0) }), "removed": .array(removed.keys.sorted().map { .string($0) }),
+      ])
+  }
+}

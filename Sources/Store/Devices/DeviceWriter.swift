@@ -1,0 +1,130 @@
+internal import Foundation
+internal import Push
+internal import SQLite
+
+/// The one place that changes devices: it keeps their counters, their tags' counters, and their timeline in step.
+final class DeviceWriter {
+  let database: Database
+  let now: Date
+  /// Who does it, for the timeline; nil: the app itself.
+  let actor: String?
+  var counters = DeviceCounters()
+  private let tagOf: Statement
+  private var tagIDs: [TagKey: Int64] = [:]
+  private let tie: Statement
+
+  private struct TagKey: Hashable {
+    let app: Int64
+    let name: String
+  }
+
+  /// What a device was before a change.
+  struct Before {
+    let id: Int64
+    let app: Int64
+    let kind: DeviceCounters.Kind
+    let reason: String?
+    let alias: String?
+    let registrationID: String?
+    let name: String?
+    let registeredAt: Date
+  }
+
+  private init(_ database: Database, now: Date, actor: String?) throws {
+    self.database = database
+    self.now = now
+    self.actor = actor
+    tagOf = try database.prepare("SELECT id FROM tags WHERE name = ? AND app_id = ?")
+    tie = try database.prepare("INSERT OR IGNORE INTO device_tags(tag_id, device_id) VALUES (?, ?)")
+  }
+
+  /// Runs `body`, then writes the counters. What `body` changed before an error is undone, so that they always agree.
+  static func run<Result>(
+    _ database: Database, now: Date, actor: String? = nil, _ body: (DeviceWriter) throws -> Result
+  ) throws -> Result {
+    try database.transaction {
+      let writer = try DeviceWriter(database, now: now, actor: actor)
+      let result = try body(writer)
+      try writer.counters.flush(database)
+      return result
+    }
+  }
+
+  static let before =
+    "id, app_id, environment, platform, state, state_reason, alias, registration_id, name, registered_at"
+
+  func find(_ id: Int64) throws -> Before? {
+    try database.fetchOne("SELECT \(Self.before) FROM devices WHERE id = ?", id) { Self.before($0) }
+  }
+
+  static func before(_ row: borrowing Row) -> Before {
+    Before(
+      id: row.int64(0), app: row.int64(1),
+      kind: DeviceCounters.Kind(environment: row.int(2), platform: row.int(3), state: row.int(4)),
+      reason: row.optionalText(5), alias: row.optionalText(6), registrationID: row.optionalText(7),
+      name: row.optionalText(8), registeredAt: row.date(9))
+  }
+
+  /// Puts a line into the timeline.
+  func note(_ device: Int64, _ kind: DeviceEvent.Kind, _ detail: [String: JSONValue]) throws {
+    var detail = detail
+    if let actor { detail["by"] = .string(actor) }
+    try database.run(
+      """
+      INSERT INTO device_events(device_id, number, at, kind, detail)
+      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM device_events WHERE device_id = ?1), ?2, ?3, ?4)
+      """, device, now, kind.rawValue, detail.isEmpty ? nil : JSONValue.object(detail).text())
+  }
+
+  /// The number of a tag, which is made if it is new.
+  func tagID(_ name: String, app: Int64) throws -> Int64 {
+    let key = TagKey(app: app, name: name)
+    if let id = tagIDs[key] { return id }
+    try tagOf.bind(1, name)
+    try tagOf.bind(2, app)
+    let id: Int64
+    if try tagOf.step() {
+      id = tagOf.row.int64(0)
+      tagOf.reset()
+    } else {
+      try database.run("INSERT INTO tags(app_id, name) VALUES (?, ?)", app, name)
+      id = database.lastInsertedID
+    }
+    tagIDs[key] = id
+    return id
+  }
+
+  /// Gives a device tags that it does not have yet; those that it has are passed over.
+  func addTags(_ names: some Sequence<String>, device: Int64, app: Int64, _ kind: DeviceCounters.Kind) throws {
+    for name in names {
+      let tag = try tagID(name, app: app)
+      try tie.bind(1, tag)
+      try tie.bind(2, device)
+      try tie.run()
+      if database.changes == 1 { counters.add(1, tag: tag, kind) }
+    }
+  }
+
+  /// The tags of a device, by name.
+  func tags(of device: Int64) throws -> [String: Int64] {
+    var tags: [String: Int64] = [:]
+    try database.forEach(
+      "SELECT t.name, t.id FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ?", device
+    ) { row in
+      tags[row.text(0)] = row.int64(1)
+      return .continue
+    }
+    return tags
+  }
+
+  /// Counts a device as another kind, and its tags with it.
+  func recount(_ before: Before, as kind: DeviceCounters.Kind) throws {
+    guard kind != before.kind else { return }
+    counters.add(-1, app: before.app, before.kind)
+    counters.add(1, app: before.app, kind)
+    for tag in try tags(of: before.id).values {
+      counters.add(-1, tag: tag, before.kind)
+      counters.add(1, tag: tag, kind)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+public import SQLite
+
+/// A name that devices of an app can have in common.
+public struct Tag: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// The app.
+  public let appID: Int64
+  /// As devices give it.
+  public let name: String
+  /// How many devices have it.
+  public let members: Int
+  /// How many of them are active.
+  public let active: Int
+
+  /// An app's tags by name, from counters alone.
+  ///
+  /// - Parameters:
+  ///   - prefix: only names that begin so.
+  ///   - cursor: `next` of the page before: the last name.
+  public static func list(
+    _ database: Database, app: Int64, prefix: String = "", cursor: String? = nil, limit: Int
+  ) throws -> Page<Tag> {
+    let found = try database.fetchAll(
+      """
+      SELECT t.id, t.app_id, t.name, coalesce(sum(c.count), 0), coalesce(sum(iif(c.state = 1, c.count, 0)), 0)
+      FROM tags t LEFT JOIN tag_counters c ON c.tag_id = t.id
+      WHERE t.app_id = ?1 AND (?2 IS NULL OR t.name > ?2) AND substr(t.name, 1, length(?3)) = ?3
+      GROUP BY t.id ORDER BY t.name LIMIT ?4
+      """, app, cursor, prefix, limit + 1
+    ) { row in
+      Tag(id: row.int64(0), appID: row.int64(1), name: row.text(2), members: row.int(3), active: row.int(4))
+    }
+    return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].name : nil)
+  }
+
+  /// The ids of the tags that exist, in an app or in all.
+  static func ids(_ database: Database, _ names: [String], app: Int64?) throws -> [Int64] {
+    try names.flatMap { name in
+      try database.fetchAll("SELECT id FROM tags WHERE name = ?1 AND (?2 IS NULL OR app_id = ?2)", name, app) {
+        $0.int64(0)
+      }
+    }
+  }
+
+  /// How many devices have a tag.
+  static func members(_ database: Database, id: Int64) throws -> Int {
+    try database.int("SELECT coalesce(sum(count), 0) FROM tag_counters WHERE tag_id = ?", id)
+  }
+}

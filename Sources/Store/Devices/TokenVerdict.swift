@@ -1,0 +1,76 @@
+public import Foundation
+internal import Push
+public import SQLite
+
+/// What a provider's answer means for a device's token.
+public struct TokenVerdict: Sendable, Hashable {
+  /// The device.
+  public var deviceID: Int64
+  /// Quarantined, or dead.
+  public var state: DeviceState
+  /// The provider's word.
+  public var reason: String
+  /// Since when the token is bad: the provider's time stamp, or when we asked. A device that registered at that moment
+  /// or later is left alone.
+  public var since: Date
+  /// Public id of the push that found out.
+  public var push: String?
+
+  /// Creates a verdict.
+  public init(deviceID: Int64, state: DeviceState, reason: String, since: Date, push: String?) {
+    self.deviceID = deviceID
+    self.state = state
+    self.reason = reason
+    self.since = since
+    self.push = push
+  }
+
+  /// Reasons that park a token until somebody looks: it may be right, in the other environment.
+  static let doubtful: Set<String> = ["BadDeviceToken"]
+
+  /// What an outcome says about the token, nil if nothing.
+  ///
+  /// - Parameter askedAt: when the request was made, for answers without a time stamp.
+  init?(device: Int64, outcome: Outcome, askedAt: Date, push: String?) {
+    guard case .rejected(_, let reason, let invalidSince) = outcome else { return nil }
+    if outcome.kind == .deadToken {
+      self.init(deviceID: device, state: .dead, reason: reason, since: invalidSince ?? askedAt, push: push)
+    } else if Self.doubtful.contains(reason) {
+      self.init(deviceID: device, state: .quarantined, reason: reason, since: askedAt, push: push)
+    } else {
+      return nil
+    }
+  }
+
+  /// Carries verdicts out, with a line in each timeline.
+  ///
+  /// - Returns: the ids of the devices that changed: those still there, not worse already, not registered since.
+  @discardableResult
+  public static func carryOut(_ database: Database, _ verdicts: [TokenVerdict], now: Date) throws -> [Int64] {
+    guard !verdicts.isEmpty else { return [] }
+    return try DeviceWriter.run(database, now: now) { writer in
+      try verdicts.compactMap { try writer.carryOut($0) ? $0.deviceID : nil }
+    }
+  }
+}
+
+extension DeviceWriter {
+  fileprivate func carryOut(_ verdict: TokenVerdict) throws -> Bool {
+    // A 410 older than the registration speaks of the token's former life (PROTOCOLS §1; Apple, "timestamp").
+    guard let before = try find(verdict.deviceID), verdict.since > before.registeredAt,
+      verdict.state.rawValue > before.kind.state
+    else { return false }
+    var kind = before.kind
+    kind.state = verdict.state.rawValue
+    try recount(before, as: kind)
+    try database.run(
+      "UPDATE devices SET state = ?, state_reason = ?, state_at = ? WHERE id = ?", kind.state, verdict.reason, now,
+      before.id)
+    var detail: [String: JSONValue] = [
+      "reason": .string(verdict.reason), "since": .integer(verdict.since.milliseconds),
+    ]
+    if let push = verdict.push { detail["push"] = .string(push) }
+    try note(before.id, verdict.state == .dead ? .declaredDead : .quarantined, detail)
+    return true
+  }
+}

@@ -1,0 +1,83 @@
+public import Foundation
+public import SQLite
+
+/// A bearer token of the API. Kept hashed, shown once.
+public struct APIToken: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// What people call it.
+  public let name: String
+  /// What it may do.
+  public let scopes: [String]
+  /// Whose it is; nil: the installation's.
+  public let userID: Int64?
+  /// When made.
+  public let createdAt: Date
+  /// When last used, to the minute or so.
+  public let lastUsedAt: Date?
+  /// Until when; nil: for ever.
+  public let expiresAt: Date?
+  /// Since when it is refused.
+  public let revokedAt: Date?
+
+  static let columns = "id, name, scopes, user_id, created_at, last_used_at, expires_at, revoked_at"
+
+  init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    name = row.text(1)
+    scopes = try texts(row.text(2), "tokens.scopes")
+    userID = row.optionalInt64(3)
+    createdAt = row.date(4)
+    lastUsedAt = row.optionalDate(5)
+    expiresAt = row.optionalDate(6)
+    revokedAt = row.optionalDate(7)
+  }
+
+  /// Keeps a token.
+  @discardableResult
+  public static func add(
+    _ database: Database, name: String, hash: [UInt8], scopes: [String], user: Int64?, expiresAt: Date? = nil,
+    now: Date
+  ) throws -> APIToken {
+    try database.run(
+      "INSERT INTO tokens(name, hash, scopes, user_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)", name, hash,
+      text(scopes), user, now, expiresAt)
+    let id = database.lastInsertedID
+    guard let token = try find(database, id: id) else { throw StoreError.notFound(noun: "token", id: "\(id)") }
+    return token
+  }
+
+  /// All tokens, newest first.
+  public static func all(_ database: Database) throws -> [APIToken] {
+    try database.fetchAll("SELECT \(columns) FROM tokens ORDER BY id DESC") { try APIToken($0) }
+  }
+
+  /// One token, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> APIToken? {
+    try database.fetchOne("SELECT \(columns) FROM tokens WHERE id = ?", id) { try APIToken($0) }
+  }
+
+  /// The token with this hash, nil if there is none that is good now.
+  public static func find(_ database: Database, hash: [UInt8], now: Date) throws -> APIToken? {
+    try database.fetchOne(
+      """
+      SELECT \(columns) FROM tokens WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+      """, hash, now
+    ) { try APIToken($0) }
+  }
+
+  /// Notes that it was used, at most once in a minute.
+  public static func touch(_ database: Database, id: Int64, now: Date) throws {
+    try database.run(
+      "UPDATE tokens SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) < ?", now, id,
+      now.addingTimeInterval(-60))
+  }
+
+  /// Refuses it from now on.
+  ///
+  /// - Returns: whether it was good until now.
+  @discardableResult
+  public static func revoke(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    try database.run("UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id) == 1
+  }
+}

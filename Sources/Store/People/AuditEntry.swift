@@ -1,0 +1,53 @@
+public import Foundation
+internal import Push
+public import SQLite
+
+/// Who did what, when, from where. Nothing changes or removes a line: triggers in the file refuse it.
+public struct AuditEntry: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// When.
+  public let at: Date
+  /// The line itself.
+  public let entry: NewAuditEntry
+
+  /// Adds a line, in the transaction of what it tells of.
+  @discardableResult
+  public static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
+    try database.run(
+      "INSERT INTO audit(at, actor, action, subject, detail, address) VALUES (?, ?, ?, ?, ?, ?)", now, entry.actor,
+      entry.action, entry.subject, entry.detail?.text(), entry.address)
+    return database.lastInsertedID
+  }
+
+  /// A page of the lines that fit, newest first; nil: not narrowed down by this.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  public static func list(
+    _ database: Database, actor: String? = nil, action: String? = nil, subject: String? = nil, from: Date? = nil,
+    before: Date? = nil, cursor: String? = nil, limit: Int
+  ) throws -> Page<AuditEntry> {
+    var conditions = ["id < ?"]
+    var arguments: [any SQLiteBindable] = [try position(cursor) ?? .max]
+    let filters: [(String, (any SQLiteBindable)?)] = [
+      ("actor = ?", actor), ("action = ?", action), ("subject = ?", subject), ("at >= ?", from), ("at < ?", before),
+    ]
+    for case (let condition, let value?) in filters {
+      conditions.append(condition)
+      arguments.append(value)
+    }
+    let found = try database.fetchAll(
+      """
+      SELECT id, at, actor, action, subject, detail, address FROM audit
+      WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
+      """, arguments: arguments + [limit + 1]
+    ) { row in
+      AuditEntry(
+        id: row.int64(0), at: row.date(1),
+        entry: NewAuditEntry(
+          actor: row.text(2), action: row.text(3), subject: row.text(4),
+          detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)))
+    }
+    return Page(found, limit: limit, key: \.id)
+  }
+}

@@ -1,0 +1,85 @@
+public import Foundation
+public import SQLite
+
+/// The answer to a request with an `Idempotency-Key`, kept so that a repeat gets the same one.
+public struct IdempotentAnswer: Sendable, Hashable {
+  /// Whose key: the same key of another client is another key.
+  public var actor: String
+  /// As sent.
+  public var key: String
+  /// As `POST /api/v1/pushes`.
+  public var route: String
+  /// Of the request's body: the same key with another body is a mistake.
+  public var requestHash: [UInt8]
+  /// HTTP status.
+  public var status: Int
+  /// The Location header.
+  public var location: String?
+  /// The body.
+  public var body: [UInt8]
+  /// Until when it is kept.
+  public var expiresAt: Date
+
+  /// Creates an answer.
+  public init(
+    actor: String, key: String, route: String, requestHash: [UInt8], status: Int, location: String?, body: [UInt8],
+    expiresAt: Date
+  ) {
+    self.actor = actor
+    self.key = key
+    self.route = route
+    self.requestHash = requestHash
+    self.status = status
+    self.location = location
+    self.body = body
+    self.expiresAt = expiresAt
+  }
+
+  /// What is known of a key.
+  public enum Lookup: Sendable, Hashable {
+    /// Nothing: the request is to be carried out.
+    case fresh
+    /// It was carried out; this was the answer.
+    case answered(IdempotentAnswer)
+    /// The key was used for another request.
+    case mismatch
+  }
+
+  /// Looks a key up, in the transaction that carries the request out.
+  public static func find(
+    _ database: Database, actor: String, key: String, route: String, requestHash: [UInt8], now: Date
+  ) throws -> Lookup {
+    let found = try database.fetchOne(
+      """
+      SELECT route, request_hash, status, location, body, expires_at FROM idempotency
+      WHERE actor = ? AND key = ? AND expires_at > ?
+      """, actor, key, now
+    ) { row in
+      IdempotentAnswer(
+        actor: actor, key: key, route: row.text(0), requestHash: row.blob(1), status: row.int(2),
+        location: row.optionalText(3), body: row.blob(4), expiresAt: row.date(5))
+    }
+    guard let found else { return .fresh }
+    return found.route == route && found.requestHash == requestHash ? .answered(found) : .mismatch
+  }
+
+  /// Keeps the answer, in the transaction that carried the request out.
+  ///
+  /// - Throws: `SQLiteError` if the key is in use: then nothing of the transaction may stay.
+  public func keep(_ database: Database, now: Date) throws {
+    try database.run("DELETE FROM idempotency WHERE actor = ? AND key = ? AND expires_at <= ?", actor, key, now)
+    try database.run(
+      """
+      INSERT INTO idempotency(actor, key, route, request_hash, status, location, body, created_at, expires_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, actor, key, route, requestHash, status, location, body, now, expiresAt)
+  }
+
+  /// Clears away what is too old.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  public static func deleteExpired(_ database: Database, now: Date) throws -> Int {
+    try database.run("DELETE FROM idempotency WHERE expires_at <= ?", now)
+  }
+}

@@ -1,0 +1,94 @@
+public import Foundation
+public import SQLite
+
+/// A browser that is signed in. Its id is kept hashed: who reads the file cannot become somebody.
+public struct Session: Sendable, Hashable {
+  /// SHA-256 of the cookie's value.
+  public let idHash: [UInt8]
+  /// Who.
+  public let userID: Int64
+  /// What forms have to send along.
+  public let csrf: String
+  /// When signed in.
+  public let createdAt: Date
+  /// When last used, to the minute or so.
+  public let seenAt: Date
+  /// When it ends, however much it is used.
+  public let expiresAt: Date
+  /// From where it was opened.
+  public let address: String?
+  /// With which browser.
+  public let userAgent: String?
+
+  static let columns = """
+    s.id_hash, s.user_id, s.csrf, s.created_at, s.seen_at, s.expires_at, s.address, s.user_agent
+    """
+  static let columnCount = 8
+
+  init(_ row: borrowing Row) {
+    idHash = row.blob(0)
+    userID = row.int64(1)
+    csrf = row.text(2)
+    createdAt = row.date(3)
+    seenAt = row.date(4)
+    expiresAt = row.date(5)
+    address = row.optionalText(6)
+    userAgent = row.optionalText(7)
+  }
+
+  /// Opens a session.
+  public static func open(
+    _ database: Database, idHash: [UInt8], user: Int64, csrf: String, lifetime: TimeInterval, address: String? = nil,
+    userAgent: String? = nil, now: Date
+  ) throws {
+    try database.run(
+      """
+      INSERT INTO sessions(id_hash, user_id, csrf, created_at, seen_at, expires_at, address, user_agent)
+      VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7)
+      """, idHash, user, csrf, now, now.addingTimeInterval(lifetime), address, userAgent)
+  }
+
+  /// The session of a cookie, with its person; nil if there is none, it has ended, was not used for `idle` seconds, or
+  /// the person is disabled.
+  public static func find(
+    _ database: Database, idHash: [UInt8], idle: TimeInterval, now: Date
+  ) throws -> (session: Session, user: User)? {
+    try database.fetchOne(
+      """
+      SELECT \(columns), \(User.columns) FROM sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.id_hash = ? AND s.expires_at > ? AND s.seen_at > ? AND u.disabled_at IS NULL
+      """, idHash, now, now.addingTimeInterval(-idle)
+    ) { (Session($0), try User($0, from: columnCount)) }
+  }
+
+  /// Notes that it was used.
+  public static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
+    try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)
+  }
+
+  /// A person's sessions, used last first, ended ones too until they are cleared away.
+  public static func all(_ database: Database, user: Int64) throws -> [Session] {
+    try database.fetchAll("SELECT \(columns) FROM sessions s WHERE s.user_id = ? ORDER BY s.seen_at DESC", user) {
+      Session($0)
+    }
+  }
+
+  /// Ends a session.
+  public static func end(_ database: Database, idHash: [UInt8]) throws {
+    try database.run("DELETE FROM sessions WHERE id_hash = ?", idHash)
+  }
+
+  /// Ends all sessions of a person, but one.
+  public static func endAll(_ database: Database, user: Int64, except kept: [UInt8]? = nil) throws {
+    try database.run("DELETE FROM sessions WHERE user_id = ? AND id_hash IS NOT ?", user, kept)
+  }
+
+  /// Clears away what has ended.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  public static func deleteEnded(_ database: Database, idle: TimeInterval, now: Date) throws -> Int {
+    try database.run(
+      "DELETE FROM sessions WHERE expires_at <= ? OR seen_at <= ?", now, now.addingTimeInterval(-idle))
+  }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+public import SQLite
+
+extension User {
+  /// Adds a person.
+  ///
+  /// - Throws: `StoreError.taken` if there is one of this name.
+  @discardableResult
+  public static func add(
+    _ database: Database, name: String, role: Role, passwordHash: String? = nil, language: String? = nil, now: Date
+  ) throws -> User {
+    do {
+      try database.run(
+        "INSERT INTO users(name, password_hash, role, language, created_at) VALUES (?, ?, ?, ?, ?)", name,
+        passwordHash, role.rawValue, language, now)
+    } catch let error as SQLiteError where error.isUniqueViolation {
+      throw StoreError.taken(noun: "user", field: "name")
+    }
+    return try get(database, id: database.lastInsertedID)
+  }
+
+  /// All people, by name.
+  public static func all(_ database: Database) throws -> [User] {
+    try database.fetchAll("SELECT \(columns) FROM users u ORDER BY u.name") { try User($0) }
+  }
+
+  /// How many people can sign in; 0 on the first start.
+  public static func activeCount(_ database: Database, role: Role? = nil) throws -> Int {
+    try database.int(
+      """
+      SELECT count(*) FROM users WHERE disabled_at IS NULL AND password_hash IS NOT NULL AND (?1 IS NULL OR role = ?1)
+      """, role?.rawValue)
+  }
+
+  /// One person, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> User? {
+    try database.fetchOne("SELECT \(columns) FROM users u WHERE u.id = ?", id) { try User($0) }
+  }
+
+  /// One person by name, nil if there is none.
+  public static func find(_ database: Database, name: String) throws -> User? {
+    try database.fetchOne("SELECT \(columns) FROM users u WHERE u.name = ?", name) { try User($0) }
+  }
+
+  /// One person.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, id: Int64) throws -> User {
+    guard let user = try find(database, id: id) else { throw StoreError.notFound(noun: "user", id: "\(id)") }
+    return user
+  }
+
+  /// Changes role and language.
+  @discardableResult
+  public static func update(_ database: Database, id: Int64, role: Role, language: String?) throws -> User {
+    try database.run("UPDATE users SET role = ?, language = ? WHERE id = ?", role.rawValue, language, id)
+    return try get(database, id: id)
+  }
+
+  /// Sets the password and ends all sessions of the person but one.
+  public static func setPassword(
+    _ database: Database, id: Int64, hash: String, keepingSession session: [UInt8]? = nil
+  ) throws {
+    guard try database.run("UPDATE users SET password_hash = ? WHERE id = ?", hash, id) == 1 else {
+      throw StoreError.notFound(noun: "user", id: "\(id)")
+    }
+    try Session.endAll(database, user: id, except: session)
+  }
+
+  /// Keeps the person from signing in, ends all sessions, and revokes all tokens; or lets the person in again.
+  @discardableResult
+  public static func setDisabled(_ database: Database, id: Int64, _ isDisabled: Bool, now: Date) throws -> User {
+    try database.run("UPDATE users SET disabled_at = ? WHERE id = ?", isDisabled ? now : nil, id)
+    if isDisabled {
+      try Session.endAll(database, user: id)
+      try database.run("UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL", now, id)
+    }
+    return try get(database, id: id)
+  }
+
+  /// Removes a person with sessions, links and tokens. What the person did stays in the audit.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+    try database.run("DELETE FROM users WHERE id = ?", id) == 1
+  }
+}

@@ -1,0 +1,43 @@
+public import Foundation
+internal import SQLite
+
+/// A person who may sign in.
+public struct User: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// For signing in; case does not count for ASCII letters.
+  public let name: String
+  /// PHC string; nil: invited, no password yet. Never shown.
+  public let passwordHash: String?
+  /// What the person may do.
+  public let role: Role
+  /// Language tag, as chosen; nil: the browser's.
+  public let language: String?
+  /// When added.
+  public let createdAt: Date
+  /// Since when the person may not sign in any more.
+  public let disabledAt: Date?
+
+  /// What a person may do. Stored as the text.
+  public enum Role: String, Sendable, CaseIterable {
+    /// Everything.
+    case admin
+    /// Sends, edits devices; no people, credentials or settings.
+    case `operator`
+    /// Looks.
+    case viewer
+  }
+
+  static let columns = "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at"
+  static let columnCount = 7
+
+  init(_ row: borrowing Row, from first: Int = 0) throws {
+    id = row.int64(first)
+    name = row.text(first + 1)
+    passwordHash = row.optionalText(first + 2)
+    role = try row.value(first + 3, as: Role.self)
+    language = row.optionalText(first + 4)
+    createdAt = row.date(first + 5)
+    disabledAt = row.optionalDate(first + 6)
+  }
+}

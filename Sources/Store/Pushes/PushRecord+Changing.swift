@@ -1,0 +1,62 @@
+public import Foundation
+public import Push
+public import SQLite
+
+extension PushRecord {
+  /// Keeps a new push, queued. With the idempotency answer and the audit line of the same request in one transaction,
+  /// either all of it is there or nothing.
+  ///
+  /// - Parameters:
+  ///   - answer: makes the answer that a repeat of the request gets; it is given the push.
+  ///   - audit: who asked for it, from where.
+  @discardableResult
+  public static func create(
+    _ database: Database, _ new: NewPush, answer: ((PushRecord) throws -> IdempotentAnswer)? = nil,
+    audit: NewAuditEntry? = nil, now: Date
+  ) throws -> PushRecord {
+    try database.transaction {
+      let search = ([new.title, new.body].compactMap { $0 } + new.searchTerms).joined(separator: "\n")
+      try database.run(
+        """
+        INSERT INTO pushes(uid, seed, app_id, environment, draft, title, body, search, state, source, created_by,
+          created_at, send_at, parent_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)
+        """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
+        new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID)
+      let push = try get(database, id: database.lastInsertedID)
+      if let answer { try answer(push).keep(database, now: now) }
+      if let audit { try AuditEntry.add(database, audit, now: now) }
+      return push
+    }
+  }
+
+  /// Moves a push on, if it is where the caller thinks it is.
+  ///
+  /// - Parameter error: why it failed.
+  /// - Returns: whether it was in one of `states`; false: somebody else was quicker, nothing was changed.
+  public static func move(
+    _ database: Database, id: Int64, from states: Set<PushState>, to state: PushState, error: String? = nil, now: Date
+  ) throws -> Bool {
+    let expected = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
+    return try database.run(
+      """
+      UPDATE pushes SET state = ?1, error = ?2,
+        started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
+        finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL)
+      WHERE id = ?4 AND state IN (\(expected))
+      """, state.rawValue, error, now, id) == 1
+  }
+
+  /// Says for how many devices it is, and which is the last that takes part.
+  public static func setTarget(
+    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64
+  ) throws {
+    try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
+    for (platform, count) in targets {
+      try database.run(
+        "INSERT INTO push_targets(push_id, platform, count) VALUES (?, ?, ?)", id, platform.code, count)
+    }
+    try database.run(
+      "UPDATE pushes SET target = ?, last_device_id = ? WHERE id = ?", targets.values.reduce(0, +), lastDeviceID, id)
+  }
+}

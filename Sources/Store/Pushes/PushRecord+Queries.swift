@@ -1,0 +1,112 @@
+public import Foundation
+public import Push
+public import SQLite
+
+extension PushRecord {
+  /// One push by its public id, nil if there is none.
+  public static func find(_ database: Database, uid: String) throws -> PushRecord? {
+    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.uid = ?", uid) { try PushRecord($0) }
+  }
+
+  /// One push, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> PushRecord? {
+    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try PushRecord($0) }
+  }
+
+  /// One push.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, id: Int64) throws -> PushRecord {
+    guard let push = try find(database, id: id) else { throw StoreError.notFound(noun: "push", id: "\(id)") }
+    return push
+  }
+
+  /// Those that still have to be sent, oldest first: what is taken up at start.
+  public static func unfinished(_ database: Database) throws -> [PushRecord] {
+    try database.fetchAll(
+      """
+      SELECT \(columns) FROM pushes p INDEXED BY pushes_unfinished WHERE p.state IN ('queued', 'sending') ORDER BY p.id
+      """
+    ) { try PushRecord($0) }
+  }
+
+  /// A page of the pushes that fit, newest first.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  public static func list(
+    _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int
+  ) throws -> Page<PushRecord> {
+    var conditions = ["p.id < ?"]
+    var arguments: [any SQLiteBindable] = [try position(cursor) ?? .max]
+    func add(_ condition: String, _ value: (any SQLiteBindable)?) {
+      guard let value else { return }
+      conditions.append(condition)
+      arguments.append(value)
+    }
+    add("p.app_id = ?", filter.app)
+    add("p.environment = ?", filter.environment?.rawValue)
+    add("p.source = ?", filter.source)
+    add("p.created_at >= ?", filter.from)
+    add("p.created_at < ?", filter.before)
+    add("p.parent_id = ?", filter.parent)
+    add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
+    if !filter.states.isEmpty {
+      conditions.append("p.state IN \(placeholders(filter.states.count))")
+      arguments += filter.states.map { $0.rawValue as any SQLiteBindable }
+    }
+    let found = try database.fetchAll(
+      "SELECT \(columns) FROM pushes p WHERE \(conditions.joined(separator: " AND ")) ORDER BY p.id DESC LIMIT ?",
+      arguments: arguments + [limit + 1]
+    ) { try PushRecord($0) }
+    return Page(found, limit: limit, key: \.id)
+  }
+
+  /// How many devices of each platform it is for.
+  public static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
+    var targets: [Platform: Int] = [:]
+    try database.forEach("SELECT platform, count FROM push_targets WHERE push_id = ?", id) { row in
+      targets[try Platform(code: row.int(0))] = row.int(1)
+      return .continue
+    }
+    return targets
+  }
+
+  /// What came of all pushes asked for in a stretch of time.
+  public struct Sum: Sendable, Hashable {
+    /// When the stretch begins.
+    public let from: Date
+    /// How many pushes were asked for.
+    public let pushes: Int
+    /// How many devices have which outcome.
+    public let counts: OutcomeCounts
+  }
+
+  /// Sums over stretches of time, oldest first: what the 30-day chart shows. Stretches without a push are left out.
+  ///
+  /// - Parameters:
+  ///   - from: where the first stretch begins, as midnight in the viewer's zone.
+  ///   - length: of a stretch, in seconds.
+  public static func sums(
+    _ database: Database, app: Int64? = nil, from: Date, before: Date, length: Int = 86_400
+  ) throws -> [Sum] {
+    try database.fetchAll(
+      """
+      SELECT (created_at - ?1) / ?2 AS stretch, count(*), sum(accepted), sum(failed), sum(dead_token), sum(skipped),
+        sum(unknown)
+      FROM pushes INDEXED BY pushes_created
+      WHERE created_at >= ?1 AND created_at < ?3 AND (?4 IS NULL OR app_id = ?4) GROUP BY stretch ORDER BY stretch
+      """, from, length * 1000, before, app
+    ) { row in
+      Sum(
+        from: from.addingTimeInterval(Double(row.int(0) * length)), pushes: row.int(1),
+        counts: OutcomeCounts(
+          accepted: row.int(2), failed: row.int(3), deadToken: row.int(4), skipped: row.int(5), unknown: row.int(6)))
+    }
+  }
+}
+
+/// Text as LIKE takes it literally, with `\` as the escape.
+func escaped(_ text: String) -> String {
+  text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
+}

@@ -1,0 +1,83 @@
+public import Foundation
+public import Push
+internal import SQLite
+
+/// A push as it is kept: what was asked for, and how far it is. (`Push` is the name of the module of its values.)
+public struct PushRecord: Sendable, Hashable, Identifiable {
+  /// Row id.
+  public let id: Int64
+  /// Public id.
+  public let uid: String
+  /// For `APNsID(seed:device:)`.
+  public let seed: UInt64
+  /// The app.
+  public let appID: Int64
+  /// The environment.
+  public let environment: Environment
+  /// The API's own JSON of the draft.
+  public let draftJSON: String
+  /// For lists.
+  public let title: String?
+  /// For lists.
+  public let body: String?
+  /// Where it is in its life.
+  public let state: PushState
+  /// Why it failed.
+  public let error: String?
+  /// As `web`, `api`, `cli`.
+  public let source: String
+  /// Who asked for it.
+  public let createdBy: String
+  /// When it was asked for.
+  public let createdAt: Date
+  /// When it is to be sent; nil: at once.
+  public let sendAt: Date?
+  /// When sending began.
+  public let startedAt: Date?
+  /// When the last device had its outcome, or it was given up.
+  public let finishedAt: Date?
+  /// How many devices it is for; nil: not counted yet.
+  public let target: Int?
+  /// How many devices have which outcome.
+  public let counts: OutcomeCounts
+  /// Every device of the audience up to this id has its outcome.
+  public let cursor: Int64
+  /// Devices registered after this one do not take part; nil: not begun.
+  public let lastDeviceID: Int64?
+  /// The push that this one repeats for those that it did not reach.
+  public let parentID: Int64?
+
+  /// How many devices of the audience have no outcome yet; nil: not counted yet.
+  public var pending: Int? { target.map { max(0, $0 - counts.total) } }
+
+  static let columns = """
+    p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
+    p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
+    p.unknown, p.cursor, p.last_device_id, p.parent_id
+    """
+
+  init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    uid = row.text(1)
+    seed = UInt64(bitPattern: row.int64(2))
+    appID = row.int64(3)
+    environment = try row.value(4, as: Environment.self)
+    draftJSON = row.text(5)
+    title = row.optionalText(6)
+    body = row.optionalText(7)
+    state = try row.value(8, as: PushState.self)
+    error = row.optionalText(9)
+    source = row.text(10)
+    createdBy = row.text(11)
+    createdAt = row.date(12)
+    sendAt = row.optionalDate(13)
+    startedAt = row.optionalDate(14)
+    finishedAt = row.optionalDate(15)
+    target = row.optionalInt(16)
+    counts = OutcomeCounts(
+      accepted: row.int(17), failed: row.int(18), deadToken: row.int(19), skipped: row.int(20), unknown: row.int(21))
+    cursor = row.int64(22)
+    lastDeviceID = row.optionalInt64(23)
+    parentID = row.optionalInt64(24)
+  }
+}

@@ -1,0 +1,12 @@
+/// What encrypts a secret for the database, bound to the place where it is kept.
+public protocol Sealer: Sendable {
+  /// Encrypts. The same `associatedData` is needed to open it again.
+  func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
+  /// Decrypts what ``seal(_:associatedData:)`` made.
+  ///
+  /// - Throws: if the bytes were changed, belong to another place, or were sealed with another key.
+  func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
+}
+
+/// Where a sealed value stands: one that was moved to another row does not open.
+func place(_ table: String, _ id: Int64) -> [UInt8] { Array("\(table)/\(id)".utf8) }

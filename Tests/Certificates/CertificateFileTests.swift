@@ -1,0 +1,262 @@
+import Certificates
+import Foundation
+import OpenSSL
+import Push
+import Testing
+
+@Suite("Certificate file")
+struct CertificateFileTests {
+  /// What `inspect` refuses a file with, nil if it does not.
+  static func problem(_ data: Data, fileName: String? = nil, password: String? = nil) -> FileProblem? {
+    do { _ = try CertificateFile.inspect(data: data, fileName: fileName, password: password) } catch { return error }
+    return nil
+  }
+
+  @Test(
+    "a .p12 of openssl is read, with AES-256 and with Keychain's RC2-40",
+    arguments: [[], ["-legacy"]], ["secret", "pässwörd 密码 🔑", ""])
+  func pkcs12(options: [String], password: String) throws {
+    let openssl = try OpenSSLCommand()
+    try openssl.run(
+      [
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "31",
+        "-subj", "/UID=com.x/CN=Apple Push Services: com.x/OU=TEAM123456/O=Ü/C=DE", "-utf8",
+        "-addext", "1.2.840.113635.100.6.3.1=DER:0500", "-addext", "1.2.840.113635.100.6.3.2=DER:0500",
+        "-addext",
+        "1.2.840.113635.100.6.3.6=DER:30220c05636f6d2e7830050c036170700c0a636f6d2e782e766f697030060c04766f6970",
+      ])
+    try openssl.run(
+      ["pkcs12"] + options
+        + ["-export", "-in", "cert.pem", "-inkey", "key.pem", "-passout", "pass:\(password)", "-out", "x.p12"])
+    let file = try CertificateFile.inspect(data: openssl.data("x.p12"), fileName: "any.thing", password: password)
+    #expect(file.format == .pkcs12)
+    #expect(file.kind == .apnsCertificate)
+    #expect(file.role == .push)
+    #expect(file.name == "Apple Push Services: com.x")
+    #expect(file.environments == [.development, .production])
+    #expect(file.topics == [.init(name: "com.x", kinds: ["app"]), .init(name: "com.x.voip", kinds: ["voip"])])
+    #expect(file.teamID == "TEAM123456")
+    #expect(file.canSend)
+    #expect(file.summary?.subject == "UID=com.x, CN=Apple Push Services: com.x, OU=TEAM123456, O=Ü, C=DE")
+    let notAfter = String(
+      decoding: try openssl("x509", "-in", "cert.pem", "-noout", "-enddate", "-dateopt", "iso_8601"), as: UTF8.self)
+    #expect(
+      notAfter.dropFirst("notAfter=".count).dropLast()
+        == (file.notAfter?.formatted(.iso8601).replacing("T", with: " ") ?? ""))
+    #expect(file.warnings(now: Date()) == [])
+    #expect(Self.problem(try openssl.data("x.p12"), password: password + "x") == .wrongPassword)
+    #expect(
+      Self.problem(try openssl.data("x.p12"), password: nil) == (password.isEmpty ? nil : .passwordNeeded))
+    try openssl.run(["pkcs8", "-topk8", "-in", "key.pem", "-passout", "pass:\(password)x", "-out", "locked.pem"])
+    let locked = try openssl.data("cert.pem") + openssl.data("locked.pem")
+    #expect(try CertificateFile.inspect(data: locked, password: password + "x").canSend)
+    #expect(Self.problem(locked) == .passwordNeeded)
+    #expect(Self.problem(locked, password: "no") == .wrongPassword)
+  }
+
+  @Test("a .pem is read in any order; a foreign key is refused; without a key it can be watched")
+  func pem() throws {
+    let made = try Made()
+    for text in [
+      made.pem + made.keyPEM, made.keyPEM + "notes\r\n" + made.pem, made.authorityPEM + made.pem + made.keyPEM,
+    ] {
+      let file = try CertificateFile.inspect(data: Data(text.utf8))
+      #expect(file.format == .pem)
+      #expect(file.certificate == made.certificate)
+      #expect(file.canSend)
+      #expect(file.warnings(now: noon) == [])
+    }
+    let foreign = try PrivateKey.generateP256().pkcs8PEM
+    #expect(Self.problem(Data((made.pem + foreign).utf8)) == .keyDoesNotMatch)
+    #expect(try CertificateFile.inspect(data: Data((foreign + made.pem + made.keyPEM).utf8)).canSend)
+    let watched = try CertificateFile.inspect(data: Data((made.authorityPEM + made.pem).utf8))
+    #expect(watched.certificate == made.certificate)
+    #expect(!watched.canSend)
+    #expect(watched.warnings(now: noon) == [.noPrivateKey])
+  }
+
+  @Test("a .cer is read in all forms, whatever its name")
+  func certificate() throws {
+    let made = try Made()
+    for (data, format) in [
+      (made.certificate.der, InspectedFile.Format.der), (Data(made.pem.utf8), .pem),
+      (Data(made.certificate.der.base64EncodedString(options: .lineLength76Characters).utf8), .der),
+    ] {
+      let file = try CertificateFile.inspect(data: data, fileName: "photo.jpg", password: "ignored")
+      #expect(file.format == format)
+      #expect(file.certificate == made.certificate)
+      #expect(file.sha256 == made.certificate.sha256Fingerprint)
+      #expect(file.notAfter == made.certificate.notAfter)
+    }
+  }
+
+  @Test(
+    "a .p8 is read; its name tells the key id",
+    arguments: [
+      ("AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("AuthKey_ABC123DEFG (1).p8", "ABC123DEFG"),
+      ("/tmp/AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("key.p8", nil), ("AuthKey_ABC123DEFGH.p8", nil), (nil, nil),
+    ] as [(String?, String?)])
+  func p8(fileName: String?, keyID: String?) throws {
+    let openssl = try OpenSSLCommand()
+    try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-out", "key.p8")
+    let file = try CertificateFile.inspect(data: openssl.data("key.p8"), fileName: fileName)
+    #expect(file.kind == .apnsKey)
+    #expect(file.keyID == keyID)
+    #expect(file.canSend)
+    #expect(file.notAfter == nil)
+    #expect(file.warnings(now: noon) == (keyID == nil ? [.keyIDUnknown] : []))
+    #expect(Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: noon) == .neverExpires)
+    // The secret does not leave by the way of descriptions.
+    let secret = try #require(try openssl.text("key.p8").split(separator: "\n").dropFirst().first)
+    #expect(!"\(file)".contains(secret) && !file.json(now: noon).text().contains(secret))
+  }
+
+  @Test("each kind of Apple's certificates is told by its extensions or its name", arguments: roles)
+  func role(name: String, extensions: AppleExtensions?, role: CertificateRole, environments: [Push.Environment]) throws
+  {
+    let key = try PrivateKey.generateP256()
+    let certificate = try CertificateAuthority.selfSigned(
+      CertificateBlueprint(
+        subject: [.commonName(name)], notBefore: noon - day, notAfter: noon + 100 * day,
+        extensions: extensions?.extensions ?? []), key: key)
+    let file = try CertificateFile.inspect(data: Data((certificate.pem + key.pkcs8PEM).utf8))
+    #expect(file.role == role)
+    #expect(file.kind == role.kind)
+    #expect(file.environments == environments)
+    #expect(file.canSend == role.kind.isForAPNs)
+    let warning = file.warnings(now: noon).first
+    switch role {
+    case .developmentSigning, .distributionSigning: #expect(warning == .signingInsteadOfPush)
+    case .passType, .websitePush, .deviceManagement: #expect(warning == .otherPurpose)
+    default: #expect(warning == nil)
+    }
+  }
+
+  static let roles: [(String, AppleExtensions?, CertificateRole, [Push.Environment])] = [
+    ("Apple Development IOS Push Services: com.x", nil, .push, [.development]),
+    ("Apple Production IOS Push Services: com.x", nil, .push, [.production]),
+    ("Apple Push Services: com.x", nil, .push, [.development, .production]),
+    ("Anything", AppleExtensions(isDevelopment: true, isProduction: false), .push, [.development]),
+    ("Apple Push Services: com.x", AppleExtensions(isDevelopment: false, isProduction: true), .push, [.production]),
+    ("VoIP Services: com.x", nil, .voip, [.development, .production]),
+    ("x", AppleExtensions(isDevelopment: true, isProduction: true, isVoIP: true), .voip, [.development, .production]),
+    ("Pass Type ID: pass.com.x", nil, .passType, [.production]),
+    ("Website Push ID: web.com.x", nil, .websitePush, [.production]),
+    ("APSP:1234", nil, .deviceManagement, [.production]),
+    ("Apple Distribution: Company (TEAM123456)", nil, .distributionSigning, []),
+    ("iPhone Developer: Somebody (ABC)", nil, .developmentSigning, []),
+    ("www.example.com", nil, .other, []),
+  ]
+
+  @Test("topics stand in the list; else in the subject's UID; else in its name")
+  func topics() throws {
+    func topics(_ subject: [DistinguishedName.Attribute]) throws -> [String] {
+      let certificate = try CertificateAuthority.selfSigned(
+        CertificateBlueprint(subject: subject, notBefore: noon, notAfter: noon + day), key: .generateP256())
+      return try CertificateFile.inspect(data: certificate.der).topics.map(\.name)
+    }
+    #expect(try topics([.userID("com.uid"), .commonName("Apple Push Services: com.cn")]) == ["com.uid"])
+    #expect(try topics([.commonName("Apple Push Services: com.cn")]) == ["com.cn"])
+    #expect(try topics([.commonName("www.example.com")]) == [])
+    let made = try Made()
+    #expect(
+      try CertificateFile.inspect(data: made.certificate.der).topics.map(\.name)
+        == ["com.x", "com.x.voip", "com.x.complication"])
+  }
+
+  @Test("dates, several certificates and an issuer that ends earlier are warned of")
+  func warnings() throws {
+    let made = try Made()
+    let file = try CertificateFile.inspect(data: Data((made.pem + made.keyPEM).utf8))
+    let notAfter = made.certificate.notAfter
+    let notBefore = made.certificate.notBefore
+    #expect(file.warnings(now: notAfter) == [])
+    #expect(file.warnings(now: notAfter + 1) == [.expired(notAfter)])
+    #expect(file.warnings(now: notBefore - 1) == [.notYetValid(notBefore)])
+    let (second, _) = try made.authority.issueServer(names: ["second"], notBefore: noon, notAfter: noon + day)
+    let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
+    #expect(two.warnings(now: noon) == [.severalCertificates(count: 2, taken: "Apple Push Services: com.x")])
+    let short = try CertificateAuthority(
+      subject: [.commonName("Short")], notBefore: noon - day, notAfter: noon + day)
+    let (long, key) = try short.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + 2 * day))
+    let chain = try CertificateFile.inspect(data: Data((long.pem + key.pkcs8PEM + short.certificate.pem).utf8))
+    #expect(chain.warnings(now: noon) == [.issuerExpiresEarlier(name: "Short", noon + day)])
+  }
+
+  @Test("certificates of OpenSSL and Certificates agree in JSON and text")
+  func forms() throws {
+    let made = try Made()
+    let file = try CertificateFile.inspect(data: Data((made.pem + made.keyPEM).utf8))
+    let json = file.json(now: noon)
+    #expect(json["kind"]?.string == "apns_certificate")
+    #expect(json["days_left"]?.integer == 100)
+    #expect(json["band"]?.string == "fine")
+    #expect(json["not_after"]?.string == "2027-02-28T12:00:00Z")
+    #expect(json["certificate"]?["serial"]?.string == made.certificate.serialNumber)
+    #expect(json["has_private_key"]?.bool == true)
+    let text = file.lines(now: noon).joined(separator: "\n")
+    #expect(text.contains("Kind:         APNs certificate\n"))
+    #expect(text.contains("Topics:       com.x (app), com.x.voip (voip), com.x.complication (complication)\n"))
+    #expect(text.contains("Valid until:  2027-02-28 12:00:00 UTC\n"))
+    #expect(!text.contains("Warning"))
+    let expiry = file.expiry(app: "Shop")
+    #expect(expiry.daysLeft(now: noon) == 100)
+    #expect(expiry.serial == made.certificate.serialNumber)
+  }
+}
+
+/// An authority and an Apple-like certificate with its key, valid for 100 days from noon.
+struct Made {
+  let authority: CertificateAuthority
+  let certificate: Certificate
+  let key: PrivateKey
+
+  init() throws {
+    authority = try CertificateAuthority(
+      subject: [.commonName("Authority")], notBefore: noon - day, notAfter: noon + 1000 * day)
+    (certificate, key) = try authority.issue(
+      .applePush(topic: "com.x", team: "TEAM123456", notBefore: noon - day, notAfter: noon + 100 * day))
+  }
+
+  var pem: String { certificate.pem }
+  var keyPEM: String { key.pkcs8PEM }
+  var authorityPEM: String { authority.certificate.pem }
+
+  func pkcs12(_ encryption: PKCS12.Encryption) throws -> Data {
+    try PKCS12.create(certificate: certificate, key: key, password: "x", encryption: encryption)
+  }
+
+  /// The XML of a provisioning profile.
+  func profileXML(
+    appID: String = "TEAM123456.com.x", aps: String? = "development", devices: Bool = true, more: String = ""
+  ) -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0"><dict>
+    <key>AppIDName</key><string>Shop</string>
+    <key>ApplicationIdentifierPrefix</key><array><string>TEAM123456</string></array>
+    <key>CreationDate</key><date>2026-11-01T00:00:00Z</date>
+    <key>Platform</key><array><string>iOS</string></array>
+    <key>DeveloperCertificates</key><array><data>\(certificate.der.base64EncodedString())</data></array>
+    <key>Entitlements</key><dict>
+    <key>application-identifier</key><string>\(appID)</string>
+    \(aps.map { "<key>aps-environment</key><string>\($0)</string>" } ?? "")
+    <key>get-task-allow</key><true/>
+    </dict>
+    <key>ExpirationDate</key><date>2027-11-01T00:00:00Z</date>
+    <key>Name</key><string>Shop Development &amp; 测试</string>
+    \(devices ? "<key>ProvisionedDevices</key><array><string>a</string><string>b</string></array>" : "")
+    <key>TeamIdentifier</key><array><string>TEAM123456</string></array>
+    <key>TeamName</key><string>Example</string>
+    <key>UUID</key><string>7C5B3A1E-0000-4000-8000-000000000001</string>
+    \(more)
+    </dict></plist>
+    """
+  }
+
+  func profile(_ xml: String? = nil) throws -> Data {
+    try CMSMessage.sign(
+      Data((xml ?? profileXML()).utf8), certificate: authority.certificate, key: authority.key)
+  }
+}

@@ -1,0 +1,154 @@
+import Certificates
+import Foundation
+import OpenSSL
+import Push
+import Testing
+
+@Suite("File problem")
+struct FileProblemTests {
+  private func problem(_ data: Data, password: String? = "x") -> FileProblem? {
+    CertificateFileTests.problem(data, password: password)
+  }
+
+  @Test("every cut of every kind of file is refused, and says so")
+  func cuts() throws {
+    let made = try Made()
+    let files: [(String, Data)] = [
+      ("modern p12", try made.pkcs12(.modern)), ("keychain p12", try made.pkcs12(.keychain)),
+      ("cer", made.certificate.der), ("pem", Data((made.pem + made.keyPEM).utf8)), ("p8", Data(made.keyPEM.utf8)),
+      ("mobileprovision", try made.profile()),
+      ("encrypted pem", Data((made.pem + (try made.key.pkcs8PEM(password: "x"))).utf8)),
+    ]
+    for (name, whole) in files {
+      #expect(problem(whole) == nil, "\(name)")
+      let isText = whole.starts(with: Data("-----".utf8))
+      for count in 0..<whole.count {
+        let cut = whole.prefix(count)
+        guard let found = problem(cut) else {
+          // A text may be cut behind a whole block; and at its last line break nothing is lost.
+          let text = String(decoding: cut, as: UTF8.self)
+          #expect(isText && (text.hasSuffix("-----\n") || text.hasSuffix("-----")), "\(name) cut at \(count)")
+          continue
+        }
+        switch found {
+        case .empty: #expect(count == 0)
+        case .truncated: break
+        case .notACertificateFile(.text): #expect(isText && count < 11, "\(name) cut at \(count)")
+        default: Issue.record("\(name) cut at \(count): \(found)")
+        }
+      }
+    }
+  }
+
+  @Test("changed bits never crash anything, and a .p12 with one is not silently taken for another")
+  func changes() throws {
+    let made = try Made()
+    var numbers = SeededNumbers(seed: 3)
+    for whole in [try made.profile(), made.certificate.der, Data((made.pem + made.keyPEM).utf8)] {
+      for _ in 0..<400 {
+        var changed = whole
+        for _ in 0..<Int.random(in: 1...4, using: &numbers) {
+          changed[Int.random(in: 0..<whole.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+        }
+        // Most are refused; what is read is shown in every form.
+        guard let file = try? CertificateFile.inspect(data: changed, password: "x") else { continue }
+        _ = (file.lines(now: noon), file.json(now: noon).text(), file.warnings(now: noon))
+      }
+    }
+  }
+
+  @Test("random bytes of all lengths are refused", arguments: [UInt64(4), 5, 6])
+  func random(seed: UInt64) {
+    var numbers = SeededNumbers(seed: seed)
+    for count in [1, 2, 3, 10, 100, 1000, 10_000] {
+      for start in [[], [0x30], [0x30, 0x82], [0x30, 0x80], Array("-----BEGIN CERTIFICATE-----\n".utf8)] as [[UInt8]] {
+        #expect(problem(Data(start + numbers.bytes(count))) != nil)
+      }
+    }
+  }
+
+  @Test("1 MB is looked at, one byte more is not")
+  func size() throws {
+    var numbers = SeededNumbers(seed: 7)
+    let large = Data(numbers.bytes(CertificateFile.maximumBytes))
+    #expect(problem(large) == .notACertificateFile(.unknown))
+    #expect(problem(large + [0]) == .tooLarge(bytes: 1_048_577))
+    #expect(problem(Data(repeating: 0x30, count: 5_000_000)) == .tooLarge(bytes: 5_000_000))
+    #expect(problem(Data()) == .empty)
+    // Deeply nested, and many small ones: in time that grows with the size, not with its square.
+    #expect(problem(Data(repeating: 0x30, count: 1_000_000)) != nil)
+    #expect(problem(Data((0..<500_000).flatMap { _ in [0x30, 0x80] as [UInt8] })) != nil)
+    let block = "-----BEGIN X-----\nAAAA\n-----END X-----\n"
+    #expect(problem(Data(String(repeating: block, count: 25_000).utf8)) == .notACertificateFile(.otherPEM))
+  }
+
+  @Test("other files are told what they are, and what was expected")
+  func found() throws {
+    let made = try Made()
+    let openssl = try OpenSSLCommand()
+    try openssl.write(Data((made.pem + made.authorityPEM).utf8), to: "certs.pem")
+    try openssl("crl2pkcs7", "-nocrl", "-certfile", "certs.pem", "-outform", "der", "-out", "x.p7b")
+    let request = try CertificateRequest(subject: [.commonName("x")], key: made.key)
+    let files: [(Data, FileProblem.Found)] = [
+      (Data("hello".utf8), .text), (Data([0x89, 0x50, 0x4E, 0x47, 1, 2]), .image), (Data("%PDF-1.7".utf8), .document),
+      (Data([0x50, 0x4B, 3, 4, 0]), .archive), (Data("\n<!DOCTYPE html><html>".utf8), .webPage),
+      (Data("{\"a\":1}".utf8), .json), (Data("{\"type\":\"service_account\"}".utf8), .serviceAccount),
+      (made.key.publicKey.der, .publicKey), (Data(made.key.publicKey.pem.utf8), .publicKey),
+      (request.der, .certificateRequest), (Data(request.pem.utf8), .certificateRequest),
+      (try openssl.data("x.p7b"), .certificateBundle), (Data([0, 1, 2]), .unknown), (Data([0x30, 0]), .unknown),
+    ]
+    for (data, expected) in files {
+      let refusal = problem(data)
+      #expect(refusal == .notACertificateFile(expected))
+      #expect(refusal?.description.contains(".mobileprovision") == true)
+    }
+  }
+
+  @Test("a .p12 without what is needed is refused by name")
+  func contents() throws {
+    let made = try Made()
+    func p12(_ certificate: Certificate?, _ key: PrivateKey?, _ others: [Certificate] = []) throws -> Data {
+      try PKCS12.create(certificate: certificate, key: key, others: others, password: "x")
+    }
+    #expect(problem(try p12(nil, made.key)) == .noCertificate)
+    #expect(problem(try p12(nil, made.key, [made.authority.certificate])) == .keyDoesNotMatch)
+    let watched = try CertificateFile.inspect(data: try p12(made.certificate, nil), password: "x")
+    #expect(!watched.canSend && watched.warnings(now: noon) == [.noPrivateKey])
+    #expect(problem(try made.pkcs12(.modern), password: nil) == .passwordNeeded)
+    #expect(problem(try made.pkcs12(.modern), password: "") == .passwordNeeded)
+    #expect(problem(try made.pkcs12(.keychain), password: "y") == .wrongPassword)
+  }
+
+  @Test("a key that APNs does not take is told what it is")
+  func keys() throws {
+    let openssl = try OpenSSLCommand()
+    try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:secp521r1", "-out", "521.p8")
+    #expect(problem(try openssl.data("521.p8")) == .wrongKeyKind(found: "elliptic curve secp521r1"))
+    #expect(problem(Data(try PrivateKey.generateRSA(bits: 1024).pkcs8PEM.utf8)) == .noCertificate)
+    let encrypted = Data(try PrivateKey.generateP256().pkcs8PEM(password: "密码").utf8)
+    #expect(problem(encrypted, password: nil) == .passwordNeeded)
+    #expect(problem(encrypted, password: "x") == .wrongPassword)
+    #expect(problem(encrypted, password: "密码") == nil)
+  }
+
+  @Test("every problem and warning has its own code, and its sentence is filled in and ends")
+  func sentences() {
+    let problems =
+      [
+        FileProblem.empty, .tooLarge(bytes: 1), .truncated, .damaged(detail: "d"), .passwordNeeded, .wrongPassword,
+        .unsupportedAlgorithm("a"), .tooCostly, .noCertificate, .keyDoesNotMatch, .wrongKeyKind(found: "f"),
+        .notAProfile(detail: "d"),
+      ].map(\.problem) + FileProblem.Found.allCases.map { FileProblem.notACertificateFile($0).problem }
+    let warnings = [
+      FileWarning.expired(noon), .notYetValid(noon), .noPrivateKey, .severalCertificates(count: 2, taken: "t"),
+      .issuerExpiresEarlier(name: "n", noon), .signingInsteadOfPush, .otherPurpose, .keyIDUnknown,
+      .profileWithoutPush, .wildcardProfile, .profileCertificateExpired(name: "n", noon), .signatureBroken,
+    ].map(\.problem)
+    let all = problems + warnings
+    #expect(Set(all.map(\.code)).count == all.count)
+    for problem in all {
+      #expect(!problem.text.contains("{") && !problem.text.contains("}"))
+      #expect(problem.text.contains(". ") || problem.text.contains(": ") || problem.text.contains("; "))
+    }
+  }
+}

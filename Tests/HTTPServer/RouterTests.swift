@@ -1,0 +1,101 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Router")
+struct RouterTests {
+  private func router() -> Router {
+    var router = Router()
+    router.get("/", name: "overview") { _ in .text("root") }
+    router.get("/pushes", name: "pushes") { _ in .text("list") }
+    router.post("/pushes", name: "create push") { _ in .text("made", status: .created) }
+    router.get("/pushes/new") { _ in .text("form") }
+    router.get("/pushes/:id") { request in .text("push \(try request.parameter("id", as: Int.self))") }
+    router.get("/pushes/:id/deliveries/:device") { request in
+      .text("\(request.parameters["id"] ?? "-") to \(request.parameters["device"] ?? "-") by \(request.route ?? "-")")
+    }
+    router.get("/files/*path") { request in .text("\(request.parameters.rest) \(request.parameters["path"] ?? "-")") }
+    router.get("/files/special") { _ in .text("special") }
+    return router
+  }
+
+  private func text(_ response: Response) -> String { String(decoding: response.body.bytes ?? [], as: UTF8.self) }
+
+  @Test(
+    "text wins over a variable, that over a rest",
+    arguments: [
+      ("/", "root"), ("/pushes", "list"), ("/pushes/new", "form"), ("/pushes/7", "push 7"), ("/pushes/%37", "push 7"),
+      ("/pushes/a%2Fb/deliveries/c?x=1", "a/b to c by /pushes/:id/deliveries/:device"),
+      ("/files/special", "special"), ("/files/a", "[\"a\"] a"), ("/files/a/b.css", "[\"a\", \"b.css\"] a/b.css"),
+      ("/files/special/x", "[\"special\", \"x\"] special/x"),
+    ])
+  func matches(target: String, expected: String) async throws {
+    let response = await router().respond(to: try Request(.get, target))
+    #expect(response.status == .ok && text(response) == expected)
+  }
+
+  @Test(
+    "an address without a route is 404, also one whose parameter is no such value",
+    arguments: ["/nothing", "/pushes/", "/pushes//deliveries/1", "/pushes/7/x", "/files", "/pushes/seven", "//"])
+  func unknown(target: String) async throws {
+    #expect(await router().respond(to: try Request(.get, target)).status == .notFound)
+  }
+
+  @Test("another method is 405 with those allowed; OPTIONS lists them; HEAD goes with GET")
+  func methods() async throws {
+    let router = router()
+    let refused = await router.respond(to: try Request(.delete, "/pushes"))
+    #expect(refused.status == .methodNotAllowed && refused.headers["allow"] == "GET, HEAD, OPTIONS, POST")
+    let listed = await router.respond(to: try Request(.options, "/pushes/7"))
+    #expect(listed.status == .noContent && listed.headers["Allow"] == "GET, HEAD, OPTIONS")
+    #expect(await router.respond(to: try Request(.head, "/pushes")).status == .ok)
+    #expect(await router.respond(to: try Request("BREW", "/pushes")).status == .notImplemented)
+    #expect(await router.respond(to: try Request(.options, "*")).headers["Allow"] == "GET, OPTIONS, POST")
+  }
+
+  @Test("the listing names every route in its order")
+  func listing() {
+    let lines = router().routes.map { "\($0.method) \($0.pattern) \($0.name ?? "-")" }
+    #expect(lines.count == 8)
+    #expect(lines[0] == "GET / overview" && lines[2] == "POST /pushes create push" && lines[4] == "GET /pushes/:id -")
+  }
+
+  @Test("a body is bounded by the route, and can be demanded")
+  func bodies() async throws {
+    var router = Router()
+    router.post("/small", options: .init(bodyLimit: 3)) { request in
+      .text("\(try await request.body.collect(upTo: 10).count)")
+    }
+    router.post("/needed", options: .init(requiresBody: true)) { _ in .text("ok") }
+    #expect(await router.respond(to: try Request(.post, "/small", body: [1, 2, 3])).status == .ok)
+    let announced = try Request(.post, "/small", headers: ["Content-Length": "4"], body: [1, 2, 3, 4])
+    #expect(await router.respond(to: announced).status == .contentTooLarge)
+    #expect(await router.respond(to: try Request(.post, "/needed")).status == .lengthRequired)
+  }
+
+  private enum Name: RequestContextKey { typealias Value = String }
+
+  @Test("middleware stands around routes and errors, the first added outermost, and leaves things for handlers")
+  func middleware() async throws {
+    var router = Router()
+    for name in ["outer", "inner"] {
+      router.use { request, next in
+        var request = request
+        request.context[Name.self] = (request.context[Name.self] ?? "") + name
+        if request.path == "/\(name)" { throw HTTPError(.forbidden, "Not by \(name).") }
+        var response = try await next(request)
+        response.headers["X-Way"] = name + " " + (response.headers["X-Way"] ?? "")
+        return response
+      }
+    }
+    router.get("/hello") { request in .text(request.context[Name.self] ?? "-") }
+    let hello = await router.respond(to: try Request(.get, "/hello"))
+    #expect(text(hello) == "outerinner" && hello.headers["X-Way"] == "outer inner ")
+    let inner = await router.respond(to: try Request(.get, "/inner"))
+    #expect(inner.status == .forbidden && inner.headers["X-Way"] == "outer " && text(inner).contains("Not by inner."))
+    let outer = await router.respond(to: try Request(.get, "/outer"))
+    #expect(outer.status == .forbidden && outer.headers["X-Way"] == nil)
+    let missing = await router.respond(to: try Request(.get, "/missing"))
+    #expect(missing.status == .notFound && missing.headers["X-Way"] == "outer inner ")
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Reactor
+import Testing
+
+@testable import HTTPServer
+
+func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+
+@Suite("Static files")
+struct StaticFilesTests {
+  /// A folder `public` with files in it, and a secret beside it.
+  private func withFiles(_ body: (Router, String) async throws -> Void) async throws {
+    try await withFolder { folder in
+      let manager = FileManager.default
+      for name in ["public/css", "public/.git", "public-old"] {
+        try manager.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+      }
+      for (name, text) in [
+        ("public/css/style.css", "body{}"), ("public/a..b.txt", "dots"), ("public/.env", "secret"),
+        ("public/.git/config", "secret"), ("secret.txt", "secret"), ("public-old/old.txt", "secret"),
+        ("public/empty.txt", ""), ("public/ü x.txt", "umlaut"), ("public/odd.xyz", "odd"),
+      ] {
+        try write(Array(text.utf8), to: "\(folder)/\(name)")
+      }
+      try write((0..<200_000).map { UInt8(truncatingIfNeeded: $0) }, to: "\(folder)/public/large.bin")
+      for (link, target) in [
+        ("out.txt", "../secret.txt"), ("old.txt", "../public-old/old.txt"), ("up", ".."), ("in.css", "css/style.css"),
+        ("loop", "loop"), ("zero", "/dev/zero"), ("git", ".git"),
+      ] {
+        try manager.createSymbolicLink(atPath: "\(folder)/public/\(link)", withDestinationPath: target)
+      }
+      #expect(mkfifo("\(folder)/public/pipe", 0o600) == 0)
+      let pool = BlockingPool(name: "files", threads: 1)
+      defer { pool.stop() }
+      let files = try StaticFiles(root: folder + "/public", cacheControl: "max-age=60", pool: pool)
+      var router = Router()
+      router.get("/*path") { request in
+        guard let answer = try await files.response(to: request, path: request.parameters.rest) else {
+          throw HTTPError(.notFound)
+        }
+        return answer
+      }
+      try await body(router, folder)
+    }
+  }
+
+  private func get(_ router: Router, _ target: String, _ headers: Headers = [:], method: HTTPServer.Method = .get)
+    async throws -> Response
+  {
+    await router.respond(to: try Request(method, target, headers: headers))
+  }
+
+  @Test("files are served with type, tag, date and policy")
+  func files() async throws {
+    try await withFiles { router, _ in
+      let style = try await get(router, "/css/style.css")
+      #expect(style.status == .ok && style.body.bytes == Array("body{}".utf8))
+      #expect(style.headers["Content-Type"] == "text/css; charset=utf-8")
+      #expect(
+        style.headers["Cache-Control"] == "max-age=60" && style.headers["Last-Modified"]?.hasSuffix(" GMT") == true)
+      let tag = try #require(style.headers["ETag"])
+      #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 4)
+      for (target, text, type) in [
+        ("/in.css", "body{}", "text/css; charset=utf-8"), ("/a..b.txt", "dots", "text/plain; charset=utf-8"),
+        ("/empty.txt", "", "text/plain; charset=utf-8"), ("/%C3%BC%20x.txt", "umlaut", "text/plain; charset=utf-8"),
+        ("/odd.xyz", "odd", "application/octet-stream"),
+      ] {
+        let file = try await get(router, target)
+        #expect(file.body.bytes == Array(text.utf8) && file.headers["Content-Type"] == type, "\(target)")
+      }
+    }
+  }
+
+  @Test(
+    "nothing outside, hidden or without content is served",
+    arguments: [
+      "/out.txt", "/old.txt", "/up/secret.txt", "/up/public/a..b.txt", "/loop", "/zero", "/pipe", "/css", "/css/", "/",
+      "/.env", "/.git/config", "/git/config", "/nothing", "/css%2Fstyle.css", "/..%2Fsecret.txt", "/css/style.css/",
+      "/css//style.css", "/a..b.txt/x", "/...",
+    ])
+  func refused(target: String) async throws {
+    try await withFiles { router, _ in
+      let response = try await get(router, target)
+      // A link inside may go up and come back: it stays below the root. A link to a hidden folder stays there too.
+      if target == "/up/public/a..b.txt" || target == "/git/config" { return }
+      #expect(response.status == .notFound, "\(target)")
+    }
+  }
+
+  @Test("a browser that has the file is told so")
+  func conditional() async throws {
+    try await withFiles { router, _ in
+      let style = try await get(router, "/css/style.css")
+      let tag = try #require(style.headers["ETag"])
+      let date = try #require(style.headers["Last-Modified"])
+      let long = "Thu, 01 Jan 1970 00:00:00 GMT"
+      for (headers, isFresh) in [
+        (["If-None-Match": tag], true), (["If-None-Match": "\"x\", W/\(tag)"], true), (["If-None-Match": "*"], true),
+        (["If-None-Match": "\"x\""], false), (["If-Modified-Since": date], true), (["If-Modified-Since": long], false),
+        (["If-Modified-Since": "garbage"], false), (["If-None-Match": "\"x\"", "If-Modified-Since": date], false),
+      ] as [(Headers, Bool)] {
+        let response = try await get(router, "/css/style.css", headers)
+        #expect((response.status == .notModified) == isFresh, "\(headers)")
+        #expect(response.headers["ETag"] == tag)
+      }
+    }
+  }
+
+  @Test("a part of a file is sent on demand")
+  func ranges() async throws {
+    try await withFiles { router, _ in
+      let part = try await get(router, "/css/style.css", ["Range": "bytes=1-3"])
+      #expect(part.status == .partialContent && part.body.bytes == Array("ody".utf8))
+      #expect(part.headers["Content-Range"] == "bytes 1-3/6")
+      let beyond = try await get(router, "/css/style.css", ["Range": "bytes=6-"])
+      #expect(beyond.status == .rangeNotSatisfiable && beyond.headers["Content-Range"] == "bytes */6")
+      #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1,3-4"]).status == .ok)
+      #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1"], method: .head).status == .ok)
+      let tag = try #require(part.headers["ETag"])
+      #expect(
+        try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": tag]).status == .partialContent)
+      #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": "\"x\""]).status == .ok)
+      #expect(try await get(router, "/css/style.css", ["Range": "bytes=0-1", "If-Range": "W/\(tag)"]).status == .ok)
+    }
+  }
+
+  @Test("a changed file is seen, with another tag")
+  func changes() async throws {
+    try await withFiles { router, folder in
+      let before = try await get(router, "/css/style.css").headers["ETag"]
+      try write(Array("body{color:red}".utf8), to: folder + "/public/css/style.css")
+      var after = try await get(router, "/css/style.css")
+      // The old one may be kept for a second.
+      while after.headers["ETag"] == before { after = try await get(router, "/css/style.css") }
+      #expect(after.body.bytes == Array("body{color:red}".utf8))
+    }
+  }
+
+  @Test("large files and ranges of them arrive whole, by curl too")
+  func large() async throws {
+    try await withFiles { router, folder in
+      let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+      try await withServer(router) { server in
+        let whole = try await server.exchange("GET /large.bin HTTP/1.0\r\n\r\n")
+        #expect(Array(whole.bytes.suffix(200_000)) == content)
+        let part = try await server.exchange("GET /large.bin HTTP/1.0\r\nRange: bytes=100-150099\r\n\r\n")
+        #expect(part.statuses == [206] && Array(part.bytes.suffix(150_000)) == Array(content[100..<150_100]))
+        _ = try await server.run(["curl", "-s", "-r", "0-99999", "-o", folder + "/got", server.url + "/large.bin"])
+        _ = try await server.run(["curl", "-s", "-C", "100000", "-o", folder + "/rest", server.url + "/large.bin"])
+        let got = try Data(contentsOf: URL(fileURLWithPath: folder + "/got"))
+        #expect(got == Data(content.prefix(100_000)))
+      }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import Glibc
+import HTTPServer
+import Reactor
+import Synchronization
+import Testing
+
+/// What a server sent until it closed.
+struct Answer: Sendable {
+  let bytes: [UInt8]
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// The codes of all status lines. No body of these tests begins a line like one.
+  var statuses: [Int] {
+    text.components(separatedBy: "HTTP/1.1 ").dropFirst().compactMap { Int($0.prefix(3)) }
+  }
+  /// What follows the first head.
+  var body: String { text.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n") }
+}
+
+/// A plain socket whose calls wait; used on a thread of its own.
+struct RawClient: Sendable {
+  let descriptor: Int32
+
+  init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    four.sin_port = address.port.bigEndian
+    inet_pton(AF_INET, address.host, &four.sin_addr)
+    let result = withUnsafePointer(to: &four) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else {
+      let error = SystemError("connect")
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// False once the server has closed or reset.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  /// Some bytes; nil at the end, after a reset, or after 20 seconds.
+  func receive() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    return count > 0 ? Array(bytes.prefix(count)) : nil
+  }
+
+  /// Whether bytes or the end have come, or come in so many milliseconds.
+  func hasAnswer(within milliseconds: Int32) -> Bool {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&wanted, 1, milliseconds) > 0
+  }
+
+  /// Everything until the server closes.
+  func receiveAll() -> Answer {
+    var all: [UInt8] = []
+    while let bytes = receive() { all += bytes }
+    return Answer(bytes: all)
+  }
+
+  /// Everything until `end` has come, or the server closes.
+  func receive(until end: String) -> Answer {
+    var all: [UInt8] = []
+    while !Answer(bytes: all).text.contains(end), let bytes = receive() { all += bytes }
+    return Answer(bytes: all)
+  }
+
+  func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Ends with a reset instead of an orderly close.
+  func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    close()
+  }
+
+  func close() { _ = Glibc.close(descriptor) }
+}
+
+/// A running server and threads for clients that wait.
+struct TestServer: Sendable {
+  let address: SocketAddress
+  let server: Server
+  let threads: BlockingPool
+
+  var url: String { "http://\(address)" }
+
+  /// Sends bytes, then reads until the server closes.
+  func exchange(_ bytes: [UInt8]) async throws -> Answer {
+    try await connected { client in
+      client.send(bytes)
+      return client.receiveAll()
+    }
+  }
+
+  func exchange(_ text: String) async throws -> Answer { try await exchange(Array(text.utf8)) }
+
+  /// Runs `body` with a connection, on a thread where it may wait.
+  func connected<Value: Sendable>(_ body: @escaping @Sendable (RawClient) throws -> Value) async throws -> Value {
+    let address = address
+    return try await threads.run {
+      let client = try RawClient(address)
+      defer { client.close() }
+      return try body(client)
+    }
+  }
+
+  /// Runs a program and returns what it wrote to standard output.
+  func run(_ arguments: [String]) async throws -> String {
+    try await threads.run {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = arguments
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return String(decoding: output, as: UTF8.self)
+    }
+  }
+}
+
+/// Starts a server on a free port of the loopback, and stops it on every path.
+func withServer<Value>(
+  _ responder: some Responder, configure: (inout ServerConfiguration) -> Void = { _ in },
+  _ body: (TestServer) async throws -> Value
+) async throws -> Value {
+  var configuration = ServerConfiguration(address: try #require(SocketAddress("127.0.0.1:0")))
+  configure(&configuration)
+  let server = Server(configuration, responder)
+  let address = try await server.start()
+  let threads = BlockingPool(name: "client", threads: 4)
+  defer { threads.stop() }
+  do {
+    let value = try await body(TestServer(address: address, server: server, threads: threads))
+    await server.stop(within: .seconds(1))
+    return value
+  } catch {
+    await server.stop(within: .seconds(1))
+    throw error
+  }
+}
+
+/// Something that happens once, and can be waited for.
+final class Signal<Value: Sendable>: Sendable {
+  private let stream: AsyncStream<Value>
+  private let continuation: AsyncStream<Value>.Continuation
+
+  init() { (stream, continuation) = AsyncStream.makeStream() }
+
+  func send(_ value: Value) { continuation.yield(value) }
+
+  /// The next value that was sent.
+  func next() async -> Value? {
+    for await value in stream { return value }
+    return nil
+  }
+}
+
+extension Signal where Value == Void {
+  func send() { send(()) }
+}
+
+/// A list that several threads append to.
+final class Recorder<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+  var all: [Value] { values.withLock { $0 } }
+  func add(_ value: Value) { values.withLock { $0.append(value) } }
+}
+
+/// A folder that is removed afterwards.
+func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent("httpserver-\(UUID().uuidString)").path
+  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  // Left behind only if the system refuses, which is no concern of the test.
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  return try await body(path)
+}

@@ -1,0 +1,173 @@
+import Foundation
+import SQLite
+import Synchronization
+import Testing
+
+@Suite struct DatabasePoolTests {
+  private struct Stop: Error {}
+
+  @Test("a write is a transaction, and readers see it")
+  func writeThenRead() async throws {
+    try await withPool { pool in
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT") }
+      let id = try await pool.write { database in
+        try database.run("INSERT INTO t VALUES (?)", 5)
+        return database.lastInsertedID
+      }
+      #expect(id == 1)
+      await #expect(throws: Stop.self) {
+        try await pool.write { database in
+          try database.run("INSERT INTO t VALUES (?)", 6)
+          throw Stop()
+        }
+      }
+      #expect(try await pool.read { try $0.fetchAll("SELECT a FROM t") { $0.int(0) } } == [5])
+      #expect(try pool.readSync { try $0.int("SELECT a FROM t") } == 5)
+      #expect(try pool.writeSync { try $0.run("DELETE FROM t") } == 1)
+    }
+  }
+
+  @Test("the writer syncs every commit, logs ahead, and the file is its owner's")
+  func settings() async throws {
+    try await withPool { pool in
+      let settings = try pool.writeSync { database in
+        [
+          try database.fetchOne("PRAGMA journal_mode") { $0.text(0) },
+          try database.fetchOne("PRAGMA synchronous") { $0.text(0) },
+          try database.fetchOne("PRAGMA foreign_keys") { $0.text(0) },
+        ]
+      }
+      #expect(settings == ["wal", "2", "1"])
+      let mode = try FileManager.default.attributesOfItem(atPath: pool.path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+    }
+  }
+
+  @Test("a reader cannot write")
+  func readersOnlyRead() async throws {
+    try await withPool { pool in
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT") }
+      let error = failure { try pool.readSync { _ = try $0.run("INSERT INTO t VALUES (1)") } }
+      #expect(error?.code == .readOnly)
+    }
+  }
+
+  @Test("a read sees one state, whatever is written meanwhile")
+  func snapshot() async throws {
+    try await withPool { pool in
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT; INSERT INTO t VALUES (1)") }
+      let counts = try pool.readSync { database in
+        let before = try database.int("SELECT count(*) FROM t")
+        try pool.writeSync { _ = try $0.run("INSERT INTO t VALUES (2)") }
+        return [before, try database.int("SELECT count(*) FROM t")]
+      }
+      #expect(counts == [1, 1])
+      #expect(try await pool.read { try $0.int("SELECT count(*) FROM t") } == 2)
+    }
+  }
+
+  @Test("more reads than readers all get their turn")
+  func manyReads() async throws {
+    try await withPool(readers: 2) { pool in
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT; INSERT INTO t VALUES (1)") }
+      let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<60 {
+          group.addTask {
+            if number.isMultiple(of: 3) {
+              return try await pool.write { try $0.run("INSERT INTO t VALUES (?)", number) }
+            }
+            return try await pool.read { try $0.int("SELECT a FROM t WHERE rowid = 1") }
+          }
+        }
+        return try await group.reduce(0, +)
+      }
+      #expect(sum == 60)
+      #expect(try await pool.read { try $0.int("SELECT count(*) FROM t") } == 21)
+    }
+  }
+
+  /// Runs until it is stopped.
+  private static let endless = """
+    WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n WHERE x < 0
+    """
+
+  @Test("a read that takes too long ends, and the reader goes on working")
+  func timeLimit() async throws {
+    try await withPool(readers: 1) { pool in
+      do {
+        _ = try await pool.read(limit: .milliseconds(20)) { try $0.int(Self.endless) }
+        Issue.record("it ended by itself")
+      } catch let error as SQLiteError {
+        #expect(error.code == .interrupt)
+        #expect(error.message == "the query took longer than it was given")
+      }
+      #expect(try await pool.read { try $0.int("SELECT 1") } == 1)
+    }
+  }
+
+  @Test("a read whose task is cancelled ends")
+  func cancellation() async throws {
+    try await withPool(readers: 1) { pool in
+      let (started, continuation) = AsyncStream.makeStream(of: Void.self)
+      let result = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+        group.addTask {
+          do {
+            return .success(
+              try await pool.read { database in
+                continuation.yield()
+                return try database.int(Self.endless)
+              })
+          } catch { return .failure(error) }
+        }
+        for await _ in started { break }
+        group.cancelAll()
+        return await group.next()
+      }
+      #expect(throws: CancellationError.self) { try result?.get() }
+      let one = try await pool.read { try $0.int("SELECT 1") }
+      #expect(one == 1)
+    }
+  }
+
+  @Test("a checkpoint empties the log")
+  func checkpoint() async throws {
+    try await withPool { pool in
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT") }
+      #expect(try pool.checkpoint().logged > 0)
+      #expect(try !pool.checkpoint(waiting: true).isPartial)
+      let size = try FileManager.default.attributesOfItem(atPath: pool.path + "-wal")[.size] as? Int
+      #expect(size == 0)
+      #expect(try await pool.integrityCheck() == [])
+    }
+  }
+
+  @Test("a closed pool answers with an error and leaves no log")
+  func close() async throws {
+    try await withFolder { folder in
+      let pool = try DatabasePool(path: folder + "/test.sqlite", readers: 2)
+      try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT") }
+      pool.close()
+      pool.close()
+      for _ in 0..<3 { #expect(failure { _ = try pool.readSync { try $0.int("SELECT 1") } }?.code == .misuse) }
+      #expect(failure { try pool.writeSync { try $0.script("SELECT 1") } }?.code == .misuse)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["test.sqlite"])
+    }
+  }
+
+  @Test("two pools on one file wait for each other's transactions")
+  func twoProcesses() async throws {
+    try await withPool { first in
+      let second = try DatabasePool(path: first.path, readers: 1)
+      defer { second.close() }
+      try await first.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT") }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<20 {
+          let pool = number.isMultiple(of: 2) ? first : second
+          group.addTask { _ = try await pool.write { try $0.run("INSERT INTO t VALUES (?)", number) } }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await second.read { try $0.int("SELECT count(*) FROM t") } == 20)
+    }
+  }
+}

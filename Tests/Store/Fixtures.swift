@@ -1,0 +1,96 @@
+import Foundation
+import Push
+import SQLite
+
+@testable import Store
+
+/// A sealer for tests: what it makes opens only at the place for which it was made.
+struct TestSealer: Sealer {
+  struct Refused: Error {}
+
+  func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+    [UInt8(associatedData.count)] + associatedData + bytes.map { $0 ^ 0x5a }
+  }
+
+  func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+    guard bytes.first == UInt8(associatedData.count), bytes.dropFirst().starts(with: associatedData) else {
+      throw Refused()
+    }
+    return bytes.dropFirst(1 + associatedData.count).map { $0 ^ 0x5a }
+  }
+}
+
+/// A time to count from: 2026-11-20 12:00:00 UTC.
+let noon = Date(milliseconds: 1_795_176_000_000)
+
+/// The database in memory with today's schema.
+func withDatabase(_ body: (Database) throws -> Void) throws {
+  let database = try Database(path: ":memory:")
+  defer { database.close() }
+  try Schema.migrator.migrate(database, at: noon.milliseconds)
+  try body(database)
+}
+
+/// The same with one app.
+func withApp(_ body: (Database, App) throws -> Void) throws {
+  try withDatabase { database in
+    try body(database, App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon))
+  }
+}
+
+/// A token of 32 bytes that begins with the number.
+func token(_ number: Int) -> DeviceToken {
+  DeviceToken(
+    bytes: (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } + [UInt8](repeating: 7, count: 28))
+}
+
+func registration(
+  _ number: Int, _ environment: Environment = .production, _ platform: Platform = .ios, alias: String? = nil,
+  tags: [String] = [], registrationID: String? = nil
+) -> Registration {
+  var registration = Registration(token: token(number), environment: environment, platform: platform)
+  if let alias { registration.alias = .set(alias) }
+  if !tags.isEmpty { registration.tags = .set(tags) }
+  if let registrationID { registration.registrationID = .set(registrationID) }
+  return registration
+}
+
+/// Registers and returns the ids, in order.
+@discardableResult
+func register(
+  _ database: Database, _ app: App, _ registrations: [Registration], now: Date = noon
+) throws -> [Int64] {
+  try Device.register(database, app: app.id, registrations, now: now).compactMap(\.deviceID)
+}
+
+func newPush(_ app: App, uid: String = "p1") -> NewPush {
+  NewPush(
+    uid: uid, seed: 0xfeed_face_cafe_beef, appID: app.id, environment: .production, draftJSON: #"{"app":"x"}"#,
+    source: "web", createdBy: "anna")
+}
+
+/// The same numbers on every run.
+struct Dice: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    // SplitMix64 (Steele, Lea, Flood 2014).
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
+
+/// How SQLite means to run a query, one line a step.
+func plan(_ database: Database, _ query: (sql: String, arguments: [SQLiteValue])) throws -> [String] {
+  try database.fetchAll("EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments) { $0.text(3) }
+}
+
+/// Steps that would look at every row of a table, or sort or build a table of unknown size.
+func slowSteps(_ plan: [String]) -> [String] {
+  plan.filter { step in
+    (step.hasPrefix("SCAN") && step != "SCAN m" && !step.contains("SUBQUERY")) || step.hasPrefix("MATERIALIZE")
+      || step.contains("AUTOMATIC")
+  }
+}

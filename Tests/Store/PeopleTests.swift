@@ -1,0 +1,238 @@
+import Foundation
+import Push
+import SQLite
+import Store
+import Testing
+
+@Suite struct PeopleTests {
+  private let hour: TimeInterval = 3600
+
+  @Test("a name is one person's, whatever its case")
+  func users() throws {
+    try withDatabase { database in
+      #expect(try User.activeCount(database) == 0)
+      let anna = try User.add(database, name: "Anna", role: .admin, now: noon)
+      #expect(anna.passwordHash == nil)
+      #expect(try User.activeCount(database) == 0)
+      try User.setPassword(database, id: anna.id, hash: "$scrypt$…")
+      #expect(try User.activeCount(database) == 1)
+      #expect(try User.activeCount(database, role: .viewer) == 0)
+      #expect(try User.find(database, name: "aNNA")?.id == anna.id)
+      #expect(throws: StoreError.taken(noun: "user", field: "name")) {
+        try User.add(database, name: "ANNA", role: .viewer, now: noon)
+      }
+      let changed = try User.update(database, id: anna.id, role: .operator, language: "zh-Hans")
+      #expect(changed.role == .operator)
+      #expect(changed.language == "zh-Hans")
+      #expect(throws: StoreError.notFound(noun: "user", id: "9")) {
+        try User.setPassword(database, id: 9, hash: "x")
+      }
+      #expect(try User.delete(database, id: anna.id))
+      #expect(try User.all(database) == [])
+    }
+  }
+
+  @Test("a session ends when idle, when old, and with its person")
+  func sessions() throws {
+    try withDatabase { database in
+      let anna = try User.add(database, name: "anna", role: .admin, passwordHash: "h", now: noon)
+      func open(_ id: UInt8, at: Date = noon) throws {
+        try Session.open(
+          database, idHash: [id], user: anna.id, csrf: "c\(id)", lifetime: 24 * hour, address: "::1",
+          userAgent: "Firefox", now: at)
+      }
+      func user(_ id: UInt8, at: Date) throws -> String? {
+        try Session.find(database, idHash: [id], idle: hour, now: at)?.user.name
+      }
+      try open(1)
+      let found = try #require(try Session.find(database, idHash: [1], idle: hour, now: noon + 3599))
+      #expect(found.session.csrf == "c1")
+      #expect(found.session.userAgent == "Firefox")
+      #expect(found.user == anna)
+      #expect(try user(1, at: noon + hour) == nil)
+      #expect(try user(2, at: noon) == nil)
+      for step in 1..<30 { try Session.touch(database, idHash: [1], now: noon + Double(step) * hour) }
+      #expect(try user(1, at: noon + 23.5 * hour) == "anna")
+      #expect(try user(1, at: noon + 24 * hour) == nil)
+      try open(2)
+      try open(3)
+      #expect(try Session.all(database, user: anna.id).count == 3)
+      try User.setPassword(database, id: anna.id, hash: "new", keepingSession: [3])
+      #expect(try Session.all(database, user: anna.id).map(\.idHash) == [[3]])
+      try User.setDisabled(database, id: anna.id, true, now: noon)
+      #expect(try user(3, at: noon) == nil)
+      #expect(try User.activeCount(database) == 0)
+      try User.setDisabled(database, id: anna.id, false, now: noon)
+      try open(4)
+      #expect(try user(4, at: noon) == "anna")
+      try Session.end(database, idHash: [4])
+      #expect(try user(4, at: noon) == nil)
+      try open(5)
+      try open(6, at: noon + 2 * hour)
+      #expect(try Session.deleteEnded(database, idle: hour, now: noon + 2 * hour) == 1)
+      #expect(try Session.all(database, user: anna.id).map(\.idHash) == [[6]])
+    }
+  }
+
+  @Test("a sign-in link works once, in time, and the newest alone")
+  func links() throws {
+    try withDatabase { database in
+      let add = { (hash: UInt8) in
+        try SignInLink.add(database, hash: [hash], purpose: .firstStart, user: nil, lifetime: 600, now: noon)
+      }
+      try add(1)
+      try add(2)
+      #expect(try SignInLink.use(database, hash: [1], now: noon) == nil)
+      #expect(try SignInLink.find(database, hash: [2], now: noon + 599)?.purpose == .firstStart)
+      #expect(try SignInLink.use(database, hash: [2], now: noon + 600) == nil)
+      #expect(try SignInLink.use(database, hash: [2], now: noon + 599)?.userID == nil)
+      #expect(try SignInLink.use(database, hash: [2], now: noon + 599) == nil)
+      #expect(try SignInLink.find(database, hash: [2], now: noon) == nil)
+    }
+  }
+
+  @Test("failures are counted per account and per address, and forgotten after a pause")
+  func throttle() throws {
+    try withDatabase { database in
+      let account = SignInFailures.Subject.account("Anna")
+      for second in 0..<5 {
+        try SignInFailures.add(database, account, window: 300, now: noon + Double(second))
+      }
+      let failures = try SignInFailures.find(database, .account("anna"), window: 300, now: noon + 10)
+      #expect(failures.count == 5)
+      #expect(failures.firstAt == noon)
+      #expect(failures.lastAt == noon + 4)
+      #expect(try SignInFailures.find(database, .address("anna"), window: 300, now: noon + 10).count == 0)
+      #expect(try SignInFailures.find(database, account, window: 300, now: noon + 304).count == 0)
+      #expect(try SignInFailures.add(database, account, window: 300, now: noon + 304).count == 1)
+      try SignInFailures.clear(database, account)
+      #expect(try SignInFailures.find(database, account, window: 300, now: noon + 304).lastAt == nil)
+      try SignInFailures.add(database, .address("::1"), window: 300, now: noon)
+      #expect(try SignInFailures.deleteOld(database, window: 300, now: noon + 299) == 0)
+      #expect(try SignInFailures.deleteOld(database, window: 300, now: noon + 300) == 1)
+    }
+  }
+
+  @Test("a token is found by its hash until it ends or is revoked")
+  func tokens() throws {
+    try withDatabase { database in
+      let anna = try User.add(database, name: "anna", role: .admin, now: noon)
+      let token = try APIToken.add(
+        database, name: "ci", hash: [1], scopes: ["pushes:write"], user: anna.id, expiresAt: noon + 60, now: noon)
+      let lasting = try APIToken.add(database, name: "cron", hash: [2], scopes: [], user: nil, now: noon)
+      #expect(try APIToken.find(database, hash: [1], now: noon + 59) == token)
+      #expect(try APIToken.find(database, hash: [1], now: noon + 60) == nil)
+      #expect(try APIToken.find(database, hash: [3], now: noon) == nil)
+      #expect(token.scopes == ["pushes:write"])
+      try APIToken.touch(database, id: lasting.id, now: noon)
+      try APIToken.touch(database, id: lasting.id, now: noon + 59)
+      #expect(try APIToken.find(database, id: lasting.id)?.lastUsedAt == noon)
+      try APIToken.touch(database, id: lasting.id, now: noon + 61)
+      #expect(try APIToken.find(database, id: lasting.id)?.lastUsedAt == noon + 61)
+      #expect(try APIToken.revoke(database, id: lasting.id, now: noon))
+      #expect(try !APIToken.revoke(database, id: lasting.id, now: noon))
+      #expect(try APIToken.find(database, hash: [2], now: noon) == nil)
+      try User.setDisabled(database, id: anna.id, true, now: noon)
+      #expect(try APIToken.find(database, hash: [1], now: noon) == nil)
+      #expect(try APIToken.all(database).map(\.name) == ["cron", "ci"])
+    }
+  }
+
+  @Test("the audit takes lines, and lets none be changed or removed")
+  func audit() throws {
+    try withDatabase { database in
+      for number in 0..<7 {
+        try AuditEntry.add(
+          database,
+          NewAuditEntry(
+            actor: number.isMultiple(of: 2) ? "anna" : "token ci", action: "device.update", subject: "device \(number)",
+            detail: ["name": "x"], address: "::1"), now: noon + Double(number))
+      }
+      for sql in ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit WHERE id = 1", "DELETE FROM audit"] {
+        do {
+          try database.execute(sql)
+          Issue.record("went through: \(sql)")
+        } catch let error as SQLiteError {
+          #expect(error.extendedCode == .constraintTrigger)
+          #expect(error.message == "the audit is append-only")
+        }
+      }
+      let page = try AuditEntry.list(database, actor: "anna", cursor: nil, limit: 3)
+      #expect(page.items.map(\.entry.subject) == ["device 6", "device 4", "device 2"])
+      #expect(page.items[0].entry.detail == ["name": "x"])
+      #expect(try AuditEntry.list(database, actor: "anna", cursor: page.next, limit: 3).items.count == 1)
+      #expect(try AuditEntry.list(database, subject: "device 3", limit: 3).items.map(\.at) == [noon + 3])
+      #expect(try AuditEntry.list(database, from: noon + 2, before: noon + 4, limit: 9).items.count == 2)
+      #expect(try AuditEntry.list(database, action: "none", limit: 9).items == [])
+    }
+  }
+
+  @Test("a key answers the same request with the same answer, another request not, and ends")
+  func idempotency() throws {
+    try withDatabase { database in
+      let answer = IdempotentAnswer(
+        actor: "a", key: "k", route: "POST /x", requestHash: [1], status: 201, location: nil, body: [7],
+        expiresAt: noon + 60)
+      func look(_ actor: String = "a", _ route: String = "POST /x", _ hash: [UInt8] = [1], at: Date = noon) throws
+        -> IdempotentAnswer.Lookup
+      {
+        try IdempotentAnswer.find(database, actor: actor, key: "k", route: route, requestHash: hash, now: at)
+      }
+      #expect(try look() == .fresh)
+      try answer.keep(database, now: noon)
+      #expect(try look() == .answered(answer))
+      #expect(try look("b") == .fresh)
+      #expect(try look("a", "POST /y") == .mismatch)
+      #expect(try look("a", "POST /x", [2]) == .mismatch)
+      #expect(try look(at: noon + 60) == .fresh)
+      #expect(throws: SQLiteError.self) { try answer.keep(database, now: noon) }
+      try answer.keep(database, now: noon + 60)
+      #expect(try IdempotentAnswer.deleteExpired(database, now: noon + 60) == 1)
+    }
+  }
+
+  @Test("a setting is set, changed, and taken away")
+  func settings() throws {
+    try withDatabase { database in
+      try Setting.set(database, "mail.from", "a@example.com")
+      try Setting.set(database, "mail.from", "b@example.com")
+      #expect(try Setting.find(database, "mail.from") == "b@example.com")
+      #expect(try Setting.all(database) == ["mail.from": "b@example.com"])
+      try Setting.set(database, "mail.from", nil)
+      #expect(try Setting.find(database, "mail.from") == nil)
+    }
+  }
+
+  @Test("a phone keeps so many notifications, its newest, and others' stay")
+  func phones() throws {
+    try withDatabase { database in
+      func add(_ number: Int) throws -> Phone {
+        try Phone.add(
+          database, name: "iPhone \(number)", platform: .ios, bundleID: "com.example.shop", environment: .development,
+          token: token(number), state: ["app": "running"], now: noon)
+      }
+      let phones = [try add(1), try add(2)]
+      #expect(throws: StoreError.taken(noun: "phone", field: "token")) { try add(2) }
+      for number in 0..<12 {
+        try PhoneNotification.add(
+          database, phone: phones[number == 3 ? 1 : 0].id, apnsID: "id-\(number)",
+          headers: ["apns-topic": "com.example.shop"], payload: [UInt8(number)], keep: 5, now: noon + Double(number))
+      }
+      let page = try PhoneNotification.list(database, phone: phones[0].id, limit: 3)
+      #expect(page.items.map(\.payload) == [[11], [10], [9]])
+      #expect(page.items[0].headers["apns-topic"] == "com.example.shop")
+      let rest = try PhoneNotification.list(database, phone: phones[0].id, cursor: page.next, limit: 3)
+      #expect(rest.items.map(\.payload) == [[8], [7]])
+      #expect(try PhoneNotification.list(database, phone: phones[1].id, limit: 3).items.map(\.apnsID) == ["id-3"])
+      #expect(try PhoneNotification.find(database, id: rest.items[0].id) == rest.items[0])
+      try Phone.update(database, id: phones[0].id, name: "New", token: token(9), state: ["app": "killed"])
+      #expect(try Phone.all(database, token: token(9), environment: .development).map(\.name) == ["New"])
+      #expect(try Phone.all(database, token: token(9), environment: .production) == [])
+      #expect(try Phone.find(database, id: phones[0].id)?.state == ["app": "killed"])
+      try PhoneNotification.clear(database, phone: phones[1].id)
+      #expect(try Phone.delete(database, id: phones[0].id))
+      #expect(try Phone.all(database) == [phones[1]])
+      #expect(try database.int("SELECT count(*) FROM phone_notifications") == 0)
+    }
+  }
+}
