@@ -52,7 +52,7 @@ let package = Package(
     // Workers
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
     room("Certificates", knows: ["Push", "OpenSSL", "Store"]),
-    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL"]),
+    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor"]),
 
     // Faces
     room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),

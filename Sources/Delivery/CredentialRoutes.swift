@@ -1,0 +1,132 @@
+public import Foundation
+import OpenSSL
+public import Providers
+public import Push
+public import Reactor
+public import Store
+import Synchronization
+
+/// Routes over the credentials in the store: one APNs provider for each, kept with its connections until the
+/// credential changes.
+public final class CredentialRoutes: RouteFinder {
+  private struct Key: Hashable {
+    let credential: Int64
+    let certificate: Int64
+    let endpoint: String
+    let trust: String?
+  }
+
+  private let store: Store
+  private let loop: EventLoop
+  private let resolver: BlockingPool
+  private let simulator: @Sendable (Environment) -> APNsEndpoint?
+  private let clock: @Sendable () -> Date
+  private let open = Mutex<[Key: APNsRoute]>([:])
+
+  /// - Parameter simulator: where the built-in simulator listens; nil if it does not run.
+  public init(
+    store: Store, loop: EventLoop, resolver: BlockingPool,
+    simulator: @escaping @Sendable (Environment) -> APNsEndpoint? = { _ in nil },
+    clock: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.store = store
+    self.loop = loop
+    self.resolver = resolver
+    self.simulator = simulator
+    self.clock = clock
+  }
+
+  /// The route of an app's credential; see ``RouteFinder``.
+  public func route(
+    app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> any Route {
+    let found = try await store.read { database in
+      try Credential.find(database, app: app, provider: .apns, environment: environment)
+    }
+    guard let credential = found, let certificate = credential.certificateID else {
+      throw NoRoute(
+        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.")
+    }
+    let key = Key(
+      credential: credential.id, certificate: certificate, endpoint: credential.endpoint, trust: credential.trustPEM)
+    if let route = open.withLock({ $0[key] }) { return route }
+    let credentials = try await credentials(certificate)
+    let provider = try APNsProvider(
+      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, clock: clock, report: report)
+    let route = APNsRoute(credentialID: credential.id, provider: provider)
+    return open.withLock { routes in
+      if let first = routes[key] {
+        provider.stop()
+        return first
+      }
+      // A changed credential gets new connections; the old ones end when what is in flight has its results.
+      for (old, route) in routes where old.credential == key.credential {
+        route.provider.stop()
+        routes[old] = nil
+      }
+      routes[key] = route
+      return route
+    }
+  }
+
+  /// Closes every connection once what is in flight has its results.
+  public func stop() {
+    let routes = open.withLock { routes in
+      defer { routes = [:] }
+      return Array(routes.values)
+    }
+    for route in routes { route.provider.stop() }
+  }
+
+  private func credentials(_ id: Int64) async throws -> APNsCredentials {
+    let sealer = store.sealer
+    let (certificate, material) = try await store.read { database in
+      (
+        try TrackedCertificate.get(database, id: id),
+        try TrackedCertificate.material(database, id: id, sealer: sealer)
+      )
+    }
+    let details = certificate.details
+    if let chain = details.publicPEM {
+      let identity = TLSIdentity(certificateChainPEM: Array(chain.utf8), privateKeyPEM: material)
+      return .certificate(identity: identity, topics: details.topics)
+    }
+    guard let keyID = details.keyID, let teamID = details.teamID else {
+      throw NoRoute("The key \(details.name) has no key id or no team id. Upload it again with both.")
+    }
+    return .token(key: try PrivateKey(p8: String(decoding: material, as: UTF8.self)), keyID: keyID, teamID: teamID)
+  }
+
+  private func endpoint(_ credential: Credential) throws -> APNsEndpoint {
+    switch credential.endpoint {
+    case "apple": return APNsEndpoint(credential.environment)
+    case "simulator":
+      guard let endpoint = simulator(credential.environment) else {
+        throw NoRoute("The app sends to the built-in simulator, which is not running. Start Signalbox with --demo.")
+      }
+      return endpoint
+    default:
+      let parts = credential.endpoint.split(separator: ":")
+      guard parts.count == 2, let port = UInt16(parts[1]) else {
+        throw NoRoute("The endpoint \(credential.endpoint) is neither apple, simulator, nor host:port.")
+      }
+      return .custom(host: String(parts[0]), port: port, trust: credential.trustPEM.map { Array($0.utf8) })
+    }
+  }
+}
+
+/// A provider as a route.
+private struct APNsRoute: Route {
+  let credentialID: Int64
+  let provider: APNsProvider
+
+  func send(_ push: RoutedPush, to members: [AudienceMember]) {
+    var builder = APNsBatchBuilder(push: push.id, request: push.request, capacity: members.count)
+    for member in members {
+      builder.append(device: member.id, token: member.token, id: APNsID(seed: push.seed, device: member.id))
+    }
+    provider.submit(builder.build())
+  }
+
+  func cancel(push: Int64) { provider.cancel(push: push) }
+}

@@ -1,0 +1,53 @@
+public import Providers
+public import Push
+public import Store
+
+/// The way to the devices of one app in one environment: a credential, and the provider's connections behind it.
+public protocol Route: Sendable {
+  /// The credential's row, for its health.
+  var credentialID: Int64 { get }
+
+  /// Sends to each of `members`; every one comes back in exactly one report.
+  func send(_ push: RoutedPush, to members: [AudienceMember])
+
+  /// Gives up what has not left yet; it comes back as not sent.
+  func cancel(push: Int64)
+}
+
+/// What goes along a route, the same for all devices.
+public struct RoutedPush: Sendable {
+  /// The push's row id.
+  public let id: Int64
+  /// For the `apns-id` of each device.
+  public let seed: UInt64
+  /// Headers and payload.
+  public let request: APNsRequest
+
+  /// Creates one.
+  public init(id: Int64, seed: UInt64, request: APNsRequest) {
+    self.id = id
+    self.seed = seed
+    self.request = request
+  }
+}
+
+/// Finds routes.
+public protocol RouteFinder: Sendable {
+  /// The way to the iOS devices of an app.
+  ///
+  /// - Parameter report: where the results of every push go; the same on every call. Called on a thread that must not
+  ///   wait.
+  /// - Throws: ``NoRoute``, with the reason in words.
+  func route(
+    app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> any Route
+}
+
+/// Why an app's pushes cannot be sent in an environment.
+public struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong, and what to do.
+  public let description: String
+
+  /// Creates one.
+  public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,45 @@
+import Store
+
+/// Which devices of an audience are under way, and up to which id all have their outcome.
+///
+/// Devices are handed out in pages in the order of their ids; their results come in any order. The cursor moves page
+/// by page, so that what is kept does not grow with the audience.
+struct Walk {
+  private struct Page {
+    let last: Int64
+    var open: Set<Int64>
+  }
+
+  private var pages: [Page] = []
+  /// Every device up to this id has its outcome.
+  private(set) var cursor: Int64
+  /// The last id handed out.
+  private(set) var handedOut: Int64
+
+  /// How many devices are under way.
+  private(set) var underWay = 0
+
+  init(cursor: Int64) {
+    self.cursor = cursor
+    handedOut = cursor
+  }
+
+  mutating func handOut(_ members: [AudienceMember]) {
+    guard let last = members.last?.id else { return }
+    handedOut = last
+    pages.append(Page(last: last, open: Set(members.map(\.id))))
+    underWay += members.count
+  }
+
+  /// A device has its outcome.
+  mutating func finish(_ device: Int64) {
+    for index in pages.indices where device <= pages[index].last {
+      if pages[index].open.remove(device) != nil { underWay -= 1 }
+      break
+    }
+    while let first = pages.first, first.open.isEmpty {
+      cursor = first.last
+      pages.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,267 @@
+import Delivery
+import Foundation
+import Logging
+import OpenSSL
+import Providers
+import Push
+import Store
+import Synchronization
+import Testing
+
+/// A route whose provider is a closure.
+private final class TestRoute: Route {
+  let credentialID: Int64
+  private let answer: @Sendable (RoutedPush, [AudienceMember]) -> Void
+
+  init(credentialID: Int64, answer: @escaping @Sendable (RoutedPush, [AudienceMember]) -> Void) {
+    self.credentialID = credentialID
+    self.answer = answer
+  }
+
+  func send(_ push: RoutedPush, to members: [AudienceMember]) {
+    answer(push, members)
+  }
+
+  func cancel(push: Int64) {}
+}
+
+/// A route that answers nothing until it is cancelled.
+private final class HoldingRoute: Route {
+  private struct State {
+    var held: [(Int64, [AudienceMember])] = []
+    var isCancelled = false
+  }
+
+  let credentialID: Int64
+  private let state = Mutex(State())
+  private let report: @Sendable (SendReport) -> Void
+  private let heard: @Sendable () -> Void
+
+  init(credentialID: Int64, report: @escaping @Sendable (SendReport) -> Void, heard: @escaping @Sendable () -> Void) {
+    self.credentialID = credentialID
+    self.report = report
+    self.heard = heard
+  }
+
+  func send(_ push: RoutedPush, to members: [AudienceMember]) {
+    let isCancelled = state.withLock { state in
+      if !state.isCancelled { state.held.append((push.id, members)) }
+      return state.isCancelled
+    }
+    if isCancelled { giveUp(push.id, members) }
+    heard()
+  }
+
+  func cancel(push: Int64) {
+    let held = state.withLock { state in
+      state.isCancelled = true
+      defer { state.held = [] }
+      return state.held
+    }
+    for (push, members) in held { giveUp(push, members) }
+  }
+
+  private func giveUp(_ push: Int64, _ members: [AudienceMember]) {
+    report(SendReport(push: push, results: members.map { ($0.id, .notSent(reason: "cancelled")) }))
+  }
+}
+
+private struct TestRoutes: RouteFinder {
+  let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> any Route
+
+  func route(
+    app: Int64, environment: Push.Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> any Route { try find(report) }
+}
+
+private let noon = Date(timeIntervalSince1970: 1_795_176_000)
+
+private func token(_ number: Int) -> DeviceToken {
+  DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 30))
+}
+
+@Suite("Delivery engine")
+struct DeliveryEngineTests {
+  /// A store with an app, a credential, and `count` development devices; the odd ones carry the tag `odd`.
+  private func withStore(devices count: Int, _ body: (Store, App, Credential) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    let (app, credential) = try await store.write { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let devices = (0..<count).map { number in
+        var device = Registration(token: token(number), environment: .development, platform: .ios)
+        if number % 2 == 1 { device.tags = .set(["odd"]) }
+        return device
+      }
+      _ = try Device.register(database, app: app.id, devices, now: noon)
+      let credential = try Credential.bind(
+        database, app: app.id, provider: .apns, environment: .development, certificate: nil, endpoint: "simulator",
+        now: noon)
+      return (app, credential)
+    }
+    try await body(store, app, credential)
+    store.close()
+  }
+
+  private func push(_ store: Store, _ app: App, _ audience: JSONValue = "all") async throws -> PushRecord {
+    let draft: JSONValue = [
+      "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
+      "notification": ["body": "hello"],
+    ]
+    return try await store.write { database in
+      try PushRecord.create(
+        database,
+        NewPush(
+          uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
+          source: "test", createdBy: "test"), now: noon)
+    }
+  }
+
+  /// Runs an engine until the push has ended, and returns it.
+  private func carryOut(
+    _ store: Store, _ push: PushRecord, _ routes: TestRoutes,
+    during body: (DeliveryEngine) async throws -> Void = { _ in }
+  ) async throws -> PushRecord {
+    let engine = DeliveryEngine(
+      store: store, routes: routes, clock: { noon.addingTimeInterval(60) },
+      log: Logger(label: "test", sink: MemorySink()))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await engine.run() }
+      engine.enqueue(push.id)
+      try await body(engine)
+      engine.stop()
+      try await group.waitForAll()
+    }
+    return try await store.read { try PushRecord.get($0, id: push.id) }
+  }
+
+  private func accepting(_ credential: Credential) -> (TestRoutes, Mutex<[Int64]>.Box) {
+    let sent = Mutex<[Int64]>.Box([])
+    let routes = TestRoutes { report in
+      TestRoute(credentialID: credential.id) { push, members in
+        sent.mutex.withLock { $0 += members.map(\.id) }
+        report(SendReport(push: push.id, results: members.map { ($0.id, .outcome(.accepted)) }))
+      }
+    }
+    return (routes, sent)
+  }
+
+  @Test("a broadcast over several pages reaches every device once, and each has its outcome")
+  func broadcast() async throws {
+    try await withStore(devices: 2500) { store, app, credential in
+      let (routes, sent) = accepting(credential)
+      let push = try await carryOut(store, try await push(store, app), routes)
+      #expect(push.state == .finished)
+      #expect(push.target == 2500 && push.counts.accepted == 2500 && push.pending == 0)
+      #expect(sent.mutex.withLock { $0.count } == 2500)
+      #expect(Set(sent.mutex.withLock { $0 }).count == 2500)
+      let healthy = try await store.read { try Credential.find($0, id: credential.id) }
+      #expect(healthy?.lastAcceptedAt != nil)
+    }
+  }
+
+  @Test("a tag reaches only its devices")
+  func tag() async throws {
+    try await withStore(devices: 10) { store, app, credential in
+      let (routes, sent) = accepting(credential)
+      let push = try await carryOut(store, try await push(store, app, ["tag": ["odd"]]), routes)
+      #expect(push.target == 5 && push.counts.accepted == 5)
+      #expect(sent.mutex.withLock { $0.count } == 5)
+    }
+  }
+
+  @Test("a push whose process died goes on behind its last committed batch")
+  func resumed() async throws {
+    try await withStore(devices: 2500) { store, app, credential in
+      let begun = try await push(store, app)
+      // What a process left behind that recorded 1000 devices and then one out of order.
+      try await store.write { database in
+        _ = try PushRecord.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
+        try PushRecord.setTarget(database, id: begun.id, [.ios: 2500], lastDeviceID: try Device.lastID(database))
+        let done = Array(1...1000) + [1700]
+        _ = try Delivery.record(
+          database, push: begun.id,
+          done.map { DeliveryResult(deviceID: Int64($0), platform: .ios, outcome: .accepted, at: noon) },
+          cursor: 1000, now: noon)
+      }
+      let (routes, sent) = accepting(credential)
+      let push = try await carryOut(store, begun, routes)
+      #expect(push.state == .finished && push.counts.accepted == 2500)
+      #expect(sent.mutex.withLock { Set($0) } == Set((1001...2500).map(Int64.init)).subtracting([1700]))
+    }
+  }
+
+  @Test("every kind of result is kept as what it is; a dead token is retired")
+  func outcomes() async throws {
+    try await withStore(devices: 6) { store, app, credential in
+      let routes = TestRoutes { report in
+        TestRoute(credentialID: credential.id) { push, members in
+          let results: [SendResult] = [
+            .outcome(.accepted),
+            .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: noon.addingTimeInterval(30))),
+            .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)),
+            .outcome(.unknown(reason: "connection_lost")), .notSent(reason: "credential_refused"),
+            .retry(RetryCause(status: 503, reason: "ServiceUnavailable")),
+          ]
+          report(SendReport(push: push.id, results: zip(members.map(\.id), results).map { ($0, $1) }))
+        }
+      }
+      let push = try await carryOut(store, try await push(store, app), routes)
+      #expect(push.counts == OutcomeCounts(accepted: 1, failed: 2, deadToken: 1, skipped: 1, unknown: 1))
+      let states = try await store.read { database in try (1...6).map { try Device.get(database, id: $0).state } }
+      #expect(states == [.active, .dead, .quarantined, .active, .active, .active])
+    }
+  }
+
+  @Test("an app without a credential fails with words that help")
+  func noRoute() async throws {
+    try await withStore(devices: 1) { store, app, _ in
+      let routes = TestRoutes { _ in throw NoRoute("The app has no key.") }
+      let push = try await carryOut(store, try await push(store, app), routes)
+      #expect(push.state == .failed && push.error == "The app has no key.")
+    }
+  }
+
+  @Test("progress ends with the final counts, also for one who asks later")
+  func progress() async throws {
+    try await withStore(devices: 1500) { store, app, credential in
+      let (routes, _) = accepting(credential)
+      let record = try await push(store, app)
+      var last: PushProgress?
+      _ = try await carryOut(store, record, routes) { engine in
+        for await progress in try await engine.progress(record.id) { last = progress }
+      }
+      let late = DeliveryEngine(store: store, routes: routes, log: Logger(label: "test", sink: MemorySink()))
+      for await progress in try await late.progress(record.id) { last = progress }
+      #expect(last?.state == .finished && last?.counts.accepted == 1500 && last?.target == 1500)
+    }
+  }
+
+  @Test("a cancelled push sends no further page and says so")
+  func cancelled() async throws {
+    try await withStore(devices: 20_000) { store, app, credential in
+      let record = try await push(store, app)
+      let sent = AsyncStream.makeStream(of: Void.self)
+      let routes = TestRoutes { report in
+        HoldingRoute(credentialID: credential.id, report: report) { sent.continuation.yield() }
+      }
+      let push = try await carryOut(store, record, routes) { engine in
+        for await _ in sent.stream { break }
+        let wasStopped = try await engine.cancel(record.id)
+        #expect(wasStopped)
+      }
+      #expect(push.state == .cancelled)
+      #expect(push.counts.skipped <= 9000 && push.counts.accepted == 0)
+    }
+  }
+}
+
+extension Mutex where Value: Sendable {
+  /// A lock that closures can share.
+  final class Box: Sendable {
+    let mutex: Mutex<Value>
+    init(_ value: Value) { mutex = Mutex(value) }
+  }
+}
