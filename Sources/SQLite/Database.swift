@@ -147,8 +147,8 @@ public final class Database {
       // that (https://www.sqlite.org/pragma.html#pragma_synchronous).
       try script(
         """
-        PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768;
-        PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
+        PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;
+        PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8192; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
         """)
     case .reader:
       try script(

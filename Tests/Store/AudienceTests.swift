@@ -163,6 +163,16 @@ import Testing
     }
   }
 
+  @Test("a query that does look at every device is found out by these tests")
+  func slowPlan() throws {
+    try withAudience { database, _, _ in
+      let slow = try plan(database, ("SELECT id FROM devices WHERE name = ?", ["x"]))
+      #expect(slowSteps(slow) == ["SCAN devices"])
+      let kept = try plan(database, ("SELECT 1 FROM devices d JOIN (SELECT DISTINCT name FROM tags) t", []))
+      #expect(!slowSteps(kept).isEmpty)
+    }
+  }
+
   @Test("each kind of condition walks along its own index")
   func indexes() throws {
     try withAudience { database, app, _ in

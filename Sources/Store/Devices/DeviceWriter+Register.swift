@@ -11,9 +11,8 @@ extension DeviceWriter {
     init(_ database: Database) throws {
       insert = try database.prepare(
         """
-        INSERT INTO devices(app_id, environment, platform, state, token, alias, registration_id, name, created_at,
-          registered_at, seen_at)
-        VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?8, ?8) ON CONFLICT(token, app_id) DO NOTHING
+        INSERT INTO devices(app_id, environment, platform, state, token, alias, name, created_at, registered_at, seen_at)
+        VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7, ?7) ON CONFLICT(token, app_id) DO NOTHING
         """)
       find = try database.prepare("SELECT \(DeviceWriter.before) FROM devices WHERE token = ? AND app_id = ?")
     }
@@ -26,13 +25,13 @@ extension DeviceWriter {
     let kind = DeviceCounters.Kind(
       environment: registration.environment.code, platform: registration.platform.code,
       state: DeviceState.active.rawValue)
-    let known = try find(registration.token, app: app, registrar)
-    if let known {
-      var count = 0
-      if case .keep = registration.tags {} else { count = try newTags(registration.tags, of: known.id).count }
-      if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
-        return .rejected(problem)
-      }
+    let tags = registration.tags.applied(to: [])
+    // Most rows of an import are new: they are inserted without a look first, unless a limit asks for one.
+    if limits.devicesPerAlias == nil, tags.count <= limits.tagsPerDevice {
+      if let id = try insert(registration, app: app, kind, tags, registrar) { return .added(id) }
+    }
+    if let known = try find(registration.token, app: app, registrar) {
+      if let problem = try problem(limits, known, registration) { return .rejected(problem) }
       try change(
         known,
         to: Target(
@@ -40,19 +39,24 @@ extension DeviceWriter {
           name: registration.name, isRegistration: true))
       return .updated(known.id)
     }
-    let tags: [String] =
-      switch registration.tags {
-      case .keep: []
-      case .set(let tags): tags
-      case .edit(let add, _): add
-      }
     if let problem = try problem(limits, app: app, alias: registration.alias, before: nil, tags: tags.count) {
       return .rejected(problem)
     }
-    let id = try insert(registration, app: app, kind, registrar)
-    counters.add(1, app: app, kind)
-    try addTags(tags, device: id, app: app, kind)
+    guard let id = try insert(registration, app: app, kind, tags, registrar) else {
+      throw StoreError.notFound(noun: "device", id: registration.token.abbreviated)
+    }
     return .added(id)
+  }
+
+  private func problem(
+    _ limits: DeviceLimits, _ known: Before, _ registration: Registration
+  ) throws -> Problem? {
+    var count = 0
+    if case .keep = registration.tags {
+    } else {
+      count = registration.tags.applied(to: Set(try tags(of: known.id).keys)).count
+    }
+    return try problem(limits, app: known.app, alias: registration.alias, before: known, tags: count)
   }
 
   private func find(_ token: DeviceToken, app: Int64, _ registrar: Registrar) throws -> Before? {
@@ -63,25 +67,28 @@ extension DeviceWriter {
     return Self.before(registrar.find.row)
   }
 
+  /// Adds a device with its tags; nil if its token is known.
   private func insert(
-    _ registration: Registration, app: Int64, _ kind: DeviceCounters.Kind, _ registrar: Registrar
-  ) throws -> Int64 {
-    let registrationID = registration.registrationID.applied(to: nil)
-    if let registrationID { try release(registrationID, app: app, except: nil) }
+    _ registration: Registration, app: Int64, _ kind: DeviceCounters.Kind, _ tags: Set<String>, _ registrar: Registrar
+  ) throws -> Int64? {
     let insert = registrar.insert
     try insert.bind(1, app)
     try insert.bind(2, kind.environment)
     try insert.bind(3, kind.platform)
     try insert.bind(4, registration.token.bytes)
     try insert.bind(5, registration.alias.applied(to: nil))
-    try insert.bind(6, registrationID)
-    try insert.bind(7, registration.name.applied(to: nil))
-    try insert.bind(8, now.milliseconds)
+    try insert.bind(6, registration.name.applied(to: nil))
+    try insert.bind(7, now.milliseconds)
     try insert.run()
-    return database.lastInsertedID
-  }
-
-  private func newTags(_ change: TagChange, of device: Int64) throws -> Set<String> {
-    change.applied(to: Set(try tags(of: device).keys))
+    guard database.changes == 1 else { return nil }
+    let id = database.lastInsertedID
+    counters.add(1, app: app, kind)
+    try addTags(tags, device: id, app: app, kind)
+    // Afterwards, because another device may have it, and a row that is not added must not take it away.
+    if case .set(let registrationID?) = registration.registrationID {
+      try release(registrationID, app: app, except: id)
+      try database.run("UPDATE devices SET registration_id = ? WHERE id = ?", registrationID, id)
+    }
+    return id
   }
 }
