@@ -218,6 +218,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
       stopping = runJobs()
     }
     handlers.removeAll()
+    // What they hold may hold the loop.
+    timers = TimerHeap()
     threadID.store(0, ordering: .relaxed)
     finished.signal()
   }

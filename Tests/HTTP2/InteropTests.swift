@@ -92,7 +92,11 @@ struct InteropTests {
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.run()
-      defer { process.terminate() }
+      // Not SIGTERM: a child of one of Dispatch's threads is born with it blocked, and would stay for ever.
+      defer {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+      }
       let port = try await Self.listeningPort(of: process.processIdentifier)
       let tls = try TLSContext.client(trust: .pem(authority.pem), alpn: ["h2"])
       let client = try TestClient(running, endpoint: Endpoint(host: "127.0.0.1", port: port, tls: tls))

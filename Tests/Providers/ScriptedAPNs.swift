@@ -98,6 +98,7 @@ final class TestProvider: Sendable {
       },
       stateChanged: { [weak self] state in self?.change { $0.states.append(state) } })
     box.withLock { $0 = provider }
+    running.providers.withLock { $0.append(provider) }
   }
 
   func wait(until enough: @escaping @Sendable (Results) -> Bool) async -> Results {
@@ -151,11 +152,20 @@ extension APNsRequest {
   }
 }
 
-struct RunningAPNs {
+final class RunningAPNs: Sendable {
   let port: UInt16
   let authority: CertificateAuthority
   let clientLoop: EventLoop
   let resolver: BlockingPool
+  /// Stopped at the end.
+  let providers = Mutex<[APNsProvider]>([])
+
+  init(port: UInt16, authority: CertificateAuthority, clientLoop: EventLoop, resolver: BlockingPool) {
+    self.port = port
+    self.authority = authority
+    self.clientLoop = clientLoop
+    self.resolver = resolver
+  }
 
   func token() throws -> APNsCredentials {
     .token(key: try PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
@@ -198,6 +208,7 @@ func withAPNs(
   let running = RunningAPNs(port: bound.port, authority: authority, clientLoop: clientLoop, resolver: resolver)
   let result: Result<Void, any Error>
   do { result = .success(try await body(running)) } catch { result = .failure(error) }
+  running.providers.withLock { $0 }.forEach { $0.stop() }
   await server.stop()
   serverLoop.stop()
   clientLoop.stop()
