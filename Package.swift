@@ -51,7 +51,7 @@ let package = Package(
 
     // Workers
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
-    room("Certificates", knows: ["Push", "OpenSSL", "Store"]),
+    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite"]),
     room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor"]),
 
     // Faces
@@ -81,7 +81,7 @@ let package = Package(
     tests("Push", knows: ["Push"]),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
-    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push"]),
+    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite"]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor"]),
     tests(

@@ -1,0 +1,121 @@
+public import Foundation
+internal import OpenSSL
+internal import Push
+public import SQLite
+public import Store
+
+/// Keeps inspected files in the store, and says of all that is kept how long it lasts.
+public enum CertificateTracker {
+  /// What a person says beside the file.
+  public struct Labels: Sendable, Hashable {
+    /// Row id of the app that it belongs to.
+    public var appID: Int64?
+    /// Of a `.p8` whose file name does not say it: 10 letters and digits.
+    public var keyID: String?
+    /// Of a `.p8`, which never says it: 10 letters and digits.
+    public var teamID: String?
+    /// As uploaded.
+    public var fileName: String
+
+    /// Creates labels.
+    public init(fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil) {
+      self.fileName = fileName
+      self.appID = appID
+      self.keyID = keyID
+      self.teamID = teamID
+    }
+  }
+
+  /// Keeps a file; its private key is sealed.
+  ///
+  /// - Throws: `Problems` if a key comes without its ids, or the file is there already; then nothing is kept.
+  @discardableResult
+  public static func keep(
+    _ database: Database, _ file: InspectedFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
+  ) throws -> TrackedCertificate {
+    let details = try details(file, labels)
+    if let sha256 = details.sha256, let first = try TrackedCertificate.find(database, sha256: sha256).first,
+      first.details.hasPrivateKey || !details.hasPrivateKey
+    {
+      throw Problems([
+        Problem(
+          "file", code: "certificate.duplicate", "This file is kept already, as “{name}”, since {date}.",
+          ["name": first.details.name, "date": first.createdAt.formatted(.iso8601.year().month().day())])
+      ])
+    }
+    let material = Array((file.privateKey?.pkcs8PEM ?? "").utf8)
+    return try TrackedCertificate.add(database, details, material: material, sealer: sealer, by: user, now: now)
+  }
+
+  private static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
+    var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: labels.fileName)
+    details.appID = labels.appID
+    details.subject = file.summary?.subject
+    details.issuer = file.summary?.issuer
+    details.serial = file.summary?.serial
+    details.sha256 = file.sha256
+    details.teamID = file.teamID ?? filled(labels.teamID)
+    details.keyID = file.keyID ?? filled(labels.keyID)
+    details.environments = file.environments
+    details.topics = file.topics.map(\.name)
+    details.notBefore = file.notBefore
+    details.notAfter = file.notAfter
+    details.hasPrivateKey = file.privateKey != nil
+    if let certificate = file.certificate {
+      details.publicPEM = ([certificate] + file.otherCertificates).map(\.pem).joined()
+    }
+    guard file.kind == .apnsKey else { return details }
+    var problems: [Problem] = []
+    if !isAppleID(details.keyID) {
+      problems.append(
+        Problem(
+          "key_id", code: "certificate.key_id",
+          "Give the key id: 10 letters and digits, as in the file name AuthKey_ABCDE12345.p8 and the developer account."
+        ))
+    }
+    if !isAppleID(details.teamID) {
+      problems.append(
+        Problem(
+          "team_id", code: "certificate.team_id",
+          "Give the team id: 10 letters and digits, under Membership in the developer account."))
+    }
+    guard problems.isEmpty else { throw Problems(problems) }
+    return details
+  }
+
+  private static func filled(_ text: String?) -> String? {
+    let trimmed = text?.trimmingCharacters(in: .whitespaces)
+    return trimmed?.isEmpty == false ? trimmed : nil
+  }
+
+  private static func isAppleID(_ text: String?) -> Bool {
+    guard let text, text.utf8.count == 10 else { return false }
+    return text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) }
+  }
+
+  /// How long everything lasts that is kept, in one report.
+  ///
+  /// A row that cannot be understood is named in it: what is broken must never look fine.
+  public static func report(
+    _ database: Database, now: Date, within days: Int = Expiry.warningDays
+  ) throws -> ExpiryReport {
+    let uses = try TrackedCertificate.uses(database)
+    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    var items: [TrackedExpiry] = []
+    var unreadable: [ExpiryReport.Unreadable] = []
+    for certificate in try TrackedCertificate.all(database) {
+      let details = certificate.details
+      guard let kind = CertificateKind(rawValue: details.kind) else {
+        unreadable.append(
+          ExpiryReport.Unreadable(name: details.name, reason: "it is of the unknown kind “\(details.kind)”"))
+        continue
+      }
+      let app = details.appID.flatMap { apps[$0] } ?? uses[certificate.id]?.first?.bundleID
+      items.append(
+        TrackedExpiry(
+          name: details.name, kind: kind, app: app, topics: details.topics, environments: details.environments,
+          serial: details.serial, sha256: details.sha256, notBefore: details.notBefore, notAfter: details.notAfter))
+    }
+    return ExpiryReport(items, unreadable: unreadable, now: now, within: days)
+  }
+}

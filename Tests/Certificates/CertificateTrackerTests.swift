@@ -1,0 +1,102 @@
+import Certificates
+import Foundation
+import OpenSSL
+import Push
+import SQLite
+import Store
+import Testing
+
+@Suite("Certificate tracker")
+struct CertificateTrackerTests {
+  private let now = Date(timeIntervalSince1970: 1_795_176_000)
+
+  private func withStore(_ body: (Store, String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let path = folder.path + "/test.sqlite"
+    let store = try Store.open(path: path, sealer: SealingKey(), now: now)
+    defer { store.close() }
+    try body(store, path)
+  }
+
+  /// A push certificate with its key, as a .p12 with the password `secret`.
+  private func p12(until notAfter: Date) throws -> Data {
+    let authority = try CertificateAuthority(
+      subject: [.init(oid: "2.5.4.3", value: "Test CA")], notBefore: now.addingTimeInterval(-1e6),
+      notAfter: now.addingTimeInterval(1e9))
+    let blueprint = CertificateBlueprint.applePush(
+      topic: "com.example.shop", team: "TEAM123456", notBefore: now.addingTimeInterval(-1000),
+      notAfter: notAfter)
+    let (certificate, key) = try authority.issue(blueprint)
+    return try PKCS12.create(certificate: certificate, key: key, password: "secret")
+  }
+
+  private func keep(_ store: Store, _ data: Data, _ labels: CertificateTracker.Labels) throws -> TrackedCertificate {
+    let file = try CertificateFile.inspect(data: data, fileName: labels.fileName, password: "secret")
+    return try store.writeSync { database in
+      try CertificateTracker.keep(database, file, labels, sealer: store.sealer, by: "anna", now: now)
+    }
+  }
+
+  @Test("exactly 30 days left warns, 30 days and one second does not", arguments: [(0.0, Int32(1)), (1.0, Int32(0))])
+  func boundary(extra: Double, code: Int32) throws {
+    try withStore { store, _ in
+      _ = try keep(store, try p12(until: now.addingTimeInterval(30 * 86_400 + extra)), .init(fileName: "push.p12"))
+      let report = try store.readSync { try CertificateTracker.report($0, now: now) }
+      #expect(report.exitCode == code)
+      #expect(report.findings.first?.daysLeft == 30)
+    }
+  }
+
+  @Test("a private key comes back from its seal, and stands nowhere readable in the file")
+  func sealed() throws {
+    try withStore { store, path in
+      let kept = try keep(store, try p12(until: now.addingTimeInterval(86_400 * 365)), .init(fileName: "push.p12"))
+      #expect(kept.details.hasPrivateKey)
+      let material = try store.readSync { try TrackedCertificate.material($0, id: kept.id, sealer: store.sealer) }
+      let pem = String(decoding: material, as: UTF8.self)
+      #expect(try PrivateKey(pem: pem).matches(try Certificate(pem: try #require(kept.details.publicPEM))))
+      let secret = try #require(pem.split(separator: "\n").dropFirst().first)
+      for suffix in ["", "-wal"] {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+        #expect(bytes.range(of: Data(secret.utf8)) == nil)
+        #expect(bytes.range(of: Data("PRIVATE KEY".utf8)) == nil)
+      }
+    }
+  }
+
+  @Test("the same file twice is refused, and named")
+  func duplicate() throws {
+    try withStore { store, _ in
+      let data = try p12(until: now.addingTimeInterval(86_400))
+      _ = try keep(store, data, .init(fileName: "push.p12"))
+      let problems = #expect(throws: Problems.self) { _ = try keep(store, data, .init(fileName: "again.p12")) }
+      #expect(problems?.all.map(\.code) == ["certificate.duplicate"])
+      #expect(try store.readSync { try TrackedCertificate.all($0).count } == 1)
+    }
+  }
+
+  @Test("a .p8 needs its key id and team id; with them it never expires")
+  func key() throws {
+    try withStore { store, _ in
+      let pem = Data(try PrivateKey.generateP256().pkcs8PEM.utf8)
+      let problems = #expect(throws: Problems.self) { _ = try keep(store, pem, .init(fileName: "key.p8")) }
+      #expect(problems?.all.map(\.field) == ["key_id", "team_id"])
+      let kept = try keep(store, pem, .init(fileName: "AuthKey_ABCDE12345.p8", teamID: " TEAM123456 "))
+      #expect(kept.details.keyID == "ABCDE12345" && kept.details.teamID == "TEAM123456")
+      let report = try store.readSync { try CertificateTracker.report($0, now: now) }
+      #expect(report.exitCode == 0 && report.findings.first?.band == .neverExpires)
+    }
+  }
+
+  @Test("a row that cannot be understood is not passed over")
+  func unreadable() throws {
+    try withStore { store, _ in
+      _ = try keep(store, try p12(until: now.addingTimeInterval(86_400 * 365)), .init(fileName: "push.p12"))
+      try store.writeSync { _ = try $0.run("UPDATE certificates SET kind = 'novel'") }
+      let report = try store.readSync { try CertificateTracker.report($0, now: now) }
+      #expect(report.exitCode == 3 && report.unreadable.count == 1)
+    }
+  }
+}
