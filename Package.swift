@@ -70,6 +70,11 @@ let package = Package(
       ],
       swiftSettings: house),
 
+    // Measures the HTTP/2 client; see script/bench
+    .executableTarget(
+      name: "http2-bench", dependencies: ["HTTP2", "OpenSSL", "Providers", "Push", "Reactor"],
+      path: "script/http2-bench", swiftSettings: house),
+
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["SQLite"]),
     tests("OpenSSL", knows: ["OpenSSL", "Reactor"]),
