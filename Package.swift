@@ -94,7 +94,7 @@ let package = Package(
       knows: [
         "Console", "HTTPServer", "Mustache", "Store", "Delivery", "Certificates", "Simulator", "Push", "OpenSSL",
         "Reactor", "SQLite", "Providers", "Logging",
-      ]),
+      ], fixtures: true),
     tests(
       "Integration",
       knows: [

@@ -1,0 +1,57 @@
+import Foundation
+import Mustache
+import Push
+import Testing
+
+/// The templates against the view models that were agreed for them: `Fixtures/pages/<page>.<case>.json`.
+@Suite("Templates and their view models")
+struct TemplateFixtureTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  static let folder = root.appendingPathComponent("Tests/Console/Fixtures/pages")
+
+  static func value(_ json: JSONValue) -> Value {
+    switch json {
+    case .null: .null
+    case .bool(let flag): .bool(flag)
+    case .integer(let number): .integer(number)
+    case .double(let number): .double(number)
+    case .string(let text): .string(text)
+    case .array(let elements): .list(elements.map(value))
+    case .object(let members): .object(members.mapValues(value))
+    }
+  }
+
+  static func members(_ url: URL) throws -> [String: JSONValue] {
+    try #require(try JSONValue(parsing: Data(contentsOf: url)).object)
+  }
+
+  static let pages: [String] = {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []  // `count` notices
+    return files.filter { $0.hasSuffix(".json") && !$0.hasPrefix("layout") }.sorted()
+  }()
+
+  static let library = Result {
+    try TemplateLibrary(directory: root.appendingPathComponent("Templates").path, missingKey: .error)
+  }
+
+  @Test("there are view models for the page groups")
+  func count() {
+    let groups = Set(Self.pages.compactMap { $0.split(separator: "-").first })
+    #expect(groups.isSuperset(of: ["session", "errors", "overview"]))
+  }
+
+  @Test(
+    "each page renders from its view model without a missing key, and escapes what strangers wrote", arguments: pages)
+  func renders(page: String) throws {
+    let name = String(try #require(page.split(separator: ".").first)).replacing("-", with: "/")
+    var data = try Self.members(Self.folder.appendingPathComponent("layout.json"))
+    data.merge(try Self.members(Self.folder.appendingPathComponent(page))) { $1 }
+    data["t"] = .object(try Self.members(Self.root.appendingPathComponent("Templates/locales/en.json")))
+    let html = try Self.library.get().render(name, Self.value(.object(data)))
+    #expect(html.hasPrefix("<!doctype html>"))
+    #expect(!html.contains("<script>alert"))
+    #expect(!html.contains(" style="), "the content security policy allows no inline style")
+    #expect(!html.contains("onclick="), "nor inline script")
+  }
+}
