@@ -24,9 +24,9 @@ extension APNsPayload {
     /// Reads them from a payload.
     public init(payload: JSONValue) {
       let aps = payload["aps"]?.object ?? [:]
-      alert = aps["alert"].map { ![nil, "", [:]].contains($0) } ?? false
+      alert = aps["alert"].map { ![.null, "", [:]].contains($0) } ?? false
       badge = aps["badge"] != nil
-      sound = aps["sound"].map { ![nil, ""].contains($0) } ?? false
+      sound = aps["sound"].map { ![.null, ""].contains($0) } ?? false
       // JPush's clients send `true`; iOS takes either.
       contentAvailable = [1, true].contains(aps["content-available"])
     }

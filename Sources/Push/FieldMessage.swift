@@ -1,6 +1,5 @@
 /// What is said about a field of a request that cannot be read.
 public enum FieldMessage: String, MessageSet {
-  case syntax = "json.syntax"
   case required = "field.required"
   case choose = "field.choose"
   case expected = "field.expected"
@@ -20,7 +19,6 @@ public enum FieldMessage: String, MessageSet {
   /// The English sentence.
   public var english: String {
     switch self {
-    case .syntax: "This is not JSON: {detail}"
     case .required: "This is needed."
     case .choose: "Choose one of {choices}; nothing is preselected."
     case .expected: "Expected a JSON {expected}, found {found}."

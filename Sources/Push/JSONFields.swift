@@ -22,7 +22,7 @@ public final class JSONFields {
 
   /// Parses the body of a request.
   ///
-  /// - Throws: one problem, `json.syntax`, that says where the text goes wrong.
+  /// - Throws: one problem, that says where the text goes wrong.
   public convenience init(parsing data: Data) throws(Problems) {
     self.init(try JSONValue(body: data))
   }

@@ -13,7 +13,8 @@ public enum MessageCatalogue {
 
   /// The closed lists of sentences. A new list is added here, or its sentences cannot be translated.
   static let sets: [any MessageSet.Type] = [
-    FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self, LintMessage.self,
+    JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self,
+    LintMessage.self,
     CallbackContradiction.self, CallbackNote.self,
   ]
 

@@ -45,7 +45,7 @@ struct PushDraftTests {
     #expect((notification.threadID, notification.interruptionLevel) == ("t", .timeSensitive))
     #expect((notification.image, notification.link) == ("https://example.com/i.png", "comment"))
     #expect((notification.contentAvailable, notification.mutableContent) == (true, true))
-    #expect(notification.extras == ["n": 1, "x": [.double(1.5), nil]])
+    #expect(notification.extras == ["n": 1, "x": [.double(1.5), .null]])
     #expect(draft.apns.headers == ["apns-priority": "5"])
     #expect(draft.apns.payload == nil)
     #expect((draft.options.timeToLive, draft.options.rate, draft.options.dryRun) == (86400, 500, true))
@@ -106,7 +106,7 @@ struct PushDraftTests {
   func audiences() {
     let table: [(JSONValue?, String)] = [
       (nil, "audience audience.missing"), (.null, "audience audience.missing"), ([:], "audience audience.empty"),
-      (["tag": []], "audience audience.empty"), (["tag": nil], "audience audience.empty"),
+      (["tag": []], "audience audience.empty"), (["tag": .null], "audience audience.empty"),
       ("", "audience audience.form"), ("everybody", "audience audience.form"), ([], "audience audience.form"),
       (true, "audience audience.form"), (["segment": ["a"], "tag": ["b"]], "audience.segment field.not_yet"),
       (["tag": "beta"], "audience.tag field.expected"), (["alias": [1]], "audience.alias[0] field.expected"),
