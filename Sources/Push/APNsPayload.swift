@@ -49,7 +49,8 @@ public struct APNsPayload: Sendable, Hashable {
       topic = pushType == .mdm ? nil : draft.app + pushType.topicSuffix
     }
     priority =
-      headers[APNsHeader.priority].flatMap(Int.init) ?? draft.options.priority?.apns ?? (pushType == .background ? 5 : 10)
+      headers[APNsHeader.priority].flatMap(Int.init) ?? draft.options.priority?.apns
+      ?? (pushType == .background ? 5 : 10)
     collapseID = headers[APNsHeader.collapseID] ?? draft.options.collapseID
     timeToLive = draft.options.timeToLive
     fixedExpiration = headers[APNsHeader.expiration]

@@ -50,7 +50,9 @@ extension CallbackTable.Cell {
     var calls = row?.calls ?? 0...0
     if number == 19, state == .notRunning {
       // §5 row 19 speaks of foreground and background; for the rest Apple's page stands, with C5's condition.
-      arrival = [.init(method: .launch, condition: .unlessForceQuit), .init(method: .fetch, condition: .unlessForceQuit)]
+      arrival = [
+        .init(method: .launch, condition: .unlessForceQuit), .init(method: .fetch, condition: .unlessForceQuit),
+      ]
       contradictions = [.c5]
       calls = 0...2
     }

@@ -18,12 +18,13 @@ extension CallbackTable {
   private static let launchWithPush = call(.launch, .withPush)
   private static let backgroundLaunch = [call(.launch, .unlessForceQuit), call(.fetch, .unlessForceQuit)]
 
-  static let rows: [Row] = before7 + from7to9 + from10 + [
-    // 19
-    Row(
-      arrival: [call(.fetch)], banner: .no, icon: .nothingNew, calls: 1...1, sources: [.apple],
-      notes: [.silentThrottled, .notAfterForceQuit])
-  ]
+  static let rows: [Row] =
+    before7 + from7to9 + from10 + [
+      // 19
+      Row(
+        arrival: [call(.fetch)], banner: .no, icon: .nothingNew, calls: 1...1, sources: [.apple],
+        notes: [.silentThrottled, .notAfterForceQuit])
+    ]
 
   private static let before7: [Row] = [
     // 1

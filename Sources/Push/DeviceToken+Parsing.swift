@@ -60,7 +60,7 @@ extension DeviceToken {
     if text.contains(":APA91") { throw Problem("", TokenMessage.looksLikeFCM) }
     if let bytes = base64(text) { return (DeviceToken(bytes: bytes), .base64) }
     let bytes = try hexadecimal(text)
-    return (DeviceToken(bytes: bytes), text.contains("<") ? .description : .hexadecimal)
+    return (DeviceToken(bytes: bytes), text.hasPrefix("<") ? .description : .hexadecimal)
   }
 
   /// `{length = 32, bytes = 0x965b251c 6cb1926d … }`: whole only for short data, and then the count proves it.
@@ -78,14 +78,17 @@ extension DeviceToken {
   private static func hexadecimal(_ text: String) throws(Problem) -> [UInt8] {
     var text = text[...]
     var position = 0
-    if text.hasPrefix("0x") || text.hasPrefix("0X") {
+    if text.hasPrefix("<"), text.hasSuffix(">") {
+      text = text.dropFirst().dropLast()
+      position = 1
+    } else if text.hasPrefix("0x") || text.hasPrefix("0X") {
       text = text.dropFirst(2)
       position = 2
     }
     var digits: [UInt8] = []
     for character in text {
       position += 1
-      if character.isWhitespace || "<>:".contains(character) { continue }
+      if character.isWhitespace || character == ":" { continue }
       guard character.isASCII, let digit = character.hexDigitValue else {
         if character == "…" || character == "." { throw Problem("", TokenMessage.abbreviated) }
         let arguments = ["character": String(character), "position": String(position)]

@@ -31,7 +31,8 @@ public enum LintMessage: String, MessageSet {
     switch self {
     case .backgroundVisible:
       "A background push must not have an alert, badge or sound; with {keys} APNs refuses, delays or drops it."
-    case .backgroundPriority: "A background push must have the priority normal (5); Apple: “Using priority 10 is an error”."
+    case .backgroundPriority:
+      "A background push must have the priority normal (5); Apple: “Using priority 10 is an error”."
     case .backgroundNotAvailable: "A background push without content_available wakes nobody and shows nothing."
     case .backgroundOften:
       "iOS throttles background pushes: not more than two or three an hour, and none after a force-quit (Apple)."
@@ -41,7 +42,8 @@ public enum LintMessage: String, MessageSet {
     case .keyShadowed: "The extra “{key}” is overwritten by Signalbox's own key of that name."
     case .jsonAsText: "This text is JSON, and would be shown to people as it stands."
     case .empty: "There is nothing in this push: no text, badge, sound, or content_available."
-    case .extrasOnly: "Extras alone show nothing and wake nobody: add a text, or content_available for a background push."
+    case .extrasOnly:
+      "Extras alone show nothing and wake nobody: add a text, or content_available for a background push."
     case .payloadOverrides: "The raw payload is sent as it is: the notification's own fields are not used on iOS."
     case .nearLimit: "The payload has {size} of {limit} bytes."
     case .imageNotMutable: "Without mutable_content no service extension is started, and the image is not shown."

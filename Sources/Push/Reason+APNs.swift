@@ -90,7 +90,8 @@ extension Reason {
     Reason(
       "TopicDisallowed", .apns, 400, .afterCredential, .operations,
       cause: "The key or certificate may not push to this topic.",
-      remedy: "Look at the topics in the credential: use one for this bundle id and push type, or correct the bundle id."
+      remedy:
+        "Look at the topics in the credential: use one for this bundle id and push type, or correct the bundle id."
     ),
     Reason(
       "BadCertificate", .apns, 403, .afterCredential, .operations,
@@ -110,7 +111,8 @@ extension Reason {
       remedy: "Look at the key's rights in the Apple developer account."),
     Reason(
       "InvalidProviderToken", .apns, 403, .afterCredential, .operations,
-      cause: "Apple cannot verify the signature: key id, team id and key do not belong together, or the key was revoked.",
+      cause:
+        "Apple cannot verify the signature: key id, team id and key do not belong together, or the key was revoked.",
       remedy: "Compare key id and team id with the Apple developer account, and upload the .p8 file again."),
     Reason(
       "MissingProviderToken", .apns, 403, .afterCredential, .operations,

@@ -39,7 +39,7 @@ public enum Redaction {
     if word.hasPrefix("eyJ"), word.filter({ $0 == "." }).count == 2 { return "eyJ…" }
     if word.contains(":APA91") { return abbreviated(word) }
     // A path ends in its token, an assignment too.
-    let parts = word.split(omittingEmptySubsequences: false) { "/=:".contains($0) }
+    let parts = word.split(omittingEmptySubsequences: false) { "/=:.".contains($0) }
     guard parts.contains(where: isToken) else { return String(word) }
     var result = ""
     for part in parts {

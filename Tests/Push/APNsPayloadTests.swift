@@ -56,22 +56,39 @@ struct APNsPayloadTests {
   func reserved() {
     let payload = APNsPayload(draft { $0.notification.extras["aps"] = ["alert": "evil"] })
     #expect(payload.json["aps"] == ["alert": "Hi"])
-    #expect(payload.problems.map(\.description) == [
-      "notification.extras.aps: “aps” belongs to Apple; the app's own data must have another name."
-    ])
+    #expect(
+      payload.problems.map(\.description) == [
+        "notification.extras.aps: “aps” belongs to Apple; the app's own data must have another name."
+      ])
   }
 
   @Test("push type and priority follow from what is shown")
   func derived() {
     let table: [((inout PushDraft) -> Void, PushType, Int)] = [
       ({ _ in }, .alert, 10),
-      ({ $0.notification.body = nil; $0.notification.contentAvailable = true }, .background, 5),
+      (
+        {
+          $0.notification.body = nil; $0.notification.contentAvailable = true
+        }, .background, 5
+      ),
       ({ $0.notification.contentAvailable = true }, .alert, 10),
-      ({ $0.notification.body = nil; $0.notification.badge = 0 }, .alert, 10),
+      (
+        {
+          $0.notification.body = nil; $0.notification.badge = 0
+        }, .alert, 10
+      ),
       ({ $0.options.priority = .normal }, .alert, 5), ({ $0.options.priority = .low }, .alert, 1),
-      ({ $0.apns.headers = ["apns-priority": "1"]; $0.options.priority = .high }, .alert, 1),
+      (
+        {
+          $0.apns.headers = ["apns-priority": "1"]; $0.options.priority = .high
+        }, .alert, 1
+      ),
       ({ $0.options.pushType = .voip }, .voip, 10),
-      ({ $0.options.pushType = .voip; $0.apns.headers = ["apns-push-type": "location"] }, .location, 10),
+      (
+        {
+          $0.options.pushType = .voip; $0.apns.headers = ["apns-push-type": "location"]
+        }, .location, 10
+      ),
       ({ $0.apns.payload = ["aps": ["content-available": 1]] }, .background, 5),
       ({ $0.apns.payload = ["aps": ["content-available": true]] }, .background, 5),
       ({ $0.apns.payload = ["aps": ["content-available": 1, "sound": ""]] }, .background, 5),
@@ -113,7 +130,11 @@ struct APNsPayloadTests {
   func expiration() {
     let table: [((inout PushDraft) -> Void, String?)] = [
       ({ _ in }, nil), ({ $0.options.timeToLive = 0 }, "0"), ({ $0.options.timeToLive = 60 }, "1800000060"),
-      ({ $0.options.timeToLive = 60; $0.apns.headers["apns-expiration"] = "7" }, "7"),
+      (
+        {
+          $0.options.timeToLive = 60; $0.apns.headers["apns-expiration"] = "7"
+        }, "7"
+      ),
     ]
     for (change, expiration) in table {
       #expect(APNsPayload(draft(change)).expiration(sentAt: Self.now) == expiration)
@@ -159,10 +180,11 @@ struct APNsPayloadTests {
         $0.apns.payload = ["aps": "text"]
         $0.options.collapseID = String(repeating: "x", count: 65)
       })
-    #expect(payload.problems.map { "\($0.field) \($0.code)" } == [
-      "apns.payload.aps payload.aps_form", "apns.headers.apns-id header.ours",
-      "apns.headers.apns-priority header.priority", "options.collapse_id header.collapse_id",
-    ])
+    #expect(
+      payload.problems.map { "\($0.field) \($0.code)" } == [
+        "apns.payload.aps payload.aps_form", "apns.headers.apns-id header.ours",
+        "apns.headers.apns-priority header.priority", "options.collapse_id header.collapse_id",
+      ])
   }
 }
 

@@ -118,7 +118,8 @@ struct LintTests {
     }
   }
 
-  @Test("an app's own words among the extras are left alone", arguments: ["category", "event", "url", "type", "content"])
+  @Test(
+    "an app's own words among the extras are left alone", arguments: ["category", "event", "url", "type", "content"])
   func ownWords(key: String) {
     #expect(found { $0.notification.extras = [key: "x"] } == [])
   }
@@ -129,14 +130,13 @@ struct LintTests {
     #expect(lines(aps) == ["error notification.extras.aps payload.reserved_key"])
     try expectFixed(aps.first)
     let link = found {
-      $0.notification.extras = ["link": "x", "sbid": "y", "image": "fine"]
+      $0.notification.extras = ["link": "x", "image": "fine"]
       $0.notification.link = "comment"
     }
-    #expect(
-      lines(link) == [
-        "warning notification.extras.link lint.key_shadowed", "warning notification.extras.sbid lint.key_shadowed",
-      ])
+    #expect(lines(link) == ["warning notification.extras.link lint.key_shadowed"])
     try expectFixed(link.first)
+    let id = found { $0.notification.extras = ["sbid": "y"] }
+    #expect(lines(id) == ["warning notification.extras.sbid lint.key_shadowed"])
   }
 
   @Test(
