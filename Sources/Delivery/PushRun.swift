@@ -56,9 +56,7 @@ struct PushRun {
     setRoute(route)
     let routed = RoutedPush(
       id: id, seed: push.seed,
-      request: APNsRequest(
-        headers: APNsHeaders(draft, created: push.createdAt),
-        payload: APNsPayload(draft, uniqueID: push.uid).bytes))
+      request: APNsRequest(APNsPayload(draft, uid: push.uid), sentAt: push.createdAt))
     try await send(push, query, routed, route, isResumed: isResumed)
     try await end(push, isCancelled() ? .cancelled : .finished, error: nil)
   }
@@ -89,7 +87,7 @@ struct PushRun {
         // Android has no provider yet: said for each device, not passed over.
         inbox.add(
           members.filter { $0.platform != .ios }.map {
-            Inbox.Item(device: $0.id, result: .notSent(reason: "no_provider"))
+            Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.noProvider.rawValue))
           })
         continue
       }
@@ -126,7 +124,7 @@ struct PushRun {
     case .outcome(let final):
       outcome = final
       if case .accepted = final, verdicts.isEmpty { verdicts.append(.accepted(at: now)) }
-      if case .rejected(_, let reason, _) = final, Reason.find(reason).retry == .stopCredential {
+      if case .rejected(_, let reason, _) = final, Reason.of(reason).retry == .afterCredential {
         verdicts.append(.refused(at: now, reason: reason))
       }
     case .retry(let cause) where cause.status != 0:
@@ -137,7 +135,7 @@ struct PushRun {
       attempts = 0
     case .notSent(let reason):
       outcome = .skipped(reason: reason)
-      if reason == "no_provider" { platform = .android }
+      if reason == OwnReason.noProvider.rawValue { platform = .android }
       duration = 0
       attempts = 0
     }

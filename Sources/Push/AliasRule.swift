@@ -1,65 +1,92 @@
-/// What an app lets be an alias.
-public enum AliasRule: String, Sendable, Codable, CaseIterable {
-  /// Up to 255 bytes, no control characters.
+/// What an app's aliases (user ids) and tags may look like.
+public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
+  /// Any text without control characters.
   case none
-  /// JPush's: up to 40 bytes; letters, digits, `_`, Han characters and `@!#$&*+=.|` (PROTOCOLS §4.4).
+  /// JPush's: at most 40 bytes of UTF-8; letters, digits, `_`, Han characters and `@!#$&*+=.|`, so no `-`.
   case jpush
 
-  /// JPush's client result code for an alias of this form: 0, 6003 (characters) or 6004 (length).
+  /// What JPush's client library answers to an alias (PROTOCOLS §4.7).
+  public enum ResultCode: Int, Sendable {
+    case accepted = 0
+    case invalidCharacters = 6003
+    case tooLong = 6004
+  }
+
+  /// Bytes that an alias may have: JPush's limit, and ours where JPush's rule does not count.
+  public var limit: Int { self == .jpush ? JPushName.limit : 255 }
+
+  /// What JPush's client library would answer. Length is looked at before characters (S002: 41 bytes with `-` → 6004).
+  public static func resultCode(for alias: String) -> ResultCode {
+    if alias.utf8.count > JPushName.limit { return .tooLong }
+    return JPushName.firstForbidden(in: alias) == nil ? .accepted : .invalidCharacters
+  }
+
+  /// What is wrong with an alias under this rule.
+  public func problem(with alias: String) -> Problem? {
+    guard self == .jpush else { return PlainName.problem(with: alias, limit: limit) }
+    if alias.isEmpty { return Problem("", NameMessage.empty) }
+    switch Self.resultCode(for: alias) {
+    case .accepted: return nil
+    case .tooLong:
+      return Problem("", NameMessage.aliasTooLong, ["limit": String(limit), "count": String(alias.utf8.count)])
+    case .invalidCharacters:
+      let character = JPushName.firstForbidden(in: alias).map(String.init) ?? ""
+      return Problem("", NameMessage.aliasCharacter, ["character": character])
+    }
+  }
+
+  /// The form that S002's app gives a user id so that JPush takes it: `user-` becomes `usr-`, then `-` becomes `_`.
   ///
-  /// The length is checked before the characters, as the vectors of PROTOCOLS §4.7 show.
-  public static func jpushResultCode(for alias: String) -> Int {
-    if alias.utf8.count > 40 { return 6004 }
-    return alias.unicodeScalars.allSatisfy(isJPushCharacter) ? 0 : 6003
+  /// The server must derive it exactly as the app does, everywhere in the text.
+  public static func usr(_ alias: String) -> String {
+    alias.replacing("user-", with: "usr-").replacing("-", with: "_")
   }
 
-  /// The form that JPush takes, by which the seeds' server and app agree: `user-` → `usr_`, then `-` → `_`.
-  public static func jpushForm(of alias: String) -> String {
-    let short = alias.hasPrefix("user-") ? "usr-" + alias.dropFirst(5) : alias
-    return short.replacing("-", with: "_")
+  /// The ``usr(_:)`` form, if the rule refuses `alias` and takes that.
+  public func suggestion(for alias: String) -> String? {
+    let form = Self.usr(alias)
+    return problem(with: alias) != nil && problem(with: form) == nil ? form : nil
   }
+}
 
-  /// - Throws: ``Problem`` with an empty field.
-  public func check(_ alias: String) throws(Problem) {
-    guard !alias.isEmpty else { throw Problem("", code: "alias.empty", "An alias has at least one character.") }
-    switch self {
-    case .none:
-      guard alias.utf8.count <= 255 else {
-        throw Problem(
-          "", code: "alias.too_long", "An alias has at most {limit} bytes; this one has {bytes}.",
-          ["limit": "255", "bytes": String(alias.utf8.count)])
-      }
-      guard !alias.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else {
-        throw Problem("", code: "alias.control", "An alias has no control characters.")
-      }
-    case .jpush:
-      let suggestion = Self.jpushForm(of: alias)
-      let offered = Self.jpushResultCode(for: suggestion) == 0 && suggestion != alias ? suggestion : nil
-      switch Self.jpushResultCode(for: alias) {
-      case 0: return
-      case 6004:
-        throw Problem(
-          "", code: offered == nil ? "alias.jpush_too_long" : "alias.jpush_too_long_offer",
-          offered == nil
-            ? "JPush takes aliases of at most 40 bytes (code 6004); this one has {bytes}."
-            : "JPush takes aliases of at most 40 bytes (code 6004); this one has {bytes}. Use {offer} in app and server.",
-          ["bytes": String(alias.utf8.count), "offer": offered ?? ""])
-      default:
-        throw Problem(
-          "", code: offered == nil ? "alias.jpush_characters" : "alias.jpush_characters_offer",
-          offered == nil
-            ? "JPush takes letters, digits, _, Han characters and @!#$&*+=.| in an alias (code 6003)."
-            : "JPush takes letters, digits, _, Han characters and @!#$&*+=.| in an alias (code 6003), no hyphen. Use {offer} in app and server.",
-          ["offer": offered ?? ""])
-      }
-    }
-  }
+/// JPush's rule for aliases and tags (PROTOCOLS §4.4).
+enum JPushName {
+  static let limit = 40
 
-  static func isJPushCharacter(_ scalar: Unicode.Scalar) -> Bool {
+  /// The first character that must not stand in an alias or tag.
+  static func firstForbidden(in name: String) -> Unicode.Scalar? { name.unicodeScalars.first { !allows($0) } }
+
+  private static func allows(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
-    case "a"..."z", "A"..."Z", "0"..."9", "_": true
-    case "@", "!", "#", "$", "&", "*", "+", "=", ".", "|", "￥": true
-    default: scalar.properties.isIdeographic
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "!", "#", "$", "&", "*", "+", "=", ".", "|": true
+    // Han: the unified ideographs, their extensions, and the compatibility ideographs.
+    case "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{F900}"..."\u{FAFF}", "\u{20000}"..."\u{323AF}": true
+    default: false
     }
+  }
+}
+
+/// A name that only people and we read.
+enum PlainName {
+  static func problem(with name: String, limit: Int) -> Problem? {
+    if name.isEmpty { return Problem("", NameMessage.empty) }
+    if name.utf8.count > limit {
+      return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
+    }
+    if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
+      return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
+    }
+    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
+      return Problem("", NameMessage.blankEdge)
+    }
+    return nil
+  }
+}
+
+extension Unicode.Scalar {
+  /// As `U+0007`.
+  var codePoint: String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }

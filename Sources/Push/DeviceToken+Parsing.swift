@@ -1,90 +1,169 @@
 import Foundation
 
 extension DeviceToken {
-  /// Reads a token in any notation that people paste.
-  ///
-  /// For iOS: hexadecimal digits in either case, with blanks, colons or `0x`, or as `NSData` prints them
-  /// (`<77366f0d c4a4f2f4 …>`). For Android: the FCM token as it is.
-  ///
-  /// - Throws: ``Problem`` with an empty field; `device_token.lossy` for iOS 13's description of `Data`, which has
-  ///   lost bytes and so can never be a token again.
+  /// In which notation a token was given.
+  public enum Notation: String, Sendable, CaseIterable {
+    /// Digits, in any case, also with blanks, colons, or `0x` before them.
+    case hexadecimal
+    /// `<77366f0d c4a4f2f4 …>`, as NSData printed it up to iOS 12.
+    case description
+    /// The 32 bytes in Base64 or Base64URL.
+    case base64
+    /// The text of a Firebase registration token.
+    case text
+  }
+
+  /// APNs: 32 bytes today, Live Activities more. "Don't make assumptions about device token size" (Apple, Sending
+  /// notification requests to APNs), so these are the bounds of the plausible.
+  public static let hexadecimalDigits = 64...400
+  /// Firebase: about 140 to 200 characters today; not documented.
+  public static let firebaseCharacters = 20...1024
+
+  /// Understands a token as people have it: copied from a log, a database, or a debugger.
   public init(parsing text: String, platform: Platform) throws(Problem) {
-    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !trimmed.isEmpty else {
-      throw Problem("", code: "device_token.empty", "Enter a device token.")
-    }
-    switch platform {
-    case .ios: try self.init(apns: trimmed)
-    case .android: try self.init(fcm: trimmed)
-    }
+    self = try Self.reading(text, platform: platform).token
   }
 
-  private init(apns text: String) throws(Problem) {
-    if text.contains("...") || text.contains("…") || (text.contains("length") && text.contains("bytes")) {
-      throw Problem(
-        "", code: "device_token.lossy",
-        "This is how iOS 13 and later describe Data: the middle of the token is missing, so it cannot be used. Log it with deviceToken.map { String(format: \"%02x\", $0) }.joined() and paste that."
-      )
-    }
-    var digits = text[...]
-    if digits.hasPrefix("<"), digits.hasSuffix(">") { digits = digits.dropFirst().dropLast() }
-    if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits = digits.dropFirst(2) }
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for (offset, scalar) in digits.unicodeScalars.enumerated() {
-      if scalar.properties.isWhitespace || scalar == ":" { continue }
-      guard scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
-        throw Problem(
-          "", code: "device_token.not_hexadecimal",
-          "A device token of APNs has only the digits 0–9 and a–f; the character “{character}” at position {position} is neither.",
-          ["character": String(Character(scalar)), "position": String(offset + 1)])
-      }
-      if let first = high {
-        bytes.append(first << 4 | UInt8(digit))
-        high = nil
-      } else {
-        high = UInt8(digit)
+  /// Understands the token of a device of one of `platforms`, for an audience that names tokens of either kind.
+  public init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
+    do {
+      self = try Self.reading(text, platform: .ios).token
+    } catch {
+      guard platforms.contains(.android) else { throw error }
+      do {
+        self = try Self.reading(text, platform: .android).token
+      } catch let other {
+        throw platforms.contains(.ios) && error.code != TokenMessage.looksLikeFCM.code ? error : other
       }
     }
-    if high != nil {
-      throw Problem(
-        "", code: "device_token.odd", "The token has {digits} hexadecimal digits, an odd number: a digit is missing.",
-        ["digits": String(bytes.count * 2 + 1)])
-    }
-    guard bytes.count >= 32 else {
-      throw Problem(
-        "", code: "device_token.short",
-        "The token has {digits} hexadecimal digits; APNs tokens have at least 64. Part of it may be missing.",
-        ["digits": String(bytes.count * 2)])
-    }
-    guard bytes.count <= 200 else {
-      throw Problem(
-        "", code: "device_token.long", "The token has {digits} hexadecimal digits; at most 400 are taken.",
-        ["digits": String(bytes.count * 2)])
-    }
-    self.init(bytes: bytes)
   }
 
-  private init(fcm text: String) throws(Problem) {
-    guard text.utf8.count <= 4096 else {
-      throw Problem(
-        "", code: "device_token.fcm_long", "The token has {bytes} bytes; at most 4096 are taken.",
-        ["bytes": String(text.utf8.count)])
+  /// As ``init(parsing:platform:)``, and says in which notation the token was, for a form that confirms it.
+  public static func reading(
+    _ text: String, platform: Platform
+  ) throws(Problem) -> (token: DeviceToken, notation: Notation) {
+    let text = unwrapped(text)
+    guard !text.isEmpty else { throw Problem("", TokenMessage.empty) }
+    return switch platform {
+    case .ios: try readingAPNs(text)
+    case .android: (try readingFirebase(text), .text)
     }
-    // FCM: "<fid>:APA91b…", URL-safe base64 and a colon (PROTOCOLS §2).
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-      throw Problem(
-        "", code: "device_token.fcm_characters",
-        "An FCM token has no blanks and only ASCII characters: copy it again as one line.")
-    }
-    self.init(bytes: Array(text.utf8))
   }
 
-  /// As people see it: hexadecimal digits for iOS, the text for Android.
-  public func text(on platform: Platform) -> String {
-    switch platform {
-    case .ios: hexadecimal
-    case .android: String(decoding: bytes, as: UTF8.self)
+  // MARK: APNs
+
+  private static func readingAPNs(_ text: String) throws(Problem) -> (DeviceToken, Notation) {
+    if text.hasPrefix("{") || text.contains("length") { return (try readingData(text), .description) }
+    if text.hasSuffix(" bytes"), Int(text.dropLast(6)) != nil {
+      throw Problem("", TokenMessage.noBytes, ["remedy": TokenMessage.remedy])
     }
+    if text.contains(":APA91") { throw Problem("", TokenMessage.looksLikeFCM) }
+    if let bytes = base64(text) { return (DeviceToken(bytes: bytes), .base64) }
+    let bytes = try hexadecimal(text)
+    return (DeviceToken(bytes: bytes), text.hasPrefix("<") ? .description : .hexadecimal)
+  }
+
+  /// `{length = 32, bytes = 0x965b251c 6cb1926d … }`: whole only for short data, and then the count proves it.
+  private static func readingData(_ text: String) throws(Problem) -> DeviceToken {
+    let lossy = Problem("", TokenMessage.lossy, ["remedy": TokenMessage.remedy])
+    guard !text.contains("..."), !text.contains("…"), let start = text.range(of: "0x") else { throw lossy }
+    let bytes = try hexadecimal(text[start.upperBound...].filter { $0 != "}" })
+    let stated = text[..<start.lowerBound].filter { $0.isASCII && $0.isNumber }
+    guard Int(stated) == bytes.count else {
+      throw Problem("", TokenMessage.wrongLength, ["stated": String(stated), "count": String(bytes.count)])
+    }
+    return DeviceToken(bytes: bytes)
+  }
+
+  private static func hexadecimal(_ text: String) throws(Problem) -> [UInt8] {
+    var text = text[...]
+    var position = 0
+    if text.hasPrefix("<"), text.hasSuffix(">") {
+      text = text.dropFirst().dropLast()
+      position = 1
+    } else if text.hasPrefix("0x") || text.hasPrefix("0X") {
+      text = text.dropFirst(2)
+      position = 2
+    }
+    var digits: [UInt8] = []
+    for character in text {
+      position += 1
+      if character.isWhitespace || character == ":" { continue }
+      guard character.isASCII, let digit = character.hexDigitValue else {
+        if character == "…" || character == "." { throw Problem("", TokenMessage.abbreviated) }
+        let arguments = ["character": String(character), "position": String(position)]
+        throw Problem("", TokenMessage.notHexadecimal, arguments)
+      }
+      digits.append(UInt8(digit))
+    }
+    let count = String(digits.count)
+    if digits.count > hexadecimalDigits.upperBound {
+      throw Problem("", TokenMessage.tooLong, ["limit": String(hexadecimalDigits.upperBound), "count": count])
+    }
+    if !digits.count.isMultiple(of: 2) { throw Problem("", TokenMessage.oddLength, ["count": count]) }
+    if digits.count < hexadecimalDigits.lowerBound {
+      throw Problem("", TokenMessage.tooShort, ["limit": String(hexadecimalDigits.lowerBound), "count": count])
+    }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  /// 32 bytes in Base64: 43 characters and perhaps a `=`. Hexadecimal text with a slip is not taken for it: of 43
+  /// random Base64 characters some 28 are no hexadecimal digits, and eight are asked for.
+  private static func base64(_ text: String) -> [UInt8]? {
+    let bare = text.hasSuffix("=") ? text.dropLast() : text[...]
+    guard bare.utf8.count == 43, bare.filter({ !$0.isHexDigit }).count >= 8 else { return nil }
+    let standard = bare.replacing("-", with: "+").replacing("_", with: "/")
+    guard let data = Data(base64Encoded: standard + "="), data.count == 32 else { return nil }
+    return [UInt8](data)
+  }
+
+  // MARK: Firebase
+
+  private static func readingFirebase(_ text: String) throws(Problem) -> DeviceToken {
+    if text.contains("...") || text.contains("…") { throw Problem("", TokenMessage.abbreviated) }
+    if text.hasPrefix("<") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)) {
+      throw Problem("", TokenMessage.looksLikeAPNs)
+    }
+    for (index, character) in text.enumerated() where !isFirebase(character) {
+      let arguments = ["character": String(character), "position": String(index + 1)]
+      throw Problem("", TokenMessage.notFCM, arguments)
+    }
+    guard firebaseCharacters.contains(text.utf8.count) else {
+      throw Problem(
+        "", TokenMessage.lengthFCM,
+        [
+          "low": String(firebaseCharacters.lowerBound), "high": String(firebaseCharacters.upperBound),
+          "count": String(text.utf8.count),
+        ])
+    }
+    return DeviceToken(bytes: Array(text.utf8))
+  }
+
+  private static func isFirebase(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || "_-:.%~".contains(character))
+  }
+
+  // MARK: What stands around it
+
+  /// Without blanks and quotation marks around, and without `deviceToken=` or `Optional(…)` as logs have it (S002).
+  private static func unwrapped(_ text: String) -> String {
+    var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.hasPrefix("Optional("), text.hasSuffix(")") { text = String(text.dropFirst(9).dropLast()) }
+    if let open = text.firstIndex(of: "<"), let close = text[open...].firstIndex(of: ">") {
+      return String(text[open...close])
+    }
+    return text.trimmingCharacters(in: CharacterSet(charactersIn: "\"'“”"))
+  }
+}
+
+extension DeviceToken {
+  /// As a person would give it: Firebase's text, otherwise hexadecimal digits. Both are read again by
+  /// ``init(parsing:platforms:)``.
+  public var text: String {
+    // 32 bytes of an APNs token are never by chance this very word.
+    guard let text = String(validating: bytes, as: UTF8.self), text.contains(":APA91"),
+      text.allSatisfy(Self.isFirebase)
+    else { return hexadecimal }
+    return text
   }
 }

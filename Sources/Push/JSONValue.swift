@@ -10,10 +10,13 @@ public enum JSONValue: Sendable, Hashable, Codable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Parses a document.
+  /// Parses a document, strictly: no trailing commas, no key twice in one object, no number that would be rounded.
   ///
-  /// - Throws: `DecodingError.dataCorrupted`, with line and column where the text goes wrong.
-  public init(parsing data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
+  /// - Throws: what is wrong, with line and column.
+  public init(parsing data: Data) throws(Problem) {
+    var parser = JSONParser(Array(data))
+    self = try parser.document()
+  }
 
   /// Reads a value from any decoder.
   public init(from decoder: any Decoder) throws {
@@ -78,8 +81,9 @@ public enum JSONValue: Sendable, Hashable, Codable {
   public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 }
 
+// Not by `nil`: where a `JSONValue?` is meant, `found ? value : nil` would silently become `.null`.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
@@ -93,6 +97,4 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { $1 })
   }
-  /// Null.
-  public init(nilLiteral: ()) { self = .null }
 }

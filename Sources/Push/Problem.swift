@@ -20,9 +20,19 @@ public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The English sentence, filled in.
   public var text: String { filling(template) }
 
-  /// Another language's sentence, filled in.
+  /// Another language's sentence, filled in. In one pass: what an argument says is never taken for a placeholder.
   public func filling(_ template: String) -> String {
-    arguments.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
+    var filled = ""
+    var rest = template[...]
+    while let open = rest.firstIndex(of: "{") {
+      filled += rest[..<open]
+      rest = rest[open...]
+      guard let close = rest.firstIndex(of: "}") else { break }
+      let name = String(rest[rest.index(after: open)..<close])
+      filled += arguments[name] ?? "{\(name)}"
+      rest = rest[rest.index(after: close)...]
+    }
+    return filled + rest
   }
 
   /// The same problem, seen from outside: `under("audience")` turns `tag[3]` into `audience.tag[3]`.

@@ -62,7 +62,7 @@ private final class HoldingRoute: Route {
   }
 
   private func giveUp(_ push: Int64, _ members: [AudienceMember]) {
-    report(SendReport(push: push, results: members.map { ($0.id, .notSent(reason: "cancelled")) }))
+    report(SendReport(push: push, results: members.map { ($0.id, .notSent(reason: OwnReason.cancelled.rawValue)) }))
   }
 }
 
@@ -202,7 +202,8 @@ struct DeliveryEngineTests {
             .outcome(.accepted),
             .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: noon.addingTimeInterval(30))),
             .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)),
-            .outcome(.unknown(reason: "connection_lost")), .notSent(reason: "credential_refused"),
+            .outcome(.unknown(reason: OwnReason.connectionLost.rawValue)),
+            .notSent(reason: OwnReason.credentialRefused.rawValue),
             .retry(RetryCause(status: 503, reason: "ServiceUnavailable")),
           ]
           report(SendReport(push: push.id, results: zip(members.map(\.id), results).map { ($0, $1) }))

@@ -199,7 +199,7 @@ struct APNsProviderTests {
       client.provider.cancel(push: 8)
       client.provider.cancel(push: 7)
       let results = await client.wait { $0.results.count == 10 }
-      #expect(results.count(.notSent(reason: "cancelled")) == 10)
+      #expect(results.count(.notSent(reason: OwnReason.cancelled.rawValue)) == 10)
     }
   }
 
@@ -249,7 +249,7 @@ struct APNsProviderTests {
       client.provider.stop()
       client.submit(10..<20)
       let results = await client.wait { $0.results.count == 20 }
-      #expect(results.count(.notSent(reason: "stopped")) == 20)
+      #expect(results.count(.notSent(reason: OwnReason.interrupted.rawValue)) == 20)
     }
   }
 }

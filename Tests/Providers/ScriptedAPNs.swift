@@ -146,9 +146,7 @@ extension APNsRequest {
       app: "com.example.app", environment: .development, platforms: [.ios], audience: .all, notification: notification)
     draft.options.timeToLive = 3600
     draft.options.collapseID = "lunch"
-    return APNsRequest(
-      headers: APNsHeaders(draft, created: Date(timeIntervalSince1970: 1_800_000_000)),
-      payload: APNsPayload(draft).bytes)
+    return APNsRequest(APNsPayload(draft), sentAt: Date(timeIntervalSince1970: 1_800_000_000))
   }
 }
 

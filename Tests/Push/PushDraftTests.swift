@@ -1,158 +1,222 @@
 import Foundation
-import Push
 import Testing
 
-@Suite("Push draft")
+@testable import Push
+
+@Suite("A push, read from JSON")
 struct PushDraftTests {
-  static func draft(_ text: String) throws -> PushDraft {
-    try PushDraft(json: try JSONValue(parsing: Data(text.utf8)))
+  /// The example of INTERFACE.md, filled in.
+  static let whole = #"""
+    { "app": "com.example.app", "environment": "development", "platforms": ["ios", "android"],
+      "audience": { "tag": ["beta"], "tag_and": ["a"], "tag_not": ["b"], "alias": ["usr_1"],
+        "registration_id": ["13165ffa4e0b5fb6ba3"],
+        "device_token": ["<77366f0d c4a4f2f4 74fe24de 5db46132 c725ee1a 8e41b1fc a9a511bc 832c0113>"], "segment": [] },
+      "notification": { "title": "T", "subtitle": "S", "body": "B", "badge": 1, "sound": "default", "category": "c",
+        "thread_id": "t", "interruption_level": "time-sensitive", "image": "https://example.com/i.png",
+        "link": "comment", "content_available": true, "mutable_content": true, "extras": { "n": 1, "x": [1.5, null] } },
+      "apns": { "headers": { "APNS-Priority": 5 }, "payload": { } }, "android": { },
+      "options": { "time_to_live": 86400, "priority": "high", "collapse_id": "k", "push_type": "alert", "rate": 500,
+        "dry_run": true }, "send_at": "2026-12-01T09:00:00Z" }
+    """#
+
+  static let least: JSONValue = [
+    "app": "com.example.app", "environment": "production", "audience": "all", "notification": ["body": "Hi"],
+  ]
+
+  static func read(_ change: (inout [String: JSONValue]) -> Void) throws(Problems) -> PushDraft {
+    var members = least.object ?? [:]
+    change(&members)
+    return try PushDraft(json: .object(members))
   }
 
-  static func problems(_ text: String) throws -> [String: String] {
-    do {
-      _ = try draft(text)
-      return [:]
-    } catch let problems as Problems {
-      return Dictionary(problems.all.map { ($0.field, $0.code) }) { first, _ in first }
+  @Test("the whole example is understood")
+  func wholeExample() throws {
+    let draft = try PushDraft(json: JSONValue(parsing: Data(Self.whole.utf8)))
+    guard case .rule(let rule) = draft.audience else { throw Problem("", code: "", "no rule") }
+    #expect(draft.app == "com.example.app")
+    #expect(draft.environment == .development)
+    #expect(draft.platforms == [.ios, .android])
+    #expect((rule.tag, rule.tagAnd, rule.tagNot) == (["beta"], ["a"], ["b"]))
+    #expect((rule.alias, rule.registrationID) == (["usr_1"], ["13165ffa4e0b5fb6ba3"]))
+    #expect(rule.deviceToken.map(\.hexadecimal) == [DeviceTokenTests.hex])
+    let notification = draft.notification
+    #expect((notification.title, notification.subtitle, notification.body) == ("T", "S", "B"))
+    #expect((notification.badge, notification.sound, notification.category) == (1, "default", "c"))
+    #expect((notification.threadID, notification.interruptionLevel) == ("t", .timeSensitive))
+    #expect((notification.image, notification.link) == ("https://example.com/i.png", "comment"))
+    #expect((notification.contentAvailable, notification.mutableContent) == (true, true))
+    #expect(notification.extras == ["n": 1, "x": [.double(1.5), .null]])
+    #expect(draft.apns.headers == ["apns-priority": "5"])
+    #expect(draft.apns.payload == nil)
+    #expect((draft.options.timeToLive, draft.options.rate, draft.options.dryRun) == (86400, 500, true))
+    #expect((draft.options.priority, draft.options.collapseID, draft.options.pushType) == (.high, "k", .alert))
+    #expect(draft.sendAt == Date(timeIntervalSince1970: 1_796_115_600))
+  }
+
+  @Test("what is written is read again, and is written the same")
+  func roundTrip() throws {
+    let texts = [
+      Self.whole, Self.least.text(),
+      #"{"app":"a.b","environment":"production","platforms":["android"],"audience":{"device_token":["\#(DeviceTokenTests.firebase)"]},"apns":{"payload":{"aps":{"alert":"x"}}}}"#,
+    ]
+    for text in texts {
+      let draft = try PushDraft(json: JSONValue(parsing: Data(text.utf8)))
+      #expect(try PushDraft(json: JSONValue(parsing: draft.json.data())) == draft)
+      #expect(try Audience(json: draft.audience.json) == draft.audience)
+      #expect(try PushNotification(json: draft.notification.json) == draft.notification)
+      #expect(try PushDraft.APNsOverrides(json: draft.apns.json) == draft.apns)
+      #expect(try PushDraft.Options(json: draft.options.json) == draft.options)
     }
   }
 
-  @Test("the whole of the API's body is read, and written again the same")
-  func roundTrip() throws {
-    let text = """
-      { "app": "com.example.app", "environment": "development", "platforms": ["ios", "android"],
-        "audience": { "tag": ["beta"], "tag_and": [], "tag_not": ["old"], "alias": ["usr_1"],
-          "registration_id": ["13165ffa4e0b5fb6ba3"],
-          "device_token": ["<77366f0d c4a4f2f4 74fe24de 5db46132 c725ee1a 8e41b1fc a9a511bc 832c0113>"], "segment": [] },
-        "notification": { "title": "t", "subtitle": "s", "body": "b", "badge": 1, "sound": "default",
-          "category": "c", "thread_id": "x", "interruption_level": "active", "link": "comment",
-          "extras": { "n": 12345678901234567, "f": 1.5, "z": null, "a": [true] } },
-        "apns": { "headers": { "apns-priority": "5" } }, "android": { },
-        "options": { "time_to_live": 86400, "priority": "high", "collapse_id": "k", "push_type": "alert",
-          "rate": 500, "dry_run": false }, "send_at": "2026-12-01T09:00:00Z" }
-      """
-    let draft = try Self.draft(text)
+  @Test("the least that is needed: app, environment, audience, and something to say")
+  func least() throws {
+    let draft = try PushDraft(json: Self.least)
+    #expect(draft.audience == .all)
     #expect(draft.platforms == [.ios, .android])
-    #expect(draft.notification.extras["n"] == 12_345_678_901_234_567)
-    #expect(draft.sendAt == Date(timeIntervalSince1970: 1_796_115_600))
-    guard case .rule(let rule) = draft.audience else { throw Problems([Problem("", code: "", "not a rule")]) }
-    #expect(rule.deviceToken.map(\.hexadecimal) == [DeviceTokenTests.digits])
-    #expect(try PushDraft(json: draft.json) == draft)
-  }
-
-  static let minimum = #""app":"a.b","environment":"production","platforms":["ios"]"#
-
-  @Test(
-    "what is wrong is named with its path",
-    arguments: wrong)
-  func paths(text: String, field: String, code: String) throws {
-    #expect(try Self.problems(text)[field] == code)
-  }
-
-  static let wrong: [(String, String, String)] = [
-    ("[]", "", "json.object"), ("{}", "environment", "environment.required"), ("{}", "audience", "audience.required"),
-    ("{}", "platforms", "platforms.required"), ("{}", "app", "required"),
-    ("{\(minimum),\"audience\":{}}", "audience", "audience.empty"),
-    ("{\(minimum),\"audience\":\"everyone\"}", "audience", "audience.word"),
-    ("{\(minimum),\"audience\":{\"tag\":[\"a b\"]}}", "audience.tag[0]", "tag.characters"),
-    ("{\(minimum),\"audience\":{\"tags\":[\"a\"]}}", "audience.tags", "json.unknown_offer"),
-    ("{\(minimum),\"audience\":{\"segment\":[\"a\"]}}", "audience.segment", "segment.unavailable"),
-    ("{\(minimum),\"audience\":{\"device_token\":[\"abc\"]}}", "audience.device_token[0]", "device_token.odd"),
-    ("{\(minimum),\"audience\":\"all\",\"x\":1}", "x", "json.unknown"),
-    ("{\(minimum),\"audience\":\"all\",\"notification\":{\"badge\":\"+1\"}}", "notification.badge", "json.integer"),
-    ("{\(minimum),\"audience\":\"all\",\"notification\":{\"badge\":-1}}", "notification.badge", "number.range"),
-    ("{\(minimum),\"audience\":\"all\",\"notification\":{\"title\":1}}", "notification.title", "json.string"),
-    (
-      "{\(minimum),\"audience\":\"all\",\"notification\":{\"extras\":{\"aps\":1}}}", "notification.extras.aps",
-      "extras.aps"
-    ),
-    ("{\(minimum),\"audience\":\"all\",\"apns\":{\"headers\":{\"x\":\"1\"}}}", "apns.headers.x", "apns.header"),
-    ("{\(minimum),\"audience\":\"all\",\"options\":{\"push_type\":\"loud\"}}", "options.push_type", "choice"),
-    ("{\(minimum),\"audience\":\"all\",\"options\":{\"ttl\":1}}", "options.ttl", "json.unknown"),
-    ("{\(minimum),\"audience\":\"all\",\"send_at\":\"tomorrow\"}", "send_at", "time.form"),
-  ]
-
-  @Test("every problem is told at once")
-  func all() throws {
-    let text = #"{"app":"","environment":"dev","platforms":["web"],"audience":{"tag":[1,"ok","a b"]},"foo":1}"#
+    let problems = #expect(throws: Problems.self) { try PushDraft(json: [:]) }
     #expect(
-      Set(try Self.problems(text).keys) == [
-        "app", "environment", "platforms[0]", "audience.tag[0]", "audience.tag[2]", "foo",
+      lines(problems) == [
+        "app field.required", "environment field.choose", "audience audience.missing",
+        "notification notification.missing",
       ])
   }
-}
 
-@Suite("APNs request")
-struct APNsRequestTests {
-  private func draft(_ change: (inout PushDraft) -> Void) -> PushDraft {
-    var draft = PushDraft(
-      app: "com.example.app", environment: .development, platforms: [.ios], audience: .all,
-      notification: Notification())
-    change(&draft)
-    return draft
-  }
-
-  private let now = Date(timeIntervalSince1970: 1_000)
-
-  @Test("an alert has priority 10, a background push 5, never 10")
-  func priority() {
-    #expect(APNsHeaders(draft { $0.notification.body = "b" }, created: now).priority == 10)
-    let silent = APNsHeaders(draft { $0.notification.contentAvailable = true }, created: now)
-    #expect(silent.pushType == .background)
-    #expect(silent.priority == 5)
-  }
-
-  @Test("the topic gets the suffix of the push type")
-  func topic() {
-    let headers = APNsHeaders(draft { $0.options.pushType = .voip }, created: now)
-    #expect(headers.topic == "com.example.app.voip")
-  }
-
-  @Test("a time to live counts from the creation; 0 stays 0; none is no header")
-  func expiration() {
-    #expect(APNsHeaders(draft { $0.options.timeToLive = 60 }, created: now).expiration == 1_060)
-    #expect(APNsHeaders(draft { $0.options.timeToLive = 0 }, created: now).expiration == 0)
-    let names = APNsHeaders(draft { _ in }, created: now).fields.map(\.name)
-    #expect(names == ["apns-topic", "apns-push-type", "apns-priority"])
-  }
-
-  @Test("overrides win")
-  func overrides() {
-    let headers = APNsHeaders(
-      draft { $0.apns.headers = ["apns-topic": "x.y", "apns-priority": "1", "apns-expiration": "7"] }, created: now)
-    #expect(headers.topic == "x.y" && headers.priority == 1 && headers.expiration == 7)
-  }
-
-  @Test("the payload has Apple's names, sorted")
-  func payload() {
-    let payload = APNsPayload(
-      draft {
-        $0.notification.title = "T"
-        $0.notification.body = "a/b"
-        $0.notification.badge = 0
-        $0.notification.threadID = "x"
-        $0.notification.link = "comment"
-        $0.notification.extras = ["uid": "9"]
-      }, uniqueID: "p1")
+  @Test("every mistake of a push is said at once, in the order of the fields")
+  func together() {
+    let json: JSONValue = [
+      "app": "com example", "environment": "test", "platforms": ["ios", "windows"],
+      "audience": ["tag": ["ok", ""], "device_token": ["zz"], "tags": ["x"]],
+      "notification": ["title": 7, "badge": "+1", "contentAvailable": true],
+      "options": ["ttl": 3, "time_to_live": -1, "rate": 0], "sendAt": "x", "send_at": "tomorrow",
+    ]
+    let problems = #expect(throws: Problems.self) { try PushDraft(json: json) }
     #expect(
-      String(decoding: payload.bytes, as: UTF8.self)
-        == #"{"aps":{"alert":{"body":"a/b","title":"T"},"badge":0,"thread-id":"x"},"link":"comment","signalbox-id":"p1","uid":"9"}"#
-    )
+      lines(problems) == [
+        "app bundle_id.form", "environment field.not_a_choice", "platforms[1] field.not_a_choice",
+        "audience.tag[1] field.empty", "audience.device_token[0] token.not_hexadecimal",
+        "audience.tags field.unknown", "notification.title field.expected", "notification.badge badge.relative",
+        "notification.contentAvailable field.unknown_similar", "options.time_to_live field.out_of_range",
+        "options.rate field.out_of_range", "options.ttl field.unknown", "send_at field.not_a_time",
+        "sendAt field.unknown",
+      ])
   }
 
-  @Test("a raw payload is sent as it is")
-  func raw() {
-    let payload = APNsPayload(draft { $0.apns.payload = ["aps": ["alert": "x"]] }, uniqueID: "p1")
-    #expect(String(decoding: payload.bytes, as: UTF8.self) == #"{"aps":{"alert":"x"}}"#)
+  @Test("nobody is chosen by accident")
+  func audiences() {
+    let table: [(JSONValue?, String)] = [
+      (nil, "audience audience.missing"), (.null, "audience audience.missing"), ([:], "audience audience.empty"),
+      (["tag": []], "audience audience.empty"), (["tag": .null], "audience audience.empty"),
+      ("", "audience audience.form"), ("everybody", "audience audience.form"), ([], "audience audience.form"),
+      (true, "audience audience.form"), (["segment": ["a"], "tag": ["b"]], "audience.segment field.not_yet"),
+      (["tag": "beta"], "audience.tag field.expected"), (["alias": [1]], "audience.alias[0] field.expected"),
+      (["alias": [" x"]], "audience.alias[0] name.blank_edge"),
+      (["registration_id": ["a-b"]], "audience.registration_id[0] registration_id.form"),
+    ]
+    for (audience, line) in table {
+      let problems = #expect(throws: Problems.self) { try Self.read { $0["audience"] = audience } }
+      #expect(lines(problems) == [line])
+    }
   }
 
-  @Test("4096 bytes pass, 4097 do not, voip has 5120")
-  func limit() throws {
-    let frame = APNsPayload(draft { $0.notification.body = "" }).bytes.count
-    let exact = APNsPayload(draft { $0.notification.body = String(repeating: "a", count: 4096 - frame) })
-    try exact.check(for: .alert)
-    let over = APNsPayload(draft { $0.notification.body = String(repeating: "a", count: 4097 - frame) })
-    #expect(throws: Problem.self) { try over.check(for: .alert) }
-    try over.check(for: .voip)
+  @Test("an audience alone: all, a rule, or its problems")
+  func audienceAlone() throws {
+    #expect(try Audience(json: "all") == .all)
+    #expect(Audience.all.json == "all")
+    let problems = #expect(throws: Problems.self) { try Audience(json: .null) }
+    #expect(lines(problems) == ["audience audience.missing"])
+  }
+
+  @Test("limits hold on both sides of the line")
+  func limits() throws {
+    func text(_ count: Int) -> JSONValue { .string(String(repeating: "x", count: count)) }
+    func list(_ count: Int) -> JSONValue { .array((0..<count).map { .string("n\($0)") }) }
+    let table: [(field: String, member: String, fits: JSONValue, not: JSONValue)] = [
+      ("notification", "title", text(256), text(257)), ("notification", "subtitle", text(256), text(257)),
+      ("notification", "body", text(5120), text(5121)), ("notification", "badge", 0, -1),
+      ("notification", "badge", 99999, 100_000), ("notification", "sound", text(255), text(256)),
+      ("notification", "category", text(255), text(256)), ("notification", "thread_id", text(255), text(256)),
+      ("notification", "link", text(255), text(256)), ("audience", "tag", list(20), list(21)),
+      ("audience", "tag_and", list(20), list(21)), ("audience", "tag_not", list(20), list(21)),
+      ("audience", "alias", list(1000), list(1001)), ("audience", "registration_id", list(1000), list(1001)),
+      ("options", "time_to_live", 0, -1), ("options", "time_to_live", 2_419_200, 2_419_201),
+      ("options", "rate", 1, 0), ("options", "collapse_id", text(64), text(65)),
+      ("options", "collapse_id", "k", "ключ"), ("options", "dry_run", true, 1), ("options", "priority", "low", "10"),
+      ("options", "push_type", "voip", "VoIP"), ("notification", "interruption_level", "passive", "loud"),
+      ("notification", "image", "https://a.b", "a.b"), ("notification", "extras", [:], []),
+      ("notification", "content_available", true, 1), ("notification", "title", "a\nb", "a\u{0}b"),
+    ]
+    for row in table {
+      _ = try Self.read { $0[row.field] = [row.member: row.fits] }
+      let problems = #expect(throws: Problems.self) { try Self.read { $0[row.field] = [row.member: row.not] } }
+      #expect(problems?.all.map(\.field) == ["\(row.field).\(row.member)"])
+      expectFilled(problems?.all.first)
+    }
+  }
+
+  @Test("names given twice count once")
+  func duplicates() throws {
+    let draft = try Self.read { $0["audience"] = ["alias": ["b", "a", "b"]] }
+    guard case .rule(let rule) = draft.audience else { throw Problem("", code: "", "no rule") }
+    #expect(rule.alias == ["b", "a"])
+  }
+
+  @Test("headers are judged by APNs' rules")
+  func headers() throws {
+    let table: [(JSONValue, String?)] = [
+      (["apns-priority": "10"], nil), (["apns-priority": 5], nil),
+      (["apns-priority": "7"], "apns.headers.apns-priority header.priority"),
+      (["apns-expiration": "0"], nil), (["apns-expiration": "soon"], "apns.headers.apns-expiration header.expiration"),
+      (["apns-expiration": "-1"], "apns.headers.apns-expiration header.expiration"),
+      (["apns-push-type": "widgets"], nil), (["apns-push-type": "x"], "apns.headers.apns-push-type header.push_type"),
+      (["apns-topic": "com.example.app.voip"], nil), (["apns-topic": "a b"], "apns.headers.apns-topic topic.form"),
+      (
+        ["apns-collapse-id": .string(String(repeating: "x", count: 65))],
+        "apns.headers.apns-collapse-id header.collapse_id"
+      ),
+      (["apns-collapse-id": "a\r\nb"], "apns.headers.apns-collapse-id header.value"),
+      (["apns-id": "x"], "apns.headers.apns-id header.ours"),
+      (["Authorization": "bearer x"], "apns.headers.Authorization header.ours"),
+      (["apns-colapse-id": "x"], "apns.headers.apns-colapse-id header.unknown_similar"),
+      (["x-my-own": "x"], "apns.headers.x-my-own header.unknown"),
+      (["apns-topic": true], "apns.headers.apns-topic field.expected"),
+      (["apns-priority": "5", "APNS-PRIORITY": "5"], "apns.headers.apns-priority header.twice"),
+      ([], "apns.headers field.expected"),
+    ]
+    for (headers, line) in table {
+      do throws(Problems) {
+        _ = try Self.read { $0["apns"] = ["headers": headers] }
+        #expect(line == nil)
+      } catch {
+        #expect(lines(error) == [line])
+      }
+    }
+  }
+
+  @Test("a raw payload needs no notification, and must be an object")
+  func rawPayload() throws {
+    let draft = try Self.read {
+      $0["notification"] = nil
+      $0["apns"] = ["payload": ["aps": ["alert": "x"]]]
+    }
+    #expect(draft.apns.payload == ["aps": ["alert": "x"]])
+    let problems = #expect(throws: Problems.self) { try Self.read { $0["apns"] = ["payload": "x"] } }
+    #expect(lines(problems) == ["apns.payload field.expected"])
+  }
+
+  @Test("what comes later is known, and refused if used")
+  func notYet() {
+    let problems = #expect(throws: Problems.self) { try Self.read { $0["android"] = ["x": 1] } }
+    #expect(lines(problems) == ["android field.not_yet"])
+  }
+
+  @Test("the platforms may be left out, named, or all")
+  func platforms() throws {
+    #expect(try Self.read { $0["platforms"] = "all" }.platforms == [.ios, .android])
+    #expect(try Self.read { $0["platforms"] = ["ios"] }.platforms == [.ios])
+    let empty = #expect(throws: Problems.self) { try Self.read { $0["platforms"] = [] } }
+    #expect(lines(empty) == ["platforms platforms.empty"])
+    let word = #expect(throws: Problems.self) { try Self.read { $0["platforms"] = "ios" } }
+    #expect(lines(word) == ["platforms field.expected"])
   }
 }

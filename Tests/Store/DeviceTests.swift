@@ -63,8 +63,8 @@ import Testing
           .environmentChanged, .registered,
         ])
       #expect(events[0].detail == ["added": ["c"], "removed": ["a"], "by": "anna"])
-      #expect(events[1].detail == ["from": nil, "to": "Anna's", "by": "anna"])
-      #expect(events[2].detail == ["from": "usr_2", "to": nil, "by": "anna"])
+      #expect(events[1].detail == ["from": .null, "to": "Anna's", "by": "anna"])
+      #expect(events[2].detail == ["from": "usr_2", "to": .null, "by": "anna"])
       #expect(events[4].detail == ["from": "usr_1", "to": "usr_2"])
       #expect(events[6].detail == ["from": "production", "to": "development"])
       #expect(events.map(\.at) == [noon + 2, noon + 2, noon + 2, noon + 1, noon + 1, noon + 1, noon + 1, noon])
@@ -91,7 +91,7 @@ import Testing
       #expect(try Device.get(database, id: ids[0]).registrationID == nil)
       #expect(try Device.find(database, app: app.id, registrationID: "r1")?.id == ids[1])
       #expect(
-        try DeviceEvent.all(database, device: ids[0]).first?.detail == ["from": "r1", "to": nil])
+        try DeviceEvent.all(database, device: ids[0]).first?.detail == ["from": "r1", "to": .null])
       try register(database, app, [registration(1, registrationID: "r1")], now: noon + 1)
       #expect(try Device.find(database, app: app.id, registrationID: "r1")?.id == ids[0])
     }

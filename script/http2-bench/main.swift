@@ -71,12 +71,11 @@ func send(folder: String, port: UInt16, count: Int, connections: Int, streams: I
       }
       if finished { done.signal() }
     })
-  let payload = Array(("{\"aps\":{\"alert\":{\"title\":\"" + String(repeating: "x", count: 180) + "\"}}}").utf8)
   var notification = Notification()
-  notification.title = "Hello"
+  notification.title = String(repeating: "x", count: 180)
   let draft = PushDraft(
     app: "com.example.app", environment: .development, platforms: [.ios], audience: .all, notification: notification)
-  let request = APNsRequest(headers: APNsHeaders(draft, created: Date()), payload: payload)
+  let request = APNsRequest(APNsPayload(draft), sentAt: Date())
   // Tokens in memory, as h2load has its URIs.
   var seed: UInt64 = 88_172_645_463_325_252
   let tokens = (0..<count).map { _ in

@@ -66,7 +66,7 @@ public final class APNsProvider: @unchecked Sendable {
   /// Reports what waits of a push as not sent, from any thread. What is in flight still gets its result.
   public func cancel(push: Int64) {
     loop.execute { [self] in
-      cancelReason = "cancelled"
+      cancelReason = OwnReason.cancelled.rawValue
       group?.cancelQueued(tag: push)
       cancelReason = nil
     }
@@ -75,7 +75,7 @@ public final class APNsProvider: @unchecked Sendable {
   /// Reports what waits as not sent, and closes when what is in flight has its results.
   public func stop() {
     loop.execute { [self] in
-      cancelReason = "stopped"
+      cancelReason = OwnReason.interrupted.rawValue
       group?.stop()
     }
   }
@@ -99,9 +99,9 @@ public final class APNsProvider: @unchecked Sendable {
       return response.result
     case .notProcessed:
       if let cancelReason { return .notSent(reason: cancelReason) }
-      return .retry(RetryCause(status: 0, reason: "refused by APNs without being processed"))
+      return .retry(RetryCause(status: 0, reason: OwnReason.unreachable.rawValue))
     case .unknown(let cause):
-      return .outcome(.unknown(reason: Self.words(cause)))
+      return .outcome(.unknown(reason: Self.reason(cause).rawValue))
     }
   }
 
@@ -140,12 +140,11 @@ public final class APNsProvider: @unchecked Sendable {
     if let group { refreshState(group.state) }
   }
 
-  private static func words(_ cause: Answer.Cause) -> String {
+  private static func reason(_ cause: Answer.Cause) -> OwnReason {
     switch cause {
-    case .timeout: "no answer in time"
-    case .reset(let code): "stream reset by APNs: \(code)"
-    case .connection(let error): error.message
-    case .tooLong: "answer too long"
+    case .timeout: .timedOut
+    case .reset, .connection: .connectionLost
+    case .tooLong: .unreadableAnswer
     }
   }
 

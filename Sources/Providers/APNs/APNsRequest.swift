@@ -1,24 +1,27 @@
-import HTTP2
+public import Foundation
+public import HTTP2
 public import Push
 
 /// What is the same in all requests of one push.
-public struct APNsRequest: Sendable, Hashable {
+public struct APNsRequest: Sendable {
   /// All headers but path, authorization and `apns-id`.
-  public let headers: APNsHeaders
+  public let headers: [HeaderField]
   /// The JSON that the device gets.
   public let payload: [UInt8]
 
   /// Creates a request.
-  public init(headers: APNsHeaders, payload: [UInt8]) {
-    self.headers = headers
-    self.payload = payload
+  ///
+  /// - Parameter date: the moment from which the time to live counts.
+  public init(_ payload: APNsPayload, sentAt date: Date) {
+    headers = payload.headers(sentAt: date).map { HeaderField($0.name, $0.value) }
+    self.payload = payload.body
   }
 
   /// `apns-id` last, with a value for each device. What is the same in the whole push may be indexed (Apple: path and
   /// authorization never, `apns-id` once).
   var template: RequestTemplate {
     RequestTemplate(
-      fields: headers.fields.map { HeaderField($0.name, $0.value) } + [HeaderField("content-type", "application/json")],
+      fields: headers + [HeaderField("content-type", "application/json")],
       variableNames: ["apns-id"])
   }
 }

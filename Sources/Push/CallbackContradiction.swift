@@ -1,0 +1,72 @@
+/// Where the sources of the callback table disagree, and what we hold to.
+public enum CallbackContradiction: String, MessageSet {
+  case c1 = "callback.C1"
+  case c2 = "callback.C2"
+  case c3 = "callback.C3"
+  case c4 = "callback.C4"
+  case c5 = "callback.C5"
+  case c6 = "callback.C6"
+  case c7 = "callback.C7"
+  case c8 = "callback.C8"
+  case c9 = "callback.C9"
+  case c10 = "callback.C10"
+
+  /// As the table's footnotes call it: `C4`.
+  public var name: String { String(rawValue.dropFirst("callback.".count)) }
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .c1:
+      """
+      S004: a push in the foreground does not change the badge. Apple hands the payload to the app, which sets the \
+      badge itself, as S002's app does: the effect is the same.
+      """
+    case .c2:
+      """
+      S004: with the background mode on, a background push is not kept in Notification Center and does not change the \
+      badge. Apple: the system displays it as always. Taken as an observation of 2017; Apple's word holds.
+      """
+    case .c3:
+      """
+      S003: the fetch method needs background mode and content-available in every state. Apple, S001, S004: in the \
+      foreground it is called without either. The condition holds only for waking in the background.
+      """
+    case .c4:
+      """
+      S004: the background mode alone brings a call on arrival. S000, S001, S003 and Apple ask for content-available \
+      as well. Both are needed.
+      """
+    case .c5:
+      """
+      The founding documents know no call on arrival while the app is not running. Apple starts the app in the \
+      background if it has the background mode, unless the person has force-quit it.
+      """
+    case .c6:
+      """
+      S001's summary names didReceiveNotificationResponse for the foreground on iOS 10. Its own description, S000, S004 \
+      and Apple name willPresentNotification, which holds.
+      """
+    case .c7:
+      """
+      In the foreground S001 asks for content-available only, S004 for the background mode too, and Apple does not say. \
+      The fetch method may be called: be ready for it.
+      """
+    case .c8:
+      """
+      For a start by a tap on iOS 10 S000 names only the launch, S001 the launch and didReceiveNotificationResponse. \
+      Both are called if the delegate is set before the launch ends: drop the repeat.
+      """
+    case .c9:
+      """
+      S004: both methods are called at the same times in foreground and background. Apple and S003: the older one only \
+      in the foreground, and in the background only after a tap, which holds.
+      """
+    case .c10:
+      """
+      S000 says that nothing is processed on arrival in any state, and that the foreground handler asks the server and \
+      updates unread counts. Read: no change of page without a tap.
+      """
+    }
+  }
+}

@@ -1,0 +1,119 @@
+extension CallbackTable {
+  /// One situation: what happens on arrival, and on what the person does then.
+  public struct Cell: Sendable, Hashable {
+    /// The version of iOS.
+    public let generation: Generation
+    /// What the app is doing.
+    public let state: State
+    /// Whether the app has the background mode "remote notifications".
+    public let backgroundMode: Bool
+    /// The row of PROTOCOLS §5 that it follows; nil: the push leaves no trace there.
+    public let row: Int?
+    /// Calls when the push arrives.
+    public let arrival: [Call]
+    /// What is shown then.
+    public let banner: Banner
+    /// Calls when the person taps the banner.
+    public let tap: [Call]
+    /// What happens when the person opens the app by its icon.
+    public let icon: IconTap
+    /// How often the app's code hears of this one push, up to and with the tap.
+    public let calls: ClosedRange<Int>
+    /// Where this is taken from.
+    public let sources: [Source]
+    /// Where the sources disagree.
+    public let contradictions: [CallbackContradiction]
+    /// What else to know.
+    public let notes: [CallbackNote]
+
+    /// Whether the app's code may hear of the push more than once.
+    public var duplicates: Bool { calls.upperBound > 1 }
+  }
+}
+
+extension CallbackTable.Cell {
+  init(
+    _ facts: APNsPayload.Facts, _ generation: CallbackTable.Generation, _ state: CallbackTable.State,
+    backgroundMode: Bool
+  ) {
+    let number =
+      facts.isVisible
+      ? Self.visible(facts.contentAvailable, generation, state, backgroundMode)
+      : Self.silent(facts.contentAvailable, generation, state, backgroundMode)
+    let row = number.map { CallbackTable.rows[$0 - 1] }
+    self.generation = generation
+    self.state = state
+    self.backgroundMode = backgroundMode
+    self.row = number
+    var arrival = row?.arrival ?? []
+    var contradictions = row?.contradictions ?? []
+    var calls = row?.calls ?? 0...0
+    if number == 19, state == .notRunning {
+      // §5 row 19 speaks of foreground and background; for the rest Apple's page stands, with C5's condition.
+      arrival = [
+        .init(method: .launch, condition: .unlessForceQuit), .init(method: .fetch, condition: .unlessForceQuit),
+      ]
+      contradictions = [.c5]
+      calls = 0...2
+    }
+    if number == 4, !facts.isVisible, facts.contentAvailable { contradictions.append(.c3) }
+    if number == 13, !facts.isVisible {
+      // willPresent is for what can be shown; the fetch call is what C7 is about.
+      arrival = arrival.filter { $0.method == .fetch }
+      calls = 0...1
+    }
+    self.arrival = arrival
+    self.contradictions = contradictions
+    var notes = row?.notes ?? []
+    if facts.alert {
+      banner = row?.banner ?? .no
+      tap = row?.tap ?? []
+      icon = row?.icon ?? (state == .foreground ? .notApplicable : .nothing)
+    } else {
+      // Without an alert there is nothing to tap, whatever badge and sound do.
+      banner = .no
+      tap = []
+      icon = state == .foreground ? .notApplicable : row?.icon == .nothingNew ? .nothingNew : .nothing
+      if facts.isVisible {
+        let sure = arrival.count { $0.condition == .always || $0.condition == .withPush }
+        calls = sure...arrival.count
+        notes.append(.noAlert)
+      }
+    }
+    if number == nil { notes.append(.nothingHappens) }
+    self.calls = calls
+    self.notes = notes + (calls.upperBound > 1 ? [.dropRepeats] : [])
+    sources = row?.sources ?? [.apple]
+  }
+
+  /// The row for a push with alert, badge or sound.
+  private static func visible(
+    _ contentAvailable: Bool, _ generation: CallbackTable.Generation, _ state: CallbackTable.State, _ mode: Bool
+  ) -> Int {
+    switch (generation, state) {
+    case (.before7, .foreground): 1
+    case (.before7, .background): 2
+    case (.before7, .notRunning): 3
+    case (.from7to9, .foreground): 4
+    case (.from7to9, .background): contentAvailable ? (mode ? 5 : 6) : (mode ? 7 : 8)
+    case (.from7to9, .notRunning): contentAvailable && mode ? 10 : 9
+    case (.from10, .foreground): contentAvailable ? (mode ? 12 : 13) : 11
+    case (.from10, .background): mode ? (contentAvailable ? 14 : 15) : 16
+    case (.from10, .notRunning): contentAvailable && mode ? 18 : 17
+    }
+  }
+
+  /// The row for a push with none of them.
+  private static func silent(
+    _ contentAvailable: Bool, _ generation: CallbackTable.Generation, _ state: CallbackTable.State, _ mode: Bool
+  ) -> Int? {
+    switch (generation, state) {
+    case (.before7, .foreground): 1
+    case (.before7, _): nil
+    case (_, _) where contentAvailable && mode: 19
+    case (.from7to9, .foreground): 4
+    case (.from10, .foreground): contentAvailable ? 13 : nil
+    default: nil
+    }
+  }
+}

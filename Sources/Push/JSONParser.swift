@@ -1,0 +1,230 @@
+/// Reads JSON (RFC 8259) strictly, and says where it goes wrong.
+///
+/// Foundation's decoder takes trailing commas, keeps one of two equal keys, rounds large whole numbers, and does not
+/// name the place of an error; what decides who gets a push must leave no room for two readings.
+struct JSONParser {
+  /// Levels of arrays and objects.
+  static let depthLimit = 128
+
+  private let bytes: [UInt8]
+  private var index = 0
+  private var depth = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    // A byte order mark may be ignored (RFC 8259 §8.1).
+    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
+  }
+
+  /// Reads the one value of a document.
+  mutating func document() throws(Problem) -> JSONValue {
+    let value = try value()
+    skipBlanks()
+    if index < bytes.count { throw problem(.trailing) }
+    return value
+  }
+
+  private mutating func value() throws(Problem) -> JSONValue {
+    skipBlanks()
+    switch try peek() {
+    case UInt8(ascii: "{"): return try nested { parser throws(Problem) in try parser.object() }
+    case UInt8(ascii: "["): return try nested { parser throws(Problem) in try parser.array() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: return try number()
+    }
+  }
+
+  private mutating func nested(
+    _ read: (inout JSONParser) throws(Problem) -> JSONValue
+  ) throws(Problem) -> JSONValue {
+    depth += 1
+    if depth > Self.depthLimit { throw problem(.tooDeep, ["limit": String(Self.depthLimit)]) }
+    index += 1
+    let value = try read(&self)
+    depth -= 1
+    return value
+  }
+
+  private mutating func object() throws(Problem) -> JSONValue {
+    var members: [String: JSONValue] = [:]
+    skipBlanks()
+    if take(UInt8(ascii: "}")) { return .object([:]) }
+    repeat {
+      skipBlanks()
+      guard try peek() == UInt8(ascii: "\"") else { throw problem(.unexpected) }
+      let start = index
+      let key = try string()
+      skipBlanks()
+      try expect(UInt8(ascii: ":"))
+      if members.updateValue(try value(), forKey: key) != nil {
+        index = start
+        throw problem(.repeatedKey, ["key": key.abbreviated(to: 60)])
+      }
+      skipBlanks()
+    } while take(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "}"))
+    return .object(members)
+  }
+
+  private mutating func array() throws(Problem) -> JSONValue {
+    var elements: [JSONValue] = []
+    skipBlanks()
+    if take(UInt8(ascii: "]")) { return .array([]) }
+    repeat {
+      elements.append(try value())
+      skipBlanks()
+    } while take(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "]"))
+    return .array(elements)
+  }
+
+  private mutating func word(_ word: StaticString, _ value: JSONValue) throws(Problem) -> JSONValue {
+    for byte in word.withUTF8Buffer({ Array($0) }) { try expect(byte) }
+    return value
+  }
+
+  // MARK: Numbers
+
+  private mutating func number() throws(Problem) -> JSONValue {
+    let start = index
+    _ = take(UInt8(ascii: "-"))
+    let first = try peek()
+    try digits()
+    if first == UInt8(ascii: "0"), index - start > (bytes[start] == UInt8(ascii: "-") ? 2 : 1) {
+      index = start
+      throw problem(.unexpected)
+    }
+    var isWhole = true
+    if take(UInt8(ascii: ".")) {
+      isWhole = false
+      try digits()
+    }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      isWhole = false
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    if isWhole, let integer = Int64(text) { return .integer(integer) }
+    // A whole number beyond 64 bits would come out as another number: an id among the extras must not.
+    guard !isWhole, let double = Double(text), double.isFinite else {
+      index = start
+      throw problem(.number)
+    }
+    // JSON has one kind of number: 1.0 is 1, and is written so.
+    return Int64(exactly: double).map(JSONValue.integer) ?? .double(double)
+  }
+
+  private mutating func digits() throws(Problem) {
+    guard ASCII.isDigit(try peek()) else { throw problem(.unexpected) }
+    while index < bytes.count, ASCII.isDigit(bytes[index]) { index += 1 }
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(Problem) -> String {
+    let start = index
+    index += 1
+    var text: [UInt8] = []
+    var copied = index
+    while true {
+      let byte = try peek()
+      if byte == UInt8(ascii: "\"") { break }
+      if byte < 0x20 { throw problem(.controlCharacter, ["character": Unicode.Scalar(byte).codePoint]) }
+      if byte == UInt8(ascii: "\\") {
+        text += bytes[copied..<index]
+        text += Array(String(Character(try escape())).utf8)
+        copied = index
+      } else {
+        index += 1
+      }
+    }
+    text += bytes[copied..<index]
+    index += 1
+    guard let string = String(validating: text, as: UTF8.self) else {
+      index = start
+      throw problem(.encoding)
+    }
+    return string
+  }
+
+  private mutating func escape() throws(Problem) -> Unicode.Scalar {
+    let start = index
+    index += 1
+    let letter = try peek()
+    index += 1
+    let plain: [UInt8: Unicode.Scalar] = [
+      UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",
+      UInt8(ascii: "f"): "\u{c}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r", UInt8(ascii: "t"): "\t",
+    ]
+    if let scalar = plain[letter] { return scalar }
+    guard letter == UInt8(ascii: "u") else {
+      index = start
+      throw problem(.escape)
+    }
+    let unit = try hexadecimal(from: start)
+    if let scalar = Unicode.Scalar(unit) { return scalar }
+    guard unit < 0xdc00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+      index = start
+      throw problem(.surrogate)
+    }
+    let low = try hexadecimal(from: start)
+    guard (0xdc00...0xdfff).contains(low),
+      let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xd800) << 10 + (UInt32(low) - 0xdc00))
+    else {
+      index = start
+      throw problem(.surrogate)
+    }
+    return scalar
+  }
+
+  private mutating func hexadecimal(from start: Int) throws(Problem) -> UInt16 {
+    guard index + 4 <= bytes.count, bytes[index..<index + 4].allSatisfy(ASCII.isHexDigit),
+      let value = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
+    else {
+      index = start
+      throw problem(.escape)
+    }
+    index += 4
+    return value
+  }
+
+  // MARK: Bytes
+
+  private mutating func skipBlanks() {
+    while index < bytes.count, [0x20, 0x0a, 0x0d, 0x09].contains(bytes[index]) { index += 1 }
+  }
+
+  private func peek() throws(Problem) -> UInt8 {
+    guard index < bytes.count else { throw problem(.ended) }
+    return bytes[index]
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard index < bytes.count, bytes[index] == byte else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func expect(_ byte: UInt8) throws(Problem) {
+    guard try peek() == byte else { throw problem(.unexpected) }
+    index += 1
+  }
+
+  /// A problem at the place where the parser stands; columns count characters, from 1.
+  private func problem(_ message: JSONMessage, _ more: [String: String] = [:]) -> Problem {
+    let before = bytes[..<min(index, bytes.count)]
+    let line = before.count { $0 == 0x0a } + 1
+    let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+    var arguments = ["line": String(line)]
+    arguments["column"] = String(String(decoding: before[start...], as: UTF8.self).count + 1)
+    if index < bytes.count {
+      arguments["character"] = String(
+        String(decoding: bytes[index..<min(index + 4, bytes.count)], as: UTF8.self).prefix(1))
+    }
+    return Problem("", message, arguments.merging(more) { $1 })
+  }
+}

@@ -1,0 +1,27 @@
+public import Foundation
+
+extension JSONValue {
+  /// Parses the body of a request.
+  ///
+  /// - Throws: one problem that says where the text goes wrong.
+  public init(body data: Data) throws(Problems) {
+    do throws(Problem) {
+      try self.init(parsing: data)
+    } catch {
+      throw Problems([error])
+    }
+  }
+
+  /// As JSON's own standard calls it, in every language.
+  var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "boolean"
+    case .integer: "integer"
+    case .double: "number"
+    case .string: "string"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+}

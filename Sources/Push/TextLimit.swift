@@ -1,0 +1,17 @@
+/// How long a text may be.
+public enum TextLimit: Sendable, Hashable {
+  /// As a person counts.
+  case characters(Int)
+  /// In UTF-8.
+  case bytes(Int)
+
+  func problem(with text: String) -> Problem? {
+    switch self {
+    case .characters(let limit) where text.count > limit:
+      Problem("", FieldMessage.tooManyCharacters, ["limit": String(limit), "count": String(text.count)])
+    case .bytes(let limit) where text.utf8.count > limit:
+      Problem("", FieldMessage.tooManyBytes, ["limit": String(limit), "count": String(text.utf8.count)])
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,94 @@
+public import Foundation
+
+/// Times as the API writes them: RFC 3339.
+public enum Timestamp {
+  /// Reads `2026-12-01T09:00:00Z`, `2026-12-01 09:00:00.250+08:00`; nil for anything that RFC 3339 does not allow,
+  /// also for days that do not exist. A leap second counts as the first of the next minute.
+  public static func parse(_ text: String) -> Date? {
+    var scanner = Scanner(rest: Array(text.utf8)[...])
+    guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
+      let day = scanner.number(2), scanner.take("T") || scanner.take("t") || scanner.take(" "),
+      let hour = scanner.number(2), scanner.take(":"), let minute = scanner.number(2), scanner.take(":"),
+      let second = scanner.number(2),
+      (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, minute < 60, second <= 60
+    else { return nil }
+    guard let fraction = scanner.fraction(), let offset = scanner.offset(), scanner.rest.isEmpty else { return nil }
+    let seconds = day1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset
+    return Date(timeIntervalSince1970: Double(seconds) + fraction)
+  }
+
+  /// In UTC, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
+  public static func text(_ date: Date) -> String {
+    let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+    let (seconds, fraction) = floor(milliseconds, 1000)
+    let (days, second) = floor(seconds, 86400)
+    let (year, month, day) = civil(days)
+    let clock = "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(clock)\(fraction == 0 ? "" : ".\(pad(fraction, 3))")Z"
+  }
+
+  private static func pad(_ number: Int, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.count)) + text
+  }
+
+  private static func floor(_ number: Int, _ unit: Int) -> (quotient: Int, remainder: Int) {
+    let remainder = ((number % unit) + unit) % unit
+    return ((number - remainder) / unit, remainder)
+  }
+
+  private static func days(in month: Int, of year: Int) -> Int {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    return month == 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+  }
+
+  /// Days since 1970-01-01 (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `days_from_civil`).
+  private static func day1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let (era, yearOfEra) = floor(year, 400)
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468
+  }
+
+  /// The other way round (`civil_from_days`).
+  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let (era, dayOfEra) = floor(days + 719468, 146097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+  }
+
+  private struct Scanner {
+    var rest: ArraySlice<UInt8>
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+      guard rest.first == UInt8(ascii: character) else { return false }
+      rest.removeFirst()
+      return true
+    }
+
+    mutating func number(_ digits: Int) -> Int? {
+      guard rest.count >= digits, rest.prefix(digits).allSatisfy(ASCII.isDigit) else { return nil }
+      let value = rest.prefix(digits).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+      rest.removeFirst(digits)
+      return value
+    }
+
+    mutating func fraction() -> Double? {
+      guard take(".") else { return 0 }
+      let digits = rest.prefix(while: ASCII.isDigit)
+      rest.removeFirst(digits.count)
+      return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
+    }
+
+    mutating func offset() -> Int? {
+      if take("Z") || take("z") { return 0 }
+      let east = take("+")
+      guard east || take("-"), let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60
+      else { return nil }
+      return (east ? 1 : -1) * (hours * 3600 + minutes * 60)
+    }
+  }
+}
