@@ -156,11 +156,15 @@ struct JSONParser {
     index += 1
     let letter = try peek()
     index += 1
-    let plain: [UInt8: Unicode.Scalar] = [
-      UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",
-      UInt8(ascii: "f"): "\u{c}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r", UInt8(ascii: "t"): "\t",
-    ]
-    if let scalar = plain[letter] { return scalar }
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    default: break
+    }
     guard letter == UInt8(ascii: "u") else {
       index = start
       throw problem(.escape)
@@ -195,7 +199,12 @@ struct JSONParser {
   // MARK: Bytes
 
   private mutating func skipBlanks() {
-    while index < bytes.count, [0x20, 0x0a, 0x0d, 0x09].contains(bytes[index]) { index += 1 }
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x0a, 0x0d, 0x09: index += 1
+      default: return
+      }
+    }
   }
 
   private func peek() throws(Problem) -> UInt8 {
