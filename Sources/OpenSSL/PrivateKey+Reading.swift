@@ -26,7 +26,9 @@ extension PrivateKey {
       Self.with(password) { pki_read_key_pem(bio, $0, $1) }
     }
     guard let handle else {
-      throw Self.error(encrypted: block.isEncrypted, password: password, truncated: block.content.isTruncatedDER)
+      // With headers (RFC 1421) the content itself is encrypted: what looks like a length there is chance.
+      let isTruncated = block.headers.isEmpty && block.content.isTruncatedDER
+      throw Self.error(encrypted: block.isEncrypted, password: password, truncated: isTruncated)
     }
     self.init(owning: handle)
   }

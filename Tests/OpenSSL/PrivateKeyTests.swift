@@ -52,6 +52,23 @@ struct PrivateKeyTests {
     #expect(try PrivateKey(pem: ours, password: password).publicKey == key.publicKey)
   }
 
+  @Test(
+    "a key encrypted inside its PEM headers never looks cut off, whatever its encrypted bytes are", arguments: 0..<8)
+  func traditional(lengthByte: UInt8) throws {
+    // As DER these bytes would begin a value of 2^24 bytes: the form of a key that was cut off.
+    let content = Data([0x30, 0x84, 0x01, lengthByte, 0, 0] + [UInt8](repeating: 0x5a, count: 106))
+    let pem = """
+      -----BEGIN EC PRIVATE KEY-----
+      Proc-Type: 4,ENCRYPTED
+      DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF
+
+      \(content.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed]))
+      -----END EC PRIVATE KEY-----
+
+      """
+    #expect(throws: PrivateKeyError.passwordNeeded) { try PrivateKey(pem: pem) }
+  }
+
   @Test("a wrong password is a wrong password also where it decrypts to something, as one in 256 does")
   func manyWrongPasswords() throws {
     let openssl = try OpenSSLCommand()
