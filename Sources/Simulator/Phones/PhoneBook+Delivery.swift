@@ -1,5 +1,5 @@
-public import Foundation
-public import Push
+import Foundation
+import Push
 import Synchronization
 
 extension PhoneBook {
@@ -7,7 +7,7 @@ extension PhoneBook {
   ///
   /// - Parameter environment: of the server that took it.
   /// - Returns: success also where APNs says nothing: the phone is off, or the push's time is over.
-  public func deliver(
+  func deliver(
     _ push: AcceptedPush, environment: Push.Environment, now: Date
   ) -> Result<Void, APNsRejection> {
     let result = state.withLock { $0.deliver(push, environment: environment, now: now, acceptsUnknownTokens) }
@@ -25,21 +25,21 @@ extension PhoneBook.State {
     switch owners[push.token] {
     case .present(let owner): id = owner
     case .former(let owner, let since): (id, removedAt) = (owner, since)
-    case nil: return acceptsUnknownTokens ? .success(()) : .failure(APNsRejection(push, 400, "BadDeviceToken"))
+    case nil:
+      return acceptsUnknownTokens ? .success(()) : .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
     }
     guard let index = records.index(forKey: id), records.values[index].phone.environment == environment else {
-      return .failure(APNsRejection(push, 400, "BadDeviceToken"))
+      return .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
     }
     if case .uninstalled(let since) = records.values[index].phone.state, removedAt == nil { removedAt = since }
-    if let removedAt { return .failure(APNsRejection(push, 410, "Unregistered", timestamp: removedAt)) }
+    if let removedAt { return .failure(APNsRejection("Unregistered", apnsID: push.apnsID, timestamp: removedAt)) }
     guard Self.topic(push.topic, isOf: records.values[index].phone.topic) else {
-      return .failure(APNsRejection(push, 400, "DeviceTokenNotForTopic"))
+      return .failure(APNsRejection("DeviceTokenNotForTopic", apnsID: push.apnsID))
     }
     let isOn = records.values[index].phone.power == .on
     // 0 is one attempt at once; another time that has passed leaves none (Apple, Sending notification requests).
-    let isOneAttempt = push.expiration?.timeIntervalSince1970 == 0
-    if !isOneAttempt, let expiration = push.expiration, expiration <= now { return .success(()) }
-    if isOneAttempt, !isOn { return .success(()) }
+    if !push.isOnceOnly, let expiration = push.expiration, expiration <= now { return .success(()) }
+    if push.isOnceOnly, !isOn { return .success(()) }
     lastNotificationID += 1
     let notification = ReceivedNotification(
       id: lastNotificationID, apnsID: push.apnsID, topic: push.topic, pushType: push.pushType, priority: push.priority,
@@ -73,11 +73,5 @@ extension ReceivedNotification {
   /// Whether APNs has given it up.
   func isOver(at now: Date) -> Bool {
     receivedAt.addingTimeInterval(Self.longestWait) <= now || expiration.map { $0 <= now } == true
-  }
-}
-
-extension APNsRejection {
-  init(_ push: AcceptedPush, _ status: Int, _ reason: String, timestamp: Date? = nil) {
-    self.init(status: status, reason: reason, apnsID: push.apnsID, timestamp: timestamp, closesConnection: false)
   }
 }

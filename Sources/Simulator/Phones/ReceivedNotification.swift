@@ -9,8 +9,8 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
   public let apnsID: String
   /// `apns-topic`.
   public let topic: String
-  /// `apns-push-type`.
-  public let pushType: String
+  /// As sent, or as topic and payload suggest.
+  public let pushType: PushType
   /// 10, 5 or 1.
   public let priority: Int
   /// The body of the request: JSON as it was sent.
@@ -21,7 +21,7 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
   public let expiration: Date?
   /// `apns-collapse-id`: the next with the same takes its place.
   public let collapseID: String?
-  /// `apns-unique-id`, which only development answers.
+  /// The push's id from the console (``APNsPayload/idKey``), by which an app drops repeats; nil if the payload has none.
   public let uniqueID: String?
   /// What the app was doing when it came: decides which of its methods iOS calls.
   public var appState: SimulatedPhone.AppState
@@ -34,7 +34,7 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
 
   /// Takes what was kept.
   public init(
-    id: Int64, apnsID: String, topic: String, pushType: String, priority: Int, payload: String, receivedAt: Date,
+    id: Int64, apnsID: String, topic: String, pushType: PushType, priority: Int, payload: String, receivedAt: Date,
     expiration: Date? = nil, collapseID: String? = nil, uniqueID: String? = nil,
     appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0
   ) {
