@@ -21,7 +21,7 @@ public struct Console: Sendable {
     /// As `0.1.0`.
     public var version: String
     /// How passwords are hashed.
-    public var passwordParameters = PasswordCost.normal
+    public var passwordCost = PasswordCost.normal
     /// Proxies whose word about the client is believed.
     public var trustedProxies: [AddressRange] = []
     /// Whether a template that names an unknown key is an error; for tests.
