@@ -25,7 +25,7 @@ final class Service: Sendable {
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
-    var isStrict = false
+    var isStrict = true
     var clock: @Sendable () -> Date = { Date() }
   }
 
