@@ -92,6 +92,7 @@ public struct Console: Sendable {
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)
     DevicePages.add(to: &routes)
+    AppPages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }
