@@ -94,4 +94,9 @@ struct APNsScene {
       APNsCall(method: method, path: path, headers: headers, body: body),
       identity: APNsConnectionIdentity(certificate: certificate), ledger: &ledger, now: now)
   }
+
+  /// Why the call is refused, nil if it is not.
+  mutating func reason() -> String? {
+    if case .failure(let rejection) = judge() { rejection.reason } else { nil }
+  }
 }
