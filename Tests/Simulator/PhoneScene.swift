@@ -99,7 +99,9 @@ final class TestStorage: PhoneStorage {
         case .save(let phone, let notifications, let removed):
           state.phones[phone.id] = phone
           for id in removed { state.notifications[phone.id]?[id] = nil }
-          for notification in notifications { state.notifications[phone.id, default: [:]][notification.id] = notification }
+          for notification in notifications {
+            state.notifications[phone.id, default: [:]][notification.id] = notification
+          }
         }
       }
     }

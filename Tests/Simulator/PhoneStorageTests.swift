@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Push
+import Synchronization
 import Testing
 
 @testable import Simulator
