@@ -101,19 +101,21 @@ struct APNsFaultTests {
   @Test("cut in the middle: what was on its way is unknown, the rest goes on")
   func cut() async throws {
     try await Self.run("cut=50") { scene, client in
-      let ended = try await client.send(Self.tokens(scene, 120))
-      #expect(ended.total == 120)
-      #expect(ended.count(200) + ended.unknown.count == 120)
+      let ended = try await client.send(Self.tokens(scene, 60))
+      #expect(ended.total == 60)
+      #expect(ended.count(200) + ended.unknown.count == 60)
       #expect(!ended.unknown.isEmpty)
-      #expect(scene.simulator.counters(.development).connections >= 2)
+      // The next go over a new connection, whose count begins anew; the first may have left it up to ten.
+      let later = try await client.send(Self.tokens(scene, 30))
+      #expect(later.count(200) == ended.count(200) + 30)
+      #expect(scene.simulator.counters(.development).connections == 2)
     }
   }
 
   @Test("never answered, and yet it reached the phone: the outcome is unknown")
   func silent() async throws {
-    try await Self.run("silent=0.1,seed=4", requestTimeout: .milliseconds(500)) { scene, client in
+    try await Self.run("", requestTimeout: .milliseconds(500)) { scene, client in
       // The first must be answered, or nothing else is sent.
-      scene.simulator.faults(.development).set(Faults())
       try await client.send(Self.tokens(scene, 1))
       scene.simulator.faults(.development).set(try Faults(parsing: "silent=0.1,seed=4"))
       let ended = try await client.send(Self.tokens(scene, 100))
