@@ -90,6 +90,32 @@ struct APNsSimulatorTests {
     }
   }
 
+  enum Sender: Sendable, CaseIterable { case goodToken, badToken, certificate }
+
+  @Test("one stream until a provider token is good; with a certificate many at once", arguments: Sender.allCases)
+  func streams(_ sender: Sender) async throws {
+    try await SimulatorScene.run { scene in
+      scene.simulator.faults(.development).set(try Faults(parsing: "delay=100ms"))
+      var configuration = SimulatorClient.configuration()
+      configuration.connection.provesFirst = false
+      let identity = sender == .certificate ? try Self.identity(scene) : nil
+      let client = try scene.client(.development, identity: identity, configuration)
+      // Apple signs nothing for others: a key that the simulator does not know.
+      let stranger = try PrivateKey.generateP256()
+      let authorization = sender == .badToken ? try scene.bearer(stranger) : nil
+      let ended = try await client.send(Array(repeating: scene.phone.token, count: 5), authorization: authorization)
+      let counters = scene.simulator.counters(.development)
+      #expect(ended.count(sender == .badToken ? 403 : 200) == 5)
+      switch sender {
+      case .badToken: #expect(counters.mostStreams == 1)
+      // The first alone; its token is good as soon as it is read, and the rest comes while answers wait.
+      case .goodToken: #expect((2...5).contains(counters.mostStreams))
+      case .certificate: #expect((2...5).contains(counters.mostStreams))
+      }
+      try await client.stop()
+    }
+  }
+
   @Test("thousands of pushes: all answered, each phone has its newest")
   func many() async throws {
     try await SimulatorScene.run { scene in

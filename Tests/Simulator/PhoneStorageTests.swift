@@ -44,6 +44,43 @@ struct PhoneStorageTests {
     #expect(third.phones() == opened.phones())
   }
 
+  @Test("phones and notifications as JSON, and back")
+  func json() throws {
+    let scene = try PhoneScene()
+    try scene.book.rename(scene.phone.id, name: "Ada", registrationID: "r1", alias: "usr_ada")
+    try scene.send(id: "A", expiration: PhoneScene.time(9.5), collapseID: "c")
+    try scene.send(id: "A")
+    try scene.send(id: "B", collapseID: "c")
+    try scene.book.tap(scene.phone.id, try #require(try scene.current().received.first?.id), now: PhoneScene.now)
+    try scene.book.reinstall(scene.phone.id, now: PhoneScene.time(0.25))
+    try scene.book.setPower(scene.phone.id, .off)
+    try scene.send(id: "C", expiration: PhoneScene.time(60))
+    let uninstalled = try scene.book.add(NewPhone(name: "B", environment: .production, topic: PhoneScene.topic))
+    try scene.book.uninstall(uninstalled.id, now: PhoneScene.time(1.125))
+    for phone in scene.book.phones() {
+      let received = try phone.received.map { one in
+        let fields = try JSONValue(parsing: one.keptFields.data())
+        return try ReceivedNotification(
+          id: one.id, apnsID: one.apnsID, payload: one.payload, receivedAt: one.receivedAt, keptFields: fields)
+      }
+      let again = try SimulatedPhone(
+        id: phone.id, name: phone.name, platform: phone.platform, environment: phone.environment, topic: phone.topic,
+        token: phone.token, keptState: try JSONValue(parsing: phone.keptState.data()), received: received)
+      #expect(again == phone)
+    }
+    let strange: [JSONValue] = [.null, [:], ["model": "x", "app_state": "flying", "power": "on"]]
+    for state in strange {
+      #expect(throws: KeptPhoneError(id: 7)) {
+        try SimulatedPhone(
+          id: 7, name: "", platform: .ios, environment: .production, topic: "", token: scene.phone.token,
+          keptState: state, received: [])
+      }
+      #expect(throws: KeptPhoneError(id: 8)) {
+        try ReceivedNotification(id: 8, apnsID: "", payload: "", receivedAt: PhoneScene.now, keptFields: state)
+      }
+    }
+  }
+
   @Test("many changes are few calls")
   func batches() async throws {
     let storage = TestStorage()

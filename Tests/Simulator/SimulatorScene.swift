@@ -23,9 +23,11 @@ struct SimulatorScene {
   var book: PhoneBook { simulator.phones }
 
   /// `authorization` with a new token.
-  func bearer() throws -> String {
+  ///
+  /// - Parameter key: nil for the one that the simulator knows.
+  func bearer(_ key: PrivateKey? = nil) throws -> String {
     let token = try JSONWebToken.sign(
-      .es256, key: key, header: [("kid", .string(Self.keyID))],
+      .es256, key: key ?? self.key, header: [("kid", .string(Self.keyID))],
       claims: [("iss", .string(Self.team)), ("iat", .integer(Int64(Date().timeIntervalSince1970)))])
     return "bearer \(token)"
   }
@@ -133,11 +135,13 @@ final class SimulatorClient: ClientGroupHandler, Sendable {
   @discardableResult
   func send(
     _ tokens: [DeviceToken], topic: String = SimulatorScene.topic, fields: [HeaderField] = [],
-    body: String = #"{"aps":{"alert":"Hello"}}"#
+    body: String = #"{"aps":{"alert":"Hello"}}"#, authorization: String? = nil
   ) async throws -> Ended {
     let group = try group()
     var common = [HeaderField("apns-topic", topic), HeaderField("apns-push-type", "alert")] + fields
-    if let authorization { common.append(HeaderField("authorization", authorization)) }
+    if let authorization = authorization ?? self.authorization {
+      common.append(HeaderField("authorization", authorization))
+    }
     let template = RequestTemplate(authority: authority, fields: common, variableNames: ["apns-id"])
     var builder = RequestBatchBuilder(template: template, body: Array(body.utf8), capacity: tokens.count)
     let before = state.withLock { $0.ended.total }
