@@ -94,9 +94,9 @@ struct PushPreview: Sendable {
       "bytes_text": .string(texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped])),
       "headers": .string(preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")),
       "payload": .string(preview.json), "reachable": .string(count?.reachable.grouped ?? texts("send.many")),
-      "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apnsCommand),
-      "api_curl": .string(preview.apiCommand), "callbacks": CallbackRows(payload.facts).value(texts),
-      "duplicates": .bool(CallbackTable(payload.facts).duplicates),
+      "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apiCommand),
+      "curl_apns": .string(preview.apnsCommand), "callbacks": CallbackRows(payload.facts).value(texts),
+      "callbacks_text": .string(CallbackRows(payload.facts).summary(texts)),
     ]
   }
 
@@ -112,6 +112,6 @@ struct PushPreview: Sendable {
   static let empty: Value = [
     "sentence": "", "initial": "·", "app": "", "title": "", "subtitle": "", "body": "", "findings": [],
     "any_findings": false, "limit": 4096, "bytes": 0, "bytes_text": "", "headers": "", "payload": "", "reachable": "",
-    "unreachable": "", "curl": "", "api_curl": "", "callbacks": [], "duplicates": false,
+    "unreachable": "", "curl": "", "curl_apns": "", "callbacks": [], "callbacks_text": "",
   ]
 }

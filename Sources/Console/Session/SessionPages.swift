@@ -66,7 +66,7 @@ enum SessionPages {
       return response
     }
     let found = try await page.store.read { try User.find($0, name: name) }
-    let parameters = page.console.configuration.passwordParameters.parameters
+    let parameters = page.console.configuration.passwordCost.parameters
     let hash = found?.passwordHash.flatMap { PasswordHash($0) }
     let checked = hash ?? PasswordHash.decoy(parameters: parameters)
     let isRight = try await page.console.pool.run { checked.verifies(password) }
@@ -148,7 +148,7 @@ enum SessionPages {
     }
     if page.form.raw("repeat") != password { errors["repeat"] = page.texts("setup.differ") }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
-    let parameters = page.console.configuration.passwordParameters.parameters
+    let parameters = page.console.configuration.passwordCost.parameters
     let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
     let address = page.request.remoteAddress?.host
     let user = try await page.store.write { database -> User? in
