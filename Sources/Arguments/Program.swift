@@ -1,0 +1,99 @@
+/// A program: its commands, and the prefix of its environment variables.
+public struct Program<Action: Sendable>: Sendable {
+  /// What a command line asks for.
+  public enum Request: Sendable {
+    /// Show this on standard output, and be done.
+    case show(String)
+    /// Run this with these values.
+    case run(Action, Parsed)
+  }
+
+  /// Its commands, and what it is called.
+  public let root: Command<Action>
+  let version: String
+  let prefix: String
+
+  /// - Parameter prefix: as `SIGNALBOX`: `--data` is `SIGNALBOX_DATA` too.
+  public init(_ root: Command<Action>, version: String, environmentPrefix prefix: String) {
+    self.root = root
+    self.version = version
+    self.prefix = prefix
+  }
+
+  /// Reads a command line, without the program's own name. Reads and writes nothing else.
+  public func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Request {
+    var path = [root]
+    var rest = arguments[...]
+    while let command = path.last, command.action == nil {
+      guard let word = rest.popFirst() else { throw UsageError("A command is needed.", usage(path)) }
+      if word == "--help" || word == "-h" { return .show(help(path)) }
+      if word == "--version" { return .show(version) }
+      if word == "help", path.count == 1 {
+        return .show(help(try descend(from: path, by: rest)))
+      }
+      path = try step(from: path, to: word)
+    }
+    guard let command = path.last, let action = command.action else {
+      throw UsageError("A command is needed.", usage(path))
+    }
+    var reader = Reader(parameters: command.parameters, usage: usage(path))
+    guard let given = try reader.read(rest) else { return .show(rest.contains("--version") ? version : help(path)) }
+    return .run(action, try values(command, given, environment, path))
+  }
+
+  private func descend(
+    from path: [Command<Action>], by words: ArraySlice<String>
+  ) throws(UsageError) -> [Command<Action>] {
+    var path = path
+    for word in words { path = try step(from: path, to: word) }
+    return path
+  }
+
+  private func step(from path: [Command<Action>], to word: String) throws(UsageError) -> [Command<Action>] {
+    let choices = path.last?.subcommands ?? []
+    if let next = choices.first(where: { $0.name == word }) { return path + [next] }
+    let what = word.hasPrefix("-") ? "option" : "command"
+    let hint =
+      word.hasPrefix("-")
+      ? " Options stand after the command." : suggestion(for: word, among: choices.map(\.name))
+    throw UsageError("There is no \(what) “\(word)”.\(hint)", usage(path))
+  }
+
+  private func values(
+    _ command: Command<Action>, _ given: [String: [String]], _ environment: [String: String], _ path: [Command<Action>]
+  ) throws(UsageError) -> Parsed {
+    var values: [String: any Sendable] = [:]
+    for parameter in command.parameters {
+      var texts = given[parameter.name] ?? []
+      var source = parameter.spelling
+      let variable = variable(parameter)
+      if texts.isEmpty, let variable, let text = environment[variable], !text.isEmpty {
+        texts = parameter.isRepeated ? text.split(separator: ",").map(String.init) : [text]
+        source = variable
+      }
+      if texts.isEmpty, parameter.isRequired {
+        throw UsageError("\(parameter.spelling) is missing.", usage(path))
+      }
+      do throws(BadValue) {
+        values[parameter.name] = try parameter.read(texts)
+      } catch {
+        let value = texts.last ?? ""
+        throw UsageError("The value “\(value)” of \(source) \(error.reason).", usage(path))
+      }
+    }
+    return Parsed(values: values)
+  }
+
+  /// The environment variable that does the same; nil for what is known by its position.
+  func variable(_ parameter: Parameter) -> String? {
+    if case .argument = parameter.kind { return nil }
+    return prefix + "_" + parameter.name.uppercased().replacing("-", with: "_")
+  }
+}
+
+extension UsageError {
+  init(_ message: String, _ usage: String) {
+    self.message = message
+    self.usage = usage
+  }
+}

@@ -1,0 +1,78 @@
+/// Sorts the words after a command by the parameters that they belong to.
+struct Reader {
+  let parameters: [Parameter]
+  let usage: String
+  private var given: [String: [String]] = [:]
+  private var positional: [String] = []
+
+  init(parameters: [Parameter], usage: String) {
+    self.parameters = parameters
+    self.usage = usage
+  }
+
+  /// What was given by the parameters' names; nil: help or the version is asked for.
+  mutating func read(_ words: ArraySlice<String>) throws(UsageError) -> [String: [String]]? {
+    var rest = words
+    while let word = rest.popFirst() {
+      if word == "--" {
+        positional += rest
+        break
+      }
+      if word == "--help" || word == "-h" || word == "--version" { return nil }
+      // A dash alone is standard input.
+      if word.hasPrefix("-"), word.utf8.count > 1 { try option(word, &rest) } else { positional.append(word) }
+    }
+    try spread()
+    return given
+  }
+
+  private mutating func option(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let spelled = String(parts[0])
+    let attached = parts.count > 1 ? String(parts[1]) : nil
+    for parameter in parameters {
+      switch parameter.kind {
+      case .option(onlyFromEnvironment: false) where spelled == "--\(parameter.name)":
+        guard let value = attached ?? rest.popFirst() else {
+          throw UsageError("\(spelled) needs a value: \(parameter.spelling)", usage)
+        }
+        if given[parameter.name] != nil, !parameter.isRepeated {
+          throw UsageError("\(spelled) is given twice.", usage)
+        }
+        given[parameter.name, default: []].append(value)
+        return
+      case .flag(let isInvertible):
+        let isNegated = isInvertible && spelled == "--no-\(parameter.name)"
+        guard isNegated || spelled == "--\(parameter.name)" else { continue }
+        guard attached == nil else { throw UsageError("\(spelled) takes no value.", usage) }
+        given[parameter.name] = [isNegated ? "false" : "true"]
+        return
+      default: continue
+      }
+    }
+    let names = parameters.flatMap { parameter -> [String] in
+      switch parameter.kind {
+      case .option(onlyFromEnvironment: false), .flag(isInvertible: false): ["--\(parameter.name)"]
+      case .flag: ["--\(parameter.name)", "--no-\(parameter.name)"]
+      default: []
+      }
+    }
+    let hint = suggestion(for: spelled, among: names + ["--help"])
+    throw UsageError("There is no option “\(spelled)”.\(hint)", usage)
+  }
+
+  /// Gives the values without a name to the arguments, in order.
+  private mutating func spread() throws(UsageError) {
+    var rest = positional[...]
+    for parameter in parameters {
+      guard case .argument = parameter.kind else { continue }
+      if parameter.isRepeated {
+        given[parameter.name] = Array(rest)
+        rest = []
+      } else if let value = rest.popFirst() {
+        given[parameter.name] = [value]
+      }
+    }
+    if let extra = rest.first { throw UsageError("“\(extra)” is one argument too many.", usage) }
+  }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+import OpenSSL
+public import Push
+public import Store
+
+extension NewPush {
+  /// A draft as a push of an app, with a new id that is hard to guess and the words that it is found by.
+  public init(
+    _ draft: PushDraft, app: App, source: String, by creator: String, uid: String? = nil
+  ) {
+    let seed = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    self.init(
+      uid: uid ?? Random.token(bytes: 12), seed: seed, appID: app.id, environment: draft.environment,
+      draftJSON: draft.json.text(),
+      source: source, createdBy: creator)
+    let alert = draft.apns.payload?["aps"]?["alert"]
+    title = draft.notification.title ?? alert?["title"]?.string
+    body = draft.notification.body ?? alert?["body"]?.string ?? alert?.string
+    sendAt = draft.sendAt
+    if case .rule(let rule) = draft.audience {
+      searchTerms = rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
+    }
+  }
+
+  /// How long a public id is: as the linter counts it into the payload.
+  public static let sampleID = String(repeating: "0", count: 16)
+}
+
+extension Lint.Context {
+  /// What the linter is told about an app's pushes.
+  public init(_ app: App, now: Date) {
+    self.init(aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID)
+  }
+}

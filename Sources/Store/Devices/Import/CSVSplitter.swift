@@ -1,0 +1,118 @@
+internal import Push
+
+/// Splits a stream into the records of RFC 4180; LF alone ends a record too. The separator is the first of `,`, `;`
+/// and tab that stands in the header: spreadsheets of many countries write semicolons.
+struct CSVSplitter {
+  struct Record {
+    /// Where it begins.
+    let line: Int
+    let content: Result<[String], Problem>
+  }
+
+  private enum State {
+    case start, plain, quoted, quoteInQuoted
+    /// What is left of a record that is wrong already, up to the line's end.
+    case skipping(Problem)
+  }
+
+  private var state = State.start
+  private var separator: UInt8?
+  private var fields: [[UInt8]] = []
+  private var field: [UInt8] = []
+  private var size = 0
+  private var line = 1
+  private var begin = 1
+  private var isFirst = true
+
+  mutating func push(_ bytes: some Sequence<UInt8>) -> [Record] {
+    var records: [Record] = []
+    for byte in bytes {
+      if let record = take(byte) { records.append(record) }
+      if byte == 0x0a { line += 1 }
+      // The next record begins behind the line end that closed this one.
+      if case .start = state, fields.isEmpty, size == 0 { begin = line }
+    }
+    return records
+  }
+
+  mutating func finish() -> [Record] {
+    switch state {
+    case .start where fields.isEmpty: []
+    case .quoted: [end(.failure(Problem("", ImportMessage.openQuote)))]
+    case .skipping(let problem): [end(.failure(problem))]
+    default: [endRecord()]
+    }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Record? {
+    size += 1
+    if case .skipping(let problem) = state { return byte == 0x0a ? end(.failure(problem)) : nil }
+    if size > DeviceImport.maximumLineBytes {
+      let limit = ["limit": String(DeviceImport.maximumLineBytes)]
+      if case .quoted = state {
+        state = .skipping(Problem("", ImportMessage.openQuote))
+      } else {
+        state = .skipping(Problem("", ImportMessage.lineTooLong, limit))
+      }
+      if case .skipping(let problem) = state, byte == 0x0a { return end(.failure(problem)) }
+      return nil
+    }
+    switch state {
+    case .quoted:
+      if byte == 0x22 { state = .quoteInQuoted } else { field.append(byte) }
+    case .quoteInQuoted where byte == 0x22:
+      field.append(byte)
+      state = .quoted
+    case .start where byte == 0x22 && field.isEmpty: state = .quoted
+    case _ where byte == 0x0a: return endRecord()
+    case _ where isSeparator(byte):
+      endField()
+      state = .start
+    case .quoteInQuoted where byte == 0x0d: break
+    case .quoteInQuoted: state = .skipping(Problem("", ImportMessage.strayQuote))
+    default:
+      // A byte order mark may stand before the first quotation mark.
+      field.append(byte)
+      let isMark = isFirst && fields.isEmpty && field == [0xef, 0xbb, 0xbf]
+      if isMark { field = [] }
+      state = isMark ? .start : .plain
+    }
+    return nil
+  }
+
+  private mutating func isSeparator(_ byte: UInt8) -> Bool {
+    if let separator { return byte == separator }
+    guard byte == 0x2c || byte == 0x3b || byte == 0x09 else { return false }
+    separator = byte
+    return true
+  }
+
+  private mutating func endField() {
+    if field.last == 0x0d { field.removeLast() }
+    fields.append(field)
+    field = []
+  }
+
+  private mutating func endRecord() -> Record {
+    endField()
+    var texts: [String] = []
+    for field in fields {
+      guard let text = String(validating: field, as: UTF8.self) else {
+        return end(.failure(Problem("", ImportMessage.notUTF8)))
+      }
+      texts.append(text)
+    }
+    return end(.success(texts))
+  }
+
+  private mutating func end(_ content: Result<[String], Problem>) -> Record {
+    defer {
+      state = .start
+      fields = []
+      field = []
+      size = 0
+      isFirst = false
+    }
+    return Record(line: begin, content: content)
+  }
+}

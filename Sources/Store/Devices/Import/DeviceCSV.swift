@@ -1,0 +1,50 @@
+internal import Foundation
+internal import Push
+
+/// How the fields of a device stand in the cells of a CSV file.
+enum DeviceCSV {
+  /// What is wrong with a header, nil if nothing is.
+  static func problem(withHeader names: [String], defaults: [String: JSONValue]) -> Problem? {
+    let known = DeviceImport.columns + DeviceImport.readOnlyColumns
+    for (index, name) in names.enumerated() {
+      if !known.contains(name) {
+        let arguments = ["column": String(name.prefix(60)), "known": DeviceImport.columns.joined(separator: ", ")]
+        return Problem("", ImportMessage.columnUnknown, arguments)
+      }
+      if names[..<index].contains(name) { return Problem("", ImportMessage.columnTwice, ["column": name]) }
+    }
+    let missing = DeviceImport.neededColumns.first { !names.contains($0) && defaults[$0] == nil }
+    return missing.map { Problem("", ImportMessage.columnMissing, ["column": $0]) }
+  }
+
+  /// The object that the line stands for. An empty cell says nothing.
+  static func json(_ header: [String], _ cells: [String]) throws(Problem) -> JSONValue {
+    var members: [String: JSONValue] = [:]
+    for (name, cell) in zip(header, cells) where !cell.isEmpty {
+      if name != "tags" {
+        members[name] = .string(cell)
+      } else if cell.hasPrefix("[") {
+        do throws(Problem) {
+          members[name] = try JSONValue(parsing: Data(cell.utf8))
+        } catch {
+          throw error.under("tags")
+        }
+      } else {
+        members[name] = .array(cell.split(separator: " ").map { .string(String($0)) })
+      }
+    }
+    return .object(members)
+  }
+
+  /// Tags in one cell: separated by blanks; as a JSON array if a tag has a blank itself.
+  static func cell(tags: [String]) -> String {
+    let isPlain = tags.allSatisfy { !$0.contains(" ") } && tags.first?.hasPrefix("[") != true
+    return isPlain ? tags.joined(separator: " ") : JSONValue.array(tags.map { .string($0) }).text()
+  }
+
+  /// A cell as RFC 4180 wants it.
+  static func quoted(_ cell: String) -> String {
+    let isPlain = !cell.utf8.contains { $0 == 0x22 || $0 == 0x2c || $0 == 0x3b || $0 < 0x20 }
+    return isPlain ? cell : "\"" + cell.replacing("\"", with: "\"\"") + "\""
+  }
+}

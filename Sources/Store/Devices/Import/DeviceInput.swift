@@ -1,0 +1,85 @@
+public import Push
+
+/// A device as somebody tells it to us: the body of `PUT /api/v1/devices`, and a line of an import.
+public struct DeviceInput: Sendable {
+  /// Bundle id.
+  public var app: String
+  /// All the rest.
+  public var registration: Registration
+
+  /// Creates one.
+  public init(app: String, registration: Registration) {
+    self.app = app
+    self.registration = registration
+  }
+
+  /// Tags of one device (OpenAPI document).
+  static let tagLimit = 1000
+  /// Characters of a token as text.
+  static let tokenLimit = 4096
+
+  /// Reads the body of `PUT /api/v1/devices`. `null` removes alias, registration id and name; what is left out stays.
+  ///
+  /// - Throws: everything that is wrong with it, in the order of the fields; unknown fields too. The app's own rule for
+  ///   names is not looked at, because the app is not known yet: see ``problems(rule:)``.
+  public init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    let input = Self.read(fields, json)
+    try fields.finish()
+    // Nil only with a problem reported, so that finish() has thrown.
+    guard let input else { throw Problems([Problem("", FieldMessage.required)]) }
+    self = input
+  }
+
+  static func read(_ fields: JSONFields, _ json: JSONValue) -> DeviceInput? {
+    let app = fields.string(
+      "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
+    let environment = fields.choice("environment", required: true, as: Environment.self)
+    let platform = fields.choice("platform", required: true, as: Platform.self)
+    var token: DeviceToken?
+    if let text = fields.string("token", required: true, limit: .characters(tokenLimit), lines: true), let platform {
+      do throws(Problem) {
+        token = try DeviceToken(parsing: text, platform: platform)
+      } catch {
+        fields.report("token", error)
+      }
+    }
+    let alias = change("alias", fields, json, limit: .characters(AliasRule.none.limit)) {
+      AliasRule.none.problem(with: $0)
+    }
+    let hasTags = fields.value("tags") != nil
+    let tags = fields.strings("tags", atMost: tagLimit) { TagRule.problem(with: $0, rule: .none) }
+    let registrationID = change("registration_id", fields, json, limit: .characters(RegistrationID.limit)) {
+      RegistrationID.problem(with: $0)
+    }
+    let name = change("name", fields, json, limit: .characters(AppName.nameLimit)) {
+      AppName.problem(withName: $0)
+    }
+    guard let app, let environment, let platform, let token else { return nil }
+    var registration = Registration(token: token, environment: environment, platform: platform)
+    registration.alias = alias
+    if hasTags { registration.tags = .set(tags) }
+    registration.registrationID = registrationID
+    registration.name = name
+    return DeviceInput(app: app, registration: registration)
+  }
+
+  private static func change(
+    _ name: String, _ fields: JSONFields, _ json: JSONValue, limit: TextLimit, check: (String) -> Problem?
+  ) -> Change<String?> {
+    if let text = fields.string(name, limit: limit, check: check) { return .set(text) }
+    return json[name] == .null ? .set(nil) : .keep
+  }
+
+  /// What is wrong with alias and tags in an app with this rule for names.
+  public func problems(rule: AliasRule) -> [Problem] {
+    var problems: [Problem] = []
+    if case .set(let alias?) = registration.alias, let problem = rule.problem(with: alias) {
+      problems.append(problem.under("alias"))
+    }
+    if case .set(let tags) = registration.tags {
+      problems += TagRule.problems(with: tags, rule: rule).map { $0.under("tags") }
+    }
+    return problems
+  }
+}

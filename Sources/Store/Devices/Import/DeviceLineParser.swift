@@ -1,0 +1,103 @@
+internal import Foundation
+public import Push
+
+/// Reads devices from a stream, piece by piece: memory for one line, whatever the file.
+///
+///     var parser = DeviceLineParser(format: .csv)
+///     while let bytes = try read() { use(parser.push(bytes)) }
+///     use(parser.finish())
+///
+/// A line that is wrong is told and left out; those after it are read. Only a CSV header that is wrong ends everything:
+/// it is told as line 1, and ``isStopped`` is true.
+public struct DeviceLineParser {
+  private enum Splitter {
+    case lines(LineSplitter)
+    case records(CSVSplitter)
+  }
+
+  private var splitter: Splitter
+  private let defaults: [String: JSONValue]
+  private var header: [String]?
+  /// Whether nothing more is read, because the header of the CSV is wrong.
+  public private(set) var isStopped = false
+  /// How many devices were read or rejected so far; blank lines and the header do not count.
+  public private(set) var count = 0
+
+  /// - Parameter defaults: what counts where a line says nothing, as `["app": "com.example.app"]`.
+  public init(format: DeviceImport.Format, defaults: [String: JSONValue] = [:]) {
+    splitter = format == .csv ? .records(CSVSplitter()) : .lines(LineSplitter())
+    self.defaults = defaults
+  }
+
+  /// Takes the next bytes, and gives the devices that are whole now, in order.
+  public mutating func push(_ bytes: some Sequence<UInt8>) -> [Result<DeviceImport.Line, RejectedLine>] {
+    guard !isStopped else { return [] }
+    switch splitter {
+    case .lines(var lines):
+      let found = lines.push(bytes)
+      splitter = .lines(lines)
+      return found.compactMap { read($0) }
+    case .records(var records):
+      let found = records.push(bytes)
+      splitter = .records(records)
+      return found.compactMap { read($0) }
+    }
+  }
+
+  /// Ends the reading: gives the last line if it has no line end.
+  public mutating func finish() -> [Result<DeviceImport.Line, RejectedLine>] {
+    guard !isStopped else { return [] }
+    switch splitter {
+    case .lines(var lines): return lines.finish().compactMap { read($0) }
+    case .records(var records): return records.finish().compactMap { read($0) }
+    }
+  }
+
+  private mutating func read(_ line: LineSplitter.Line) -> Result<DeviceImport.Line, RejectedLine>? {
+    switch line.content {
+    case .failure(let problem):
+      count += 1
+      return .failure(RejectedLine(line: line.number, problems: [problem]))
+    case .success(let bytes):
+      guard !bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) else { return nil }
+      count += 1
+      do throws(Problem) {
+        return DeviceImport.read(try JSONValue(parsing: Data(bytes)), line: line.number, defaults: defaults)
+      } catch {
+        return .failure(RejectedLine(line: line.number, problems: [error]))
+      }
+    }
+  }
+
+  private mutating func read(_ record: CSVSplitter.Record) -> Result<DeviceImport.Line, RejectedLine>? {
+    guard !isStopped else { return nil }
+    func rejected(_ problem: Problem) -> Result<DeviceImport.Line, RejectedLine> {
+      .failure(RejectedLine(line: record.line, problems: [problem]))
+    }
+    let fields: [String]
+    switch record.content {
+    case .failure(let problem):
+      if header == nil { isStopped = true } else { count += 1 }
+      return rejected(problem)
+    case .success(let found): fields = found
+    }
+    if fields == [""] { return nil }
+    guard let header else {
+      let names = fields.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+      header = names
+      guard let problem = DeviceCSV.problem(withHeader: names, defaults: defaults) else { return nil }
+      isStopped = true
+      return rejected(problem)
+    }
+    count += 1
+    guard fields.count == header.count else {
+      return rejected(
+        Problem("", ImportMessage.columnCount, ["expected": "\(header.count)", "count": "\(fields.count)"]))
+    }
+    do throws(Problem) {
+      return DeviceImport.read(try DeviceCSV.json(header, fields), line: record.line, defaults: defaults)
+    } catch {
+      return rejected(error)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import Testing
+
+@testable import Arguments
+
+private let data = Option("data", "dir", "Where everything is.", default: "./data")
+private let days = Option<Int>("within", "days", "How far to look.", default: 30, showing: "30d") {
+  text throws(BadValue) in
+  guard text.hasSuffix("d"), let days = Int(text.dropLast()) else {
+    throw BadValue("is not a number of days, such as 30d")
+  }
+  return days
+}
+private let tags = Option(repeated: "tag", "name", "Devices with this tag.")
+private let app = Option(required: "app", "id", "The app.")
+private let alias = Option<String?>("alias", "name", "A user.")
+private let secret = Option<String?>("pass-word", "text", "Opens the file.", onlyFromEnvironment: true)
+private let isJSON = Flag("json", "For programs.")
+private let isColoured = Flag("color", "With colours.", default: true)
+private let file = Argument<String>("file", "The file.")
+private let more = Argument<[String]>(rest: "more", "Further files.", atLeastOne: false)
+
+private let program = Program(
+  Command(
+    "box", "Keeps things.",
+    subcommands: [
+      Command(
+        "look", "Looks at a file.", discussion: "Writes nothing.",
+        parameters: [
+          file.parameter, more.parameter, data.parameter, days.parameter, isJSON.parameter, isColoured.parameter,
+          secret.parameter,
+        ], action: "look"),
+      Command(
+        "things", "All about things.",
+        subcommands: [
+          Command(
+            "import", "Takes things in.", parameters: [app.parameter, tags.parameter, alias.parameter], action: "i"),
+          Command("export", "Gives things out.", action: "e"),
+        ]),
+    ]), version: "1.2.3", environmentPrefix: "BOX")
+
+/// The action and values of a command line that must be right.
+private func run(_ words: [String], _ environment: [String: String] = [:]) throws -> (String, Parsed)? {
+  guard case .run(let action, let values) = try program.parse(words, environment: environment) else { return nil }
+  return (action, values)
+}
+
+private func shown(_ words: [String]) throws -> String? {
+  guard case .show(let text) = try program.parse(words, environment: [:]) else { return nil }
+  return text
+}
+
+@Suite("Command line")
+struct ProgramTests {
+  @Test("options, flags and arguments come in any order; --name value is --name=value")
+  func values() throws {
+    let (action, values) = try #require(
+      try run(["look", "--json", "a.pem", "--data=/x=y", "--within", "7d", "b", "-"]))
+    #expect(action == "look")
+    #expect(values[file] == "a.pem" && values[more] == ["b", "-"])
+    #expect(values[data] == "/x=y" && values[days] == 7 && values[isJSON])
+  }
+
+  @Test("what is not given has its default")
+  func defaults() throws {
+    let (_, values) = try #require(try run(["look", "a"]))
+    #expect(values[data] == "./data" && values[days] == 30 && !values[isJSON] && values[isColoured])
+    #expect(values[secret] == nil && values[more].isEmpty)
+    #expect(try run(["look", "a", "--no-color"])?.1[isColoured] == false)
+  }
+
+  @Test("after -- nothing is an option")
+  func end() throws {
+    #expect(try run(["look", "--", "--json"])?.1[file] == "--json")
+  }
+
+  @Test("an option may be repeated where that means something, and come from the environment")
+  func repeated() throws {
+    let (_, values) = try #require(try run(["things", "import", "--tag", "a", "--app", "x", "--tag=b"]))
+    #expect(values[tags] == ["a", "b"] && values[app] == "x" && values[alias] == nil)
+    let (_, other) = try #require(try run(["things", "import"], ["BOX_APP": "y", "BOX_TAG": "c,d", "BOX_ALIAS": ""]))
+    #expect(other[tags] == ["c", "d"] && other[app] == "y" && other[alias] == nil)
+  }
+
+  @Test("what is typed counts more than the environment; dashes are underscores there")
+  func environment() throws {
+    let environment = ["BOX_DATA": "/e", "BOX_JSON": "yes", "BOX_COLOR": "0", "BOX_PASS_WORD": "p", "BOX_FILE": "no"]
+    let (_, values) = try #require(try run(["look", "a", "--data", "/t"], environment))
+    #expect(values[data] == "/t" && values[isJSON] && !values[isColoured] && values[secret] == "p")
+    #expect(try run(["look", "a"], environment)?.1[data] == "/e")
+  }
+
+  @Test(
+    "what is wrong is said, with what may have been meant",
+    arguments: [
+      ([], "A command is needed.", "box <subcommand>"),
+      (["lokk"], "There is no command “lokk”. Did you mean “look”?", "box <subcommand>"),
+      (["imp"], "There is no command “imp”.", "box <subcommand>"),
+      (["things", "imp"], "There is no command “imp”. Did you mean “import”?", "box things <subcommand>"),
+      (["--data", "x"], "There is no option “--data”. Options stand after the command.", "box <subcommand>"),
+      (["things", "export", "x"], "“x” is one argument too many.", "box things export"),
+      (["things", "export", "--app", "x"], "There is no option “--app”.", "box things export"),
+      (["things", "export", "--hlep"], "There is no option “--hlep”. Did you mean “--help”?", "box things export"),
+      (
+        ["things", "import"], "--app <id> is missing.",
+        "box things import --app <id> [--tag <name>] ... [--alias <name>]"
+      ),
+    ])
+  func mistakes(words: [String], message: String, usage: String) {
+    #expect(throws: UsageError(message, usage)) { try program.parse(words, environment: [:]) }
+  }
+
+  @Test(
+    "a value that is not taken is named with its place",
+    arguments: [
+      (["look", "a", "--within", "7"], "The value “7” of --within <days> is not a number of days, such as 30d."),
+      (["look", "a", "--within"], "--within needs a value: --within <days>"),
+      (["look", "a", "--json=1"], "--json takes no value."),
+      (["look", "a", "--data", "x", "--data", "y"], "--data is given twice."),
+      (["look"], "<file> is missing."),
+      (["look", "a", "--pass-word", "x"], "There is no option “--pass-word”."),
+      (["look", "a", "--jsn"], "There is no option “--jsn”. Did you mean “--json”?"),
+      (["look", "a", "--no-json"], "There is no option “--no-json”. Did you mean “--json”?"),
+    ])
+  func badValues(words: [String], message: String) {
+    let usage = "box look <file> [<more> ...] [--data <dir>] [--within <days>] [--json] [--no-color]"
+    #expect(throws: UsageError(message, usage)) { try program.parse(words, environment: [:]) }
+  }
+
+  @Test("a value of the environment that is not taken is named by its variable")
+  func badVariable() {
+    let error = #expect(throws: UsageError.self) { try program.parse(["look", "a"], environment: ["BOX_JSON": "x"]) }
+    #expect(error?.message == "The value “x” of BOX_JSON is neither true nor false.")
+  }
+
+  @Test("the version is told everywhere", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
+  func version(words: [String]) throws {
+    #expect(try shown(words) == "1.2.3")
+  }
+
+  @Test("help is there on each level, even if something is missing")
+  func help() throws {
+    #expect(
+      try shown(["look", "-h"]) == """
+        OVERVIEW: Looks at a file.
+
+        Writes nothing.
+
+        USAGE: box look <file> [<more> ...] [--data <dir>] [--within <days>] [--json] [--no-color]
+
+        ARGUMENTS:
+          <file>                      The file.
+          <more> ...                  Further files.
+
+        OPTIONS:
+          --data <dir>                Where everything is. (default: ./data; env: BOX_DATA)
+          --within <days>             How far to look. (default: 30d; env: BOX_WITHIN)
+          --json                      For programs. (env: BOX_JSON)
+          --color/--no-color          With colours. (default: --color; env: BOX_COLOR)
+          --version                   Show the version.
+          -h, --help                  Show help information.
+
+        ENVIRONMENT:
+          BOX_PASS_WORD               Opens the file.
+        """)
+    #expect(try shown(["help", "look"]) == shown(["look", "--help"]))
+    #expect(
+      try shown(["things", "--help"]) == """
+        OVERVIEW: All about things.
+
+        USAGE: box things <subcommand>
+
+        OPTIONS:
+          --version                   Show the version.
+          -h, --help                  Show help information.
+
+        SUBCOMMANDS:
+          import                      Takes things in.
+          export                      Gives things out.
+
+          See 'box help things <subcommand>' for detailed help.
+        """)
+  }
+
+  @Test(
+    "letters left out, added, changed and swapped count one each",
+    arguments: [("list", "lsit", 1), ("list", "lst", 1), ("list", "lists", 1), ("list", "last", 1), ("", "ab", 2)])
+  func distances(one: String, other: String, count: Int) {
+    #expect(distance(Array(one.utf8), Array(other.utf8)) == count)
+  }
+}
