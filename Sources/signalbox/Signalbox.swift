@@ -16,6 +16,9 @@ enum Signalbox {
     CheckCertificatesCommand.command,
     UsersCommand.command,
     TokensCommand.command,
+    BackupCommand.command,
+    RestoreCommand.command,
+    DoctorCommand.command,
   ]
 
   static let program = Program(
