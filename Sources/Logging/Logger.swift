@@ -97,4 +97,9 @@ public struct Logger: Sendable {
   public func error(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.error, message, metadata()) }
+
+  /// A message of the level critical.
+  public func critical(
+    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
+  ) { log(.critical, message, metadata()) }
 }

@@ -81,6 +81,9 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     extendedCode == .constraintUnique || extendedCode == .constraintPrimaryKey
   }
 
+  /// Whether another connection held the lock too long: the same again may work.
+  public var isBusy: Bool { code == .busy }
+
   /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
   public var description: String {
     var text = "SQLite \(extendedCode.rawValue): \(message)"

@@ -9,6 +9,8 @@ enum Signalbox {
 
   /// Every command, in the order of the help.
   static let commands: [Command<Action>] = [
+    ServeCommand.command,
+    SimulateCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
     CertificatesCommand.command,

@@ -41,3 +41,10 @@ public struct User: Sendable, Hashable, Identifiable {
     disabledAt = row.optionalDate(first + 6)
   }
 }
+
+extension User.Role: Comparable {
+  private var rank: Int { self == .viewer ? 0 : self == .operator ? 1 : 2 }
+
+  /// By what one may do: a viewer less than an operator, an operator less than an administrator.
+  public static func < (one: User.Role, other: User.Role) -> Bool { one.rank < other.rank }
+}

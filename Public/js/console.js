@@ -1,0 +1,24 @@
+// The console's script. Every page works without it; each part starts only where its elements are.
+
+import { listenForCopies, showCopyButtons } from './copy.js';
+import { startDrafts } from './drafts.js';
+import { startFilters } from './filter.js';
+import { followPhones } from './phones.js';
+import { startPreview } from './preview.js';
+import { followProgress } from './progress.js';
+import { keepTimes, showTimes } from './times.js';
+
+showTimes();
+keepTimes();
+showCopyButtons();
+listenForCopies();
+document.addEventListener('refreshed', ({ target }) => {
+  showTimes(target);
+  showCopyButtons(target);
+});
+startFilters();
+followProgress();
+followPhones();
+// The preview listens before a draft comes back: it then shows the draft.
+startPreview();
+startDrafts();

@@ -1,0 +1,87 @@
+// The send form's values, kept in this tab until the push is sent: nothing typed is lost to a stray click.
+
+import { debounced } from './page.js';
+
+const key = 'signalbox.draft';
+const kept = (field) => field.name && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
+
+/** Keeps and restores the form with data-preview; forgets on sending, discarding and signing out. */
+export function startDrafts() {
+  document.addEventListener('submit', forget);
+  const form = document.querySelector('form[data-preview]');
+  if (!form) return;
+  const blank = JSON.stringify(values(form));
+  const discard = document.querySelector('[data-draft-discard]');
+  const offer = (yes) => { if (discard) discard.hidden = !yes; };
+  const save = () => {
+    const now = JSON.stringify(values(form));
+    // A form as the server gave it is no draft.
+    write(now === blank ? null : now);
+    offer(now !== blank);
+  };
+  // A form that the server filled (an error, "send again") is newer than the draft, and wins.
+  if ('fresh' in form.dataset && restore(form)) {
+    offer(true);
+    form.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+  const soon = debounced(save);
+  form.addEventListener('input', soon);
+  form.addEventListener('change', soon);
+  // Left within those 300 ms, by a link or by the form's own button: the last letters count too.
+  addEventListener('pagehide', () => { if (JSON.stringify(values(form)) !== blank) save(); });
+  discard?.addEventListener('click', () => {
+    form.reset();
+    save();
+    // The button is gone, and the focus must not go with it.
+    form.querySelector('input:not([type=hidden]), select, textarea')?.focus();
+  });
+}
+
+function values(form) {
+  return [...form.elements].filter(kept).flatMap((field) => {
+    if (field.type === 'radio' || field.type === 'checkbox') return field.checked ? [[field.name, field.value]] : [];
+    return [[field.name, field.value]];
+  });
+}
+
+function restore(form) {
+  let entries;
+  try {
+    entries = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+  } catch {
+    return false;
+  }
+  if (!Array.isArray(entries)) return false;
+  for (const field of [...form.elements].filter(kept)) {
+    const given = entries.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (field.type === 'radio' || field.type === 'checkbox') field.checked = given.includes(field.value);
+    // An app or a choice that is no longer offered stays at the form's own.
+    else if (field.localName === 'select') {
+      if ([...field.options].some((option) => option.value === given[0])) field.value = given[0];
+    } else if (given.length > 0) field.value = given[0];
+    if (given.some(Boolean) && differs(field)) field.closest('details')?.setAttribute('open', '');
+  }
+  return true;
+}
+
+// What is folded away must not be sent unseen.
+function differs(field) {
+  if (field.localName === 'select') return !field.selectedOptions[0]?.defaultSelected;
+  if (field.type === 'radio' || field.type === 'checkbox') return field.checked !== field.defaultChecked;
+  return field.value !== field.defaultValue;
+}
+
+function write(text) {
+  try {
+    if (text === null) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, text);
+  } catch {
+    // Storage is full or forbidden: then there are no drafts.
+  }
+}
+
+// Sent, or signed out: the next person at this browser must not find it. "Back to editing" is neither.
+function forget(event) {
+  const sent = event.target.matches('form[data-draft-done]') && !event.submitter?.hasAttribute('formaction');
+  if (sent || event.target.matches('form[action="/session/end"]')) write(null);
+}

@@ -1,0 +1,30 @@
+// The simulator's phones: what arrives is shown without a reload.
+
+import { listen } from './events.js';
+import { fetchPage, reloadWhenIdle, swap } from './page.js';
+
+/** Keeps #phones as the server has it, for every element with data-phones. */
+export function followPhones() {
+  document.querySelectorAll('[data-phones]').forEach((element) => {
+    listen(element.dataset.phones, 'phones', refresher(), () => setTimeout(reloadWhenIdle, 5000));
+  });
+}
+
+// A thousand pushes are a thousand events: those that come during a fetch share the next one.
+function refresher() {
+  let busy = false, again = false;
+  return async function refresh() {
+    again = busy;
+    if (busy) return;
+    busy = true;
+    try {
+      const fresh = (await fetchPage(location.href)).querySelector('#phones');
+      const region = document.querySelector('#phones');
+      if (fresh && region) swap(region, fresh);
+    } catch {
+      // The next event tries again; what is shown stays true of its moment.
+    }
+    busy = false;
+    if (again) refresh();
+  };
+}

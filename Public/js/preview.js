@@ -1,0 +1,100 @@
+// The send form's preview as one types: sentence, lock screen, exact request, lint. It never sends a push.
+
+import { debounced } from './page.js';
+
+/** Follows the form with data-preview. */
+export function startPreview() {
+  const form = document.querySelector('form[data-preview]');
+  if (!form) return;
+  // An error is for a field that someone was at, or that came back with one; not for all that is still empty.
+  const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name)?.textContent));
+  let running;
+  const update = async () => {
+    running?.abort();
+    running = new AbortController();
+    const preview = await ask(form, running.signal);
+    if (preview) show(preview, touched);
+  };
+  const soon = debounced(update);
+  const changed = (event) => {
+    if (event.target.name) touched.add(event.target.name);
+    soon();
+  };
+  form.addEventListener('input', changed);
+  form.addEventListener('change', changed);
+  form.addEventListener('reset', () => {
+    touched.forEach((name) => mark(name, ''));
+    touched.clear();
+    soon();
+  });
+  // Going back, the browser fills fields by itself and tells nobody.
+  addEventListener('pageshow', soon);
+}
+
+async function ask(form, signal) {
+  try {
+    const answer = await fetch(form.getAttribute('action'), {
+      method: 'POST', body: new URLSearchParams(texts(form)), signal,
+      headers: { Accept: 'application/json' }, credentials: 'same-origin',
+    });
+    // Signed out, or an older server: what is shown stays, and the button tells.
+    const json = answer.headers.get('Content-Type')?.startsWith('application/json');
+    return answer.ok && json ? await answer.json() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const texts = (form) => [...new FormData(form)].filter(([, value]) => typeof value === 'string');
+
+function show(preview, touched) {
+  for (const element of document.querySelectorAll('[data-show]')) {
+    set(element, preview[element.dataset.show] ?? '');
+  }
+  for (const bar of document.querySelectorAll('[data-bytes]')) {
+    bar.max = preview.limit || 1;
+    bar.value = preview.bytes ?? 0;
+  }
+  document.querySelectorAll('[data-bytes-text]').forEach((element) => set(element, preview.bytes_text ?? ''));
+  document.querySelectorAll('[data-lint]').forEach((list) => lint(list, preview.findings ?? []));
+  document.querySelectorAll('[data-lint-none]').forEach((element) => {
+    element.hidden = (preview.findings ?? []).length > 0;
+  });
+  touched.forEach((name) => mark(name, preview.errors?.[name] ?? ''));
+  if (typeof preview.callbacks_html !== 'string') return;
+  for (const element of document.querySelectorAll('[data-callbacks]')) {
+    // Rows that our own server wrote and escaped. A table keeps its head.
+    const rows = element.tBodies?.[0] ?? element;
+    rows.innerHTML = preview.callbacks_html;
+  }
+}
+
+// Live regions are read out at every change of a node: what is the same is left alone.
+function set(element, text) {
+  if (element.textContent !== String(text)) element.textContent = text;
+}
+
+function lint(list, findings) {
+  const items = findings.map(({ failed, severity_text: severity, message }) => {
+    const item = document.createElement('li');
+    const tag = Object.assign(document.createElement('span'), {
+      className: failed ? 'tag failed' : 'tag', textContent: severity,
+    });
+    item.append(tag, Object.assign(document.createElement('span'), { textContent: message }));
+    return item;
+  });
+  const same = items.length === list.children.length && items.every((item, i) => item.isEqualNode(list.children[i]));
+  if (!same) list.replaceChildren(...items);
+}
+
+const note = (name) => (name ? document.getElementById(`${name}-error`) : null);
+
+function mark(name, text) {
+  const paragraph = note(name);
+  if (!paragraph) return;
+  set(paragraph, text);
+  const field = document.getElementById(name);
+  if (!field) return;
+  if (text) field.setAttribute('aria-invalid', 'true');
+  else field.removeAttribute('aria-invalid');
+}

@@ -1,0 +1,114 @@
+// The result page while its push runs: numbers, bars and reasons live, then one reload for the final rows.
+
+import { listen } from './events.js';
+import { fetchPage, reloadWhenIdle, swap } from './page.js';
+
+const numbers = new Intl.NumberFormat(document.documentElement.lang || 'en');
+const namespace = 'http://www.w3.org/2000/svg';
+// Drawn from the left in this order; what is pending is the ground that stays bare.
+const kinds = ['accepted', 'failed', 'dead_token', 'skipped', 'unknown'];
+
+/** Follows the push of every element with data-progress. */
+export function followProgress() {
+  document.querySelectorAll('[data-progress]').forEach(follow);
+}
+
+function follow(panel) {
+  const url = panel.dataset.progress;
+  const reasons = reasonsFollower();
+  let spoken = 0;
+  const stop = listen(url, 'progress', (text) => {
+    const news = JSON.parse(text);
+    const now = Date.now();
+    // The sentence is a live region: read out at every step, it would never end.
+    const speak = news.finished || now - spoken >= 3000;
+    if (speak) spoken = now;
+    for (const element of document.querySelectorAll('[data-live]')) show(element, news, speak);
+    panel.querySelectorAll('svg.outcome').forEach((svg) => draw(svg, news));
+    if (!news.finished) return reasons(news.reasons);
+    stop();
+    finish(url);
+  }, () => setTimeout(reloadWhenIdle, 5000));
+}
+
+function show(element, news, speak) {
+  const key = element.dataset.live;
+  if (key === 'bar') {
+    // A push without devices: a bar from 0 to 0 is no bar, and max = 0 reads as 1.
+    element.max = news.target || 1;
+    element.value = news.target ? news.done : Number(news.finished);
+    return;
+  }
+  if (key === 'sentence' && !speak) return;
+  const text = wording(key, news) ?? fill(element.dataset.text, news);
+  if (text === undefined || element.textContent === text) return;
+  element.textContent = text;
+  // The tag's class is its colour, and follows the state.
+  if (key === 'state_text' && news.state) element.className = `tag ${news.state}`;
+}
+
+function wording(key, news) {
+  const value = news[`${key}_text`] ?? news[key];
+  return typeof value === 'number' && key !== 'rate' ? numbers.format(value)
+    : typeof value === 'string' ? value : undefined;
+}
+
+// A pattern from the page, such as "{done} of {target} done"; undefined when a number for it is missing.
+function fill(pattern, news) {
+  const known = { ...news, seconds: news.seconds_left };
+  const names = [...(pattern ?? '').matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+  if (!pattern || names.some((name) => typeof known[name] !== 'number')) return undefined;
+  return pattern.replace(/\{(\w+)\}/g, (_, name) => numbers.format(Math.round(known[name])));
+}
+
+function draw(svg, news) {
+  let x = 0;
+  const parts = kinds.filter((kind) => news[kind] > 0).map((kind) => {
+    const width = (100 * news[kind]) / Math.max(news.target, 1);
+    const part = document.createElementNS(namespace, 'rect');
+    const traits = { class: kind, x, y: 0, width, height: svg.viewBox.baseVal.height };
+    for (const [name, value] of Object.entries(traits)) part.setAttribute(name, value);
+    x += width;
+    return part;
+  });
+  const title = svg.querySelector('title') ?? document.createElementNS(namespace, 'title');
+  title.textContent = news.sentence ?? title.textContent;
+  svg.setAttribute('aria-label', title.textContent);
+  svg.replaceChildren(title, ...parts);
+}
+
+// Cause and remedy are the server's words: when the reasons change, its part of the page is
+// fetched again, one request at a time and three seconds apart.
+function reasonsFollower() {
+  let shown, wanted, busy = false;
+  const update = async () => {
+    const region = document.querySelector('[data-reasons]');
+    if (busy || shown === wanted || !region) return;
+    busy = true;
+    shown = wanted;
+    try {
+      const fresh = (await fetchPage(location.href)).querySelector('[data-reasons]');
+      if (fresh) swap(region, fresh);
+    } catch {
+      // The last reload brings them anyhow.
+    }
+    setTimeout(() => { busy = false; update(); }, 3000);
+  };
+  return (reasons = []) => {
+    wanted = JSON.stringify(reasons);
+    shown ??= '[]';
+    update();
+  };
+}
+
+// Once: if the server still calls the page live after that, reloading would go round for ever.
+function finish(url) {
+  const key = `signalbox.finished:${url}`;
+  try {
+    if (sessionStorage.getItem(key)) return;
+    sessionStorage.setItem(key, '1');
+  } catch {
+    return;
+  }
+  reloadWhenIdle();
+}

@@ -1,0 +1,44 @@
+// Times as the viewer's clock shows them. The server writes UTC, which stays in the title, exact.
+
+const language = document.documentElement.lang || 'en';
+// 24 hours in every language: logs are compared, and "12:05 AM" is misread.
+const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
+const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+// A day without an hour is the same day everywhere: never moved to another zone.
+const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+const spans = [['year', 31536000], ['month', 2592000], ['week', 604800], ['day', 86400], ['hour', 3600], ['minute', 60]];
+const dayOnly = /^\d{4}-\d\d-\d\d$/;
+
+/** Dresses every <time datetime> below `root`, and fills in the zone's name. */
+export function showTimes(root = document) {
+  root.querySelectorAll('time[datetime]').forEach(show);
+  root.querySelectorAll('[data-zone]').forEach((element) => {
+    element.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC';
+  });
+}
+
+/** Keeps relative times true while the page stays open. */
+export function keepTimes() {
+  setInterval(() => document.querySelectorAll('time[data-relative]').forEach(show), 30_000);
+}
+
+function show(element) {
+  const written = element.getAttribute('datetime');
+  const date = new Date(written);
+  // Durations are good <time> values too, and no date.
+  if (Number.isNaN(date.getTime())) return;
+  const whole = dayOnly.test(written);
+  element.title = whole ? written : `${date.toISOString().replace('T', ' ').replace(/(\.000)?Z$/, '')} UTC`;
+  const text = 'relative' in element.dataset ? distance(date)
+    : whole ? day.format(date)
+    : 'exact' in element.dataset ? exact.format(date) : moment.format(date);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function distance(date) {
+  const seconds = (date.getTime() - Date.now()) / 1000;
+  const [unit, length] = spans.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  // Towards zero: "in 12 days" must not promise a day that is not there.
+  return relative.format(Math.trunc(seconds / length), unit);
+}

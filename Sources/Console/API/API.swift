@@ -1,0 +1,5 @@
+/// The JSON API of `Public/api/openapi.json`.
+enum API {
+  static func add(to routes: inout ConsoleRouter) {
+  }
+}

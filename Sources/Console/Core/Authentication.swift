@@ -1,0 +1,68 @@
+import Foundation
+import HTTPServer
+import Reactor
+import OpenSSL
+import Store
+
+/// Finds out who asks.
+struct Authentication: Sendable {
+  /// A browser that was not used for a week has to sign in again; one that was, after 30 days.
+  static let idle: TimeInterval = 7 * 86_400
+  static let lifetime: TimeInterval = 30 * 86_400
+
+  let store: Store
+
+  /// The person whose session a request carries, nil if there is none that is good.
+  func user(_ request: Request, now: Date) async throws -> Principal? {
+    guard let cookie = request.cookie(Cookies.sessionName(isSecure: request.isSecure)), !cookie.isEmpty else {
+      return nil
+    }
+    let hash = Digest.sha256(Array(cookie.utf8))
+    let found = try await store.read { try Session.find($0, idHash: hash, idle: Self.idle, now: now) }
+    guard let (session, user) = found else { return nil }
+    // Once a minute is enough to know that it is in use, and spares a write for each page.
+    if now.timeIntervalSince(session.seenAt) > 60 {
+      try await store.write { try Session.touch($0, idHash: hash, now: now) }
+    }
+    return .user(user, session)
+  }
+
+  /// The token that a request carries.
+  ///
+  /// - Throws: 401 with the challenge of RFC 6750 if there is none, or none that is good.
+  func token(_ request: Request, now: Date) async throws -> Principal {
+    let field = request.header("Authorization") ?? ""
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw HTTPError(
+        .unauthorized, "Send a token of Signalbox: Authorization: Bearer <token>. `signalbox tokens add` makes one.",
+        headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
+    }
+    let hash = Digest.sha256(Array(parts[1].trimmingCharacters(in: .whitespaces).utf8))
+    guard let token = try await store.read({ try APIToken.find($0, hash: hash, now: now) }) else {
+      throw HTTPError(
+        .unauthorized, "This token is not known, has expired, or was revoked.",
+        headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\", error=\"invalid_token\""])
+    }
+    if token.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
+      try await store.write { try APIToken.touch($0, id: token.id, now: now) }
+    }
+    return .token(token)
+  }
+
+  /// Opens a session for a person and gives the browser its cookie.
+  func open(_ user: User, _ request: Request, on response: inout Response, now: Date) async throws {
+    let value = Random.token(bytes: 32)
+    let csrf = Random.token(bytes: 18)
+    let agent = request.header("User-Agent").map { String($0.prefix(200)) }
+    let address = request.remoteAddress?.host
+    try await store.write { database in
+      try Session.deleteEnded(database, idle: Self.idle, now: now)
+      try Session.open(
+        database, idHash: Digest.sha256(Array(value.utf8)), user: user.id, csrf: csrf, lifetime: Self.lifetime,
+        address: address, userAgent: agent, now: now)
+    }
+    Cookies.set(
+      Cookies.sessionName(isSecure: request.isSecure), value, age: Int(Self.lifetime), on: &response, request)
+  }
+}

@@ -1,0 +1,50 @@
+import HTTPServer
+import Logging
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// What an error becomes: a page for people, problem details (RFC 9457) for programs.
+struct ErrorResponses: Sendable {
+  private let console: Console
+
+  init(_ console: Console) { self.console = console }
+
+  func response(to failure: Failure) -> Response {
+    if failure.error as? any HTTPResponseError == nil {
+      // The words of unknown errors may name devices: they are masked, and go to the log alone.
+      console.log.error(
+        "request failed",
+        ["request": failure.requestID, "path": failure.request?.route ?? "", "error": Redaction.masking("\(failure.error)")])
+    }
+    var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
+    for field in failure.headers.fields { response.headers.append(field.name, field.value) }
+    return response
+  }
+
+  private func wantsJSON(_ request: Request?) -> Bool {
+    guard let request else { return false }
+    return request.pathSegments.first == "api" || request.header("Accept") == "application/json"
+  }
+
+  private func page(_ failure: Failure) -> Response {
+    let texts = console.locales.best(for: failure.request?.header("Accept-Language"))
+    let isBusy = (failure.error as? SQLiteError)?.isBusy ?? false
+    let status = isBusy ? Status.serviceUnavailable : failure.status
+    let code =
+      isBusy ? "busy" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
+    let members: [String: Value] = [
+      "status": .string(String(status.code)), "title": .string(texts("errors.\(code).title")),
+      "happened": .string(failure.message.isEmpty ? texts("errors.\(code).happened") : failure.message),
+      "kept": .string(texts("errors.\(code).kept")), "next": .string(texts("errors.\(code).next")), "action": .null,
+      "request": .string(failure.requestID),
+    ]
+    do {
+      return try console.renderer.page("errors/show", members, PageRenderer.Frame(texts: texts), status: status)
+    } catch {
+      console.log.critical("the page for errors cannot be rendered", ["error": "\(error)"])
+      return failure.plainResponse
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPServer
+import Mustache
+import Reactor
+import Push
+import Store
+
+/// One request for a page: who asks, in which language, with which form.
+struct PageContext: Sendable {
+  let console: Console
+  let request: Request
+  /// Nil on the pages that are open to everybody.
+  let principal: Principal?
+  let texts: Texts
+  /// What forms of this page have to send along.
+  let csrf: String
+  let form: Form
+  let now: Date
+
+  var store: Store { console.store }
+  var query: URLEncodedForm { request.queryItems }
+
+  var user: User? { if case .user(let user, _)? = principal { user } else { nil } }
+  var session: Session? { if case .user(_, let session)? = principal { session } else { nil } }
+
+  /// As it stands in the audit.
+  var actor: String { principal?.name ?? "anonymous" }
+
+  /// A line of the audit for what is done here.
+  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
+    NewAuditEntry(
+      actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
+  }
+
+  /// Whether the person may do what needs a role.
+  func may(_ role: User.Role) -> Bool { (principal?.role).map { $0 >= role } ?? false }
+
+  /// A query field without blanks around it, nil if it is empty.
+  func filled(_ name: String) -> String? {
+    let text = (query[name] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+    return text.isEmpty ? nil : text
+  }
+
+  /// A row's id in the address.
+  func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
+
+  /// Renders a page in its frame, with the message that the page before left.
+  func page(
+    _ name: String, _ section: PageRenderer.Section?, _ members: [String: Value], status: Status = .ok
+  ) throws -> Response {
+    var frame = PageRenderer.Frame(texts: texts, csrf: csrf, path: request.path, section: section)
+    frame.user = user.map { ($0.name, $0.role.rawValue) }
+    let flash = request.cookie(Cookies.flash).flatMap { texts.known("flash.\($0)") }
+    frame.flash = flash.map { ($0, false) }
+    var response = try console.renderer.page(name, members, frame, status: status)
+    if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
+    return response
+  }
+
+  /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
+  func redirect(to path: String, flash: String? = nil) -> Response {
+    var response = Response.redirect(to: path)
+    if let flash { Cookies.set(Cookies.flash, flash, age: 60, on: &response, request) }
+    return response
+  }
+
+  /// The page of an error, for the person who is signed in.
+  func errorPage(_ error: PageError) throws -> Response {
+    func text(_ part: String) -> Value {
+      .string(texts.known("errors.\(error.code).\(part)") == nil
+        ? "" : texts("errors.\(error.code).\(part)", error.arguments))
+    }
+    return try page(
+      "errors/show", nil,
+      [
+        "status": .string(String(error.status.code)), "title": text("title"), "happened": text("happened"),
+        "kept": text("kept"), "next": text("next"), "request": .string(request.id),
+        "action": error.action.map { ["href": .string($0.href), "label": .string(texts($0.label))] } ?? .null,
+      ], status: error.status)
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import HTTPServer
+import Mustache
+
+/// Makes whole pages out of templates.
+struct PageRenderer: Sendable {
+  let templates: TemplateLibrary
+  let locales: Locales
+  let version: String
+
+  /// What the frame around every page shows.
+  struct Frame: Sendable {
+    var texts: Texts
+    var csrf = ""
+    var path = "/"
+    var section: Section?
+    var user: (name: String, role: String)?
+    var flash: (text: String, isFailure: Bool)?
+  }
+
+  /// The entry of the navigation that a page belongs to.
+  enum Section: String, Sendable, CaseIterable {
+    case overview, send, pushes, devices, apps, certificates, phones
+  }
+
+  /// Renders a page.
+  ///
+  /// - Throws: `TemplateError`.
+  func page(
+    _ name: String, _ members: [String: Value], _ frame: Frame, status: Status = .ok
+  ) throws -> Response {
+    let body = try templates.renderBytes(name, .object(values(frame).merging(members) { $1 }))
+    return Response(
+      status, headers: ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"], body: .bytes(body))
+  }
+
+  /// Renders a part of a page.
+  ///
+  /// - Throws: `TemplateError`.
+  func fragment(_ name: String, _ members: [String: Value], _ texts: Texts) throws -> String {
+    try templates.render(name, .object(members.merging(["t": texts.value]) { $1 }))
+  }
+
+  private func values(_ frame: Frame) -> [String: Value] {
+    let texts = frame.texts
+    var nav: [String: Value] = [:]
+    for section in Section.allCases { nav[section.rawValue] = .bool(section == frame.section) }
+    return [
+      "t": texts.value, "lang": .string(texts.code), "csrf": .string(frame.csrf), "path": .string(frame.path),
+      "nav": .object(nav), "version": .string(version),
+      "user": frame.user.map { ["name": .string($0.name), "role": .string(texts("roles." + $0.role))] } ?? .null,
+      "languages": .list(
+        locales.texts.values.sorted { $0.code < $1.code }.map { other in
+          [
+            "code": .string(other.code), "name": .string(other("layout.own_name")),
+            "current": .bool(other.code == texts.code),
+          ]
+        }),
+      "flash": frame.flash.map { [["text": .string($0.text), "failed": .bool($0.isFailure)]] } ?? [],
+    ]
+  }
+}

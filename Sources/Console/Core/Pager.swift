@@ -1,0 +1,45 @@
+import Foundation
+import HTTPServer
+import Mustache
+
+/// Links through a list that is read by cursor. The cursors of the pages before travel along, so that there is a way
+/// back without JavaScript.
+struct Pager {
+  private static let longestTrail = 50
+
+  let path: String
+  let cursor: String?
+  private let filters: [(name: String, value: String)]
+  private let trail: [String]
+
+  init(_ request: Request, path: String? = nil) {
+    self.path = path ?? request.path
+    let query = request.queryItems
+    cursor = query["cursor"].flatMap { $0.isEmpty ? nil : $0 }
+    trail = (query["trail"] ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      .suffix(Self.longestTrail).filter { !$0.isEmpty }
+    filters = query.pairs.filter { !["cursor", "trail"].contains($0.name) && !$0.value.isEmpty }
+      .map { ($0.name, $0.value) }
+  }
+
+  /// The page before, nil on the first one.
+  var previous: String? {
+    guard cursor != nil else { return nil }
+    // "-" stands for the first page, which has no cursor.
+    let before = trail.last ?? "-"
+    return href(cursor: before == "-" ? nil : before, trail: Array(trail.dropLast()))
+  }
+
+  /// The page after, nil at the end.
+  func next(_ next: String?) -> String? {
+    next.map { href(cursor: $0, trail: trail + [cursor ?? "-"]) }
+  }
+
+  private func href(cursor: String?, trail: [String]) -> String {
+    var items = filters.map { ($0.name, $0.value) }
+    if let cursor { items.append(("cursor", cursor)) }
+    if cursor != nil, !trail.isEmpty { items.append(("trail", trail.joined(separator: "."))) }
+    let query = items.map { "\(ConsoleRouter.escaped($0.0))=\(ConsoleRouter.escaped($0.1))" }.joined(separator: "&")
+    return query.isEmpty ? path : "\(path)?\(query)"
+  }
+}

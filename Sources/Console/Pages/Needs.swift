@@ -1,0 +1,95 @@
+import Certificates
+import Foundation
+import Mustache
+import Push
+import Store
+
+/// "What needs you": the worst first.
+struct Needs {
+  let report: ExpiryReport
+  let apps: [AppOverview]
+  let pushes: [PushRecord]
+  let now: Date
+
+  /// A share of dead tokens above this is worth a look.
+  private static let deadShare = 0.2
+  private static let deadAtLeast = 20
+
+  func values(_ texts: Texts) -> [Value] {
+    refused(texts) + expiring(texts) + failedPushes(texts) + deadTokens(texts)
+  }
+
+  private func need(
+    _ texts: Texts, label: String, failed: Bool, text: String, detail: String, href: String, action: String
+  ) -> Value {
+    [
+      "label": .string(label), "failed": .bool(failed), "soon": .bool(!failed), "text": .string(text),
+      "detail": .string(detail), "href": .string(href), "action": .string(texts("needs.\(action)")),
+    ]
+  }
+
+  private func expiring(_ texts: Texts) -> [Value] {
+    let urgent: Set<Expiry.Band> = [.expired, .urgent, .soon, .notYetValid]
+    var values = report.findings.filter { urgent.contains($0.band) }.map { finding in
+      let item = finding.item
+      let detail: [String?] = [
+        item.topics.joined(separator: ", "), item.serial.map { texts("needs.serial", ["serial": $0]) }]
+      return need(
+        texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
+        text: texts(
+          finding.band == .expired ? "needs.expired" : finding.band == .notYetValid ? "needs.not_yet" : "needs.expires",
+          ["name": item.name, "date": item.notAfter?.dayText ?? "", "from": item.notBefore?.dayText ?? ""]),
+        detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "), href: "/certificates",
+        action: "renew")
+    }
+    values += report.unreadable.map { item in
+      need(
+        texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": item.name]),
+        detail: item.reason, href: "/certificates", action: "show")
+    }
+    return values
+  }
+
+  private func refused(_ texts: Texts) -> [Value] {
+    apps.flatMap { app in
+      app.credentials.filter { $0.health == .refused }.map { credential in
+        need(
+          texts, label: texts("needs.refused_label"), failed: true,
+          text: texts(
+            "needs.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
+          detail: credential.lastRefusal ?? "", href: "/apps/\(app.id)", action: "show")
+      }
+    }
+  }
+
+  private func failedPushes(_ texts: Texts) -> [Value] {
+    var seen: Set<Int64> = []
+    return pushes.filter { seen.insert($0.id).inserted }.prefix(5).map { push in
+      need(
+        texts, label: texts("words.failed"), failed: true,
+        text: texts(
+          push.state == .failed ? "needs.push_failed" : "needs.push_failures",
+          [
+            "name": push.heading(texts), "failed": push.counts.failed.grouped,
+            "target": (push.target ?? 0).grouped,
+          ]), detail: push.error ?? "", href: "/pushes/\(push.uid)", action: "show")
+    }
+  }
+
+  private func deadTokens(_ texts: Texts) -> [Value] {
+    apps.flatMap { app in
+      Environment.allCases.compactMap { environment in
+        let dead = app.count(environment: environment, state: .dead)
+        let all = app.count(environment: environment)
+        guard dead >= Self.deadAtLeast, Double(dead) > Double(all) * Self.deadShare else { return nil }
+        return need(
+          texts, label: texts("words.dead_token"), failed: false,
+          text: texts(
+            "needs.dead",
+            [
+              "app": app.app.name, "environment": environment.word(texts), "dead": dead.grouped, "all": all.grouped,
+            ]), detail: "", href: "/devices?app=\(app.id)&environment=\(environment.rawValue)&state=dead", action: "show")
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Certificates
+import Foundation
+import HTTPServer
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// `/`: what needs somebody, then what was sent, then how each app stands.
+enum OverviewPage {
+  private static let days = 30
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/") { page in
+      let now = page.now
+      let facts = try await page.store.read { try Facts($0, now: now) }
+      return try page.page("overview/show", .overview, members(facts, page))
+    }
+  }
+
+  private struct Facts: Sendable {
+    let apps: [AppOverview]
+    let pushes: [PushRecord]
+    let troubled: [PushRecord]
+    let report: ExpiryReport
+    let sums: [PushRecord.Sum]
+    let firstDay: Date
+
+    init(_ database: Database, now: Date) throws {
+      apps = try AppOverview.all(database)
+      pushes = try PushRecord.list(database, PushFilter(), limit: 10).items
+      var failed = PushFilter()
+      failed.states = [.failed]
+      failed.from = now.addingTimeInterval(-7 * 86_400)
+      troubled = try PushRecord.list(database, failed, limit: 5).items
+      report = try CertificateTracker.report(database, now: now)
+      // UTC days: the server does not know the viewer's zone.
+      let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
+      firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
+      sums = try PushRecord.sums(database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
+    }
+
+    func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
+  }
+
+  private static func members(_ facts: Facts, _ page: PageContext) -> [String: Value] {
+    let texts = page.texts
+    let needs = Needs(
+      report: facts.report, apps: facts.apps, pushes: facts.troubled + facts.pushes.filter { $0.counts.failed > 0 },
+      now: page.now
+    ).values(texts)
+    let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
+    return [
+      "any_needs": .bool(!needs.isEmpty), "needs": .list(needs),
+      "needs_summary": .string(needs.isEmpty ? "" : texts("overview.needs_summary", count: needs.count)),
+      "any_pushes": .bool(!facts.pushes.isEmpty),
+      "pushes": .list(facts.pushes.map { PushRow(push: $0, app: facts.app($0.appID)).value(texts) }),
+      "start": ["href": .string(start.0), "label": .string(texts(start.1))],
+      "chart": SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).value(texts),
+      "any_apps": .bool(!facts.apps.isEmpty),
+      "apps": .list(
+        facts.apps.map { app in
+          [
+            "environments": .list(
+              Environment.allCases.map { health(app, $0, page) })
+          ]
+        }),
+    ]
+  }
+
+  private static func health(_ app: AppOverview, _ environment: Environment, _ page: PageContext) -> Value {
+    let credential = app.credentials.first { $0.environment == environment && $0.provider == .apns }
+    let state = CredentialState(credential, now: page.now)
+    return [
+      "href": .string("/apps/\(app.id)"), "name": .string(app.app.name), "environment": .string(environment.word(page.texts)),
+      "production": .bool(environment == .production), "failed": .bool(state.isFailed), "soon": .bool(state.isSoon),
+      "credential": .string(state.text(page.texts)),
+      "last_accepted": .string(page.texts.ago(credential?.lastAcceptedAt, now: page.now)),
+      "devices": .string(app.count(environment: environment, state: .active).grouped),
+    ]
+  }
+}
+
+/// How a credential stands, in a word and in a colour.
+struct CredentialState {
+  let credential: Credential?
+  let days: Int?
+  let band: Expiry.Band
+
+  init(_ credential: Credential?, now: Date) {
+    self.credential = credential
+    days = Expiry.daysLeft(notAfter: credential?.certificateNotAfter, now: now)
+    band = Expiry.band(notBefore: nil, notAfter: credential?.certificateNotAfter, now: now)
+  }
+
+  /// Whether pushes fail with it.
+  var isFailed: Bool { credential?.health == .refused || band == .expired }
+  /// Whether it must be renewed.
+  var isSoon: Bool { band == .soon || band == .urgent }
+
+  func text(_ texts: Texts) -> String {
+    guard let credential, let name = credential.certificateName else { return texts("credential.none") }
+    var parts = [name, texts.daysLeft(days)]
+    if credential.health == .refused {
+      parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
+    }
+    if credential.endpoint == "simulator" { parts.append(texts("credential.simulator")) }
+    return parts.joined(separator: ", ")
+  }
+}

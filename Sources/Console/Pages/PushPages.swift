@@ -1,0 +1,136 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// The history, one push with its progress, and one delivery.
+enum PushPages {
+  private static let pageSize = 50
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes") { page in try await index(page) }
+    routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
+    routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
+    routes.page(.post, "/pushes/:uid/cancel", role: .operator) { page in try await cancel(page) }
+    routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
+      DeliveryExport(page, try await find(page)).csv()
+    }
+    routes.page(.get, "/pushes/:uid/deliveries.json") { page in
+      DeliveryExport(page, try await find(page)).json()
+    }
+    routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
+  }
+
+  /// The push of the address.
+  static func find(_ page: PageContext) async throws -> PushRecord {
+    let uid: String = try page.request.parameter("uid")
+    guard let push = try await page.store.read({ try PushRecord.find($0, uid: uid) }) else {
+      throw PageError.notFound("push", list: "/pushes")
+    }
+    return push
+  }
+
+  // MARK: History
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let texts = page.texts
+    var filter = PushFilter()
+    filter.app = page.filled("app").flatMap(Int64.init)
+    filter.environment = page.filled("environment").flatMap(Environment.init)
+    filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
+    filter.source = page.filled("source")
+    filter.search = page.filled("q")
+    filter.from = page.filled("from").flatMap { Timestamp.parse($0 + "T00:00:00Z") }
+    // The last day counts whole.
+    filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
+    let pager = Pager(page.request)
+    let chosen = filter
+    let (apps, list) = try await page.store.read { database in
+      (try App.all(database), try PushRecord.list(database, chosen, cursor: pager.cursor, limit: pageSize))
+    }
+    func select(_ name: String, _ choices: [(String, String)]) -> Value {
+      .options([("", texts("pushes.any"))] + choices, selected: page.query[name] ?? "")
+    }
+    let any = ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }
+    return try page.page(
+      "pushes/index", .pushes,
+      [
+        "filter": [
+          "q": .string(page.filled("q") ?? ""), "app": select("app", apps.map { (String($0.id), $0.name) }),
+          "environment": select("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
+          "state": select("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
+          "source": select("source", ["web", "api", "cli"].map { ($0, texts("source.\($0)")) }),
+          "from": .string(page.filled("from") ?? ""), "to": .string(page.filled("to") ?? ""), "any": .bool(any),
+        ],
+        "any_pushes": .bool(!list.items.isEmpty),
+        "pushes": .list(
+          list.items.map { push in PushRow(push: push, app: apps.first { $0.id == push.appID }).value(texts) }),
+        "newer": Value(pager.previous), "older": Value(pager.next(list.next)),
+      ])
+  }
+
+  // MARK: What changes
+
+  private static func cancel(_ page: PageContext) async throws -> Response {
+    let push = try await find(page)
+    let isCancelled = try await page.console.engine.cancel(push.id)
+    let (audit, now) = (page.audit("push.cancel", "push \(push.uid)"), page.now)
+    if isCancelled { _ = try await page.store.write { try AuditEntry.add($0, audit, now: now) } }
+    return page.redirect(to: "/pushes/\(push.uid)", flash: isCancelled ? "push_cancelled" : "push_over")
+  }
+
+  private static func events(_ page: PageContext) async throws -> Response {
+    let push = try await find(page)
+    let progress = try await page.console.engine.progress(push.id)
+    return .events { stream in
+      for await state in progress {
+        try await stream.send(
+          ServerSentEvent(data: ProgressJSON(state, page.texts).value.text(), event: "progress"))
+      }
+      // The last word comes from the store: what the page shows after a reload.
+      let final = try await page.store.read { try PushRecord.get($0, id: push.id) }
+      try await stream.send(
+        ServerSentEvent(data: ProgressJSON(PushProgress(final), page.texts).value.text(), event: "progress"))
+    }
+  }
+}
+
+/// Progress for scripts: the page's `data-live` elements carry these names.
+struct ProgressJSON {
+  let progress: PushProgress
+  let texts: Texts
+
+  init(_ progress: PushProgress, _ texts: Texts) {
+    self.progress = progress
+    self.texts = texts
+  }
+
+  /// As “120 of 1 204 done”.
+  var sentence: String {
+    guard let target = progress.target else { return texts("push.counting") }
+    return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
+  }
+
+  var rateText: String {
+    guard !progress.isFinal, progress.rate > 0 else { return "" }
+    return texts(
+      "push.rate",
+      ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
+  }
+
+  var value: JSONValue {
+    let counts = progress.counts
+    var members: [String: JSONValue] = [
+      "state": .string(progress.state.rawValue), "state_text": .string(texts("words.\(progress.state.rawValue)")),
+      "finished": .bool(progress.isFinal), "target": .integer(Int64(progress.target ?? 0)),
+      "done": .integer(Int64(counts.total)), "rate": .integer(Int64(progress.rate)), "rate_text": .string(rateText),
+      "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
+      "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
+    ]
+    for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }
+    return .object(members)
+  }
+}

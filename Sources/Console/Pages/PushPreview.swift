@@ -1,0 +1,117 @@
+import Delivery
+import Foundation
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// What a draft would do, in a sentence, a picture, and the exact request.
+struct PushPreview: Sendable {
+  let draft: PushDraft
+  let app: App
+  let credential: Credential?
+  let count: AudienceCount?
+  let findings: [Lint.Finding]
+  let preview: Preview
+  let payload: APNsPayload
+
+  /// Looks up what the sentence says.
+  ///
+  /// - Parameter count: nil if it could not be counted in time.
+  init(_ draft: PushDraft, app: App, credential: Credential?, count: AudienceCount?, address: String, now: Date) {
+    self.draft = draft
+    self.app = app
+    self.credential = credential
+    self.count = count
+    findings = Lint.findings(in: draft, Lint.Context(app, now: now))
+    payload = APNsPayload(draft, uid: NewPush.sampleID)
+    preview = Preview(draft, uid: NewPush.sampleID, sentAt: now, address: address)
+  }
+
+  /// Reads what a preview needs.
+  ///
+  /// - Throws: `Problems` at `app` if there is no such app.
+  static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
+    let (app, credential) = try await page.store.read { database in
+      let app = try App.find(database, bundleID: draft.app)
+      return (
+        app,
+        try app.flatMap { app in
+          try Credential.find(database, app: app.id, provider: .apns, environment: draft.environment)
+        }
+      )
+    }
+    guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
+    return PushPreview(
+      draft, app: app, credential: credential, count: try await count(draft, app, page.store),
+      address: page.console.configuration.address, now: page.now)
+  }
+
+  static func noApp(_ name: String) -> Problem {
+    Problem("app", code: "push.no_app", "There is no app “{app}”. Add it first.", ["app": name])
+  }
+
+  /// An audience that takes long to count is sent to nevertheless: the page then says “many”.
+  private static func count(_ draft: PushDraft, _ app: App, _ store: Store) async throws -> AudienceCount? {
+    let query = AudienceQuery(
+      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+    do {
+      return try await store.read(limit: .seconds(2)) { try query.count($0) }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      return nil
+    }
+  }
+
+  /// Whether it may not be sent as it is.
+  var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
+
+  func devicesText(_ texts: Texts) -> String {
+    count.map { texts("send.devices", count: $0.reachable) } ?? texts("send.many")
+  }
+
+  func sentence(_ page: PageContext) -> String {
+    let texts = page.texts
+    return texts(
+      "send.sentence",
+      [
+        "devices": devicesText(texts), "app": app.name, "environment": draft.environment.word(texts),
+        "audience": draft.audience.text(texts),
+        "credential": CredentialState(credential, now: page.now).text(texts), "bytes": preview.size.grouped,
+        "limit": preview.limit.grouped,
+      ])
+  }
+
+  func value(_ page: PageContext) -> Value {
+    let texts = page.texts
+    let alert = payload.json["aps"]?["alert"]
+    return [
+      "sentence": .string(sentence(page)), "initial": .string(String(app.name.prefix(1)).uppercased()),
+      "app": .string(app.name), "title": .string(alert?["title"]?.string ?? ""),
+      "subtitle": .string(alert?["subtitle"]?.string ?? ""),
+      "body": .string(alert?["body"]?.string ?? alert?.string ?? ""),
+      "findings": .list(findings.map { Self.value($0, texts) }), "any_findings": .bool(!findings.isEmpty),
+      "limit": .integer(Int64(preview.limit)), "bytes": .integer(Int64(preview.size)),
+      "bytes_text": .string(texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped])),
+      "headers": .string(preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")),
+      "payload": .string(preview.json), "reachable": .string(count?.reachable.grouped ?? texts("send.many")),
+      "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apiCommand),
+      "curl_apns": .string(preview.apnsCommand), "callbacks": CallbackRows(payload.facts).value(texts),
+      "callbacks_text": .string(CallbackRows(payload.facts).summary(texts)),
+    ]
+  }
+
+  static func value(_ finding: Lint.Finding, _ texts: Texts) -> Value {
+    [
+      "failed": .bool(finding.severity == .error), "severity_text": .string(texts("severity.\(finding.severity.rawValue)")),
+      "message": .string(texts.text(finding.problem)),
+      "field": .string(SendForm.placed(finding.problem).field),
+    ]
+  }
+
+  /// A preview of nothing, for a form that is not filled yet.
+  static let empty: Value = [
+    "sentence": "", "initial": "·", "app": "", "title": "", "subtitle": "", "body": "", "findings": [],
+    "any_findings": false, "limit": 4096, "bytes": 0, "bytes_text": "", "headers": "", "payload": "", "reachable": "",
+    "unreachable": "", "curl": "", "curl_apns": "", "callbacks": [], "callbacks_text": "",
+  ]
+}

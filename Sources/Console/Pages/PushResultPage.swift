@@ -1,0 +1,145 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// `/pushes/:uid`: what happened to this push.
+enum PushResultPage {
+  private static let pageSize = 50
+
+  private struct Facts: Sendable {
+    let app: App?
+    let reasons: [Delivery.ReasonCount]
+    let latencies: LatencyHistogram
+    let deliveries: Page<Delivery.WithDevice>
+  }
+
+  static func show(_ page: PageContext) async throws -> Response {
+    let push = try await PushPages.find(page)
+    let pager = Pager(page.request)
+    let filter = DeliverySearch.filter(page)
+    let facts = try await page.store.read { database in
+      Facts(
+        app: try App.find(database, id: push.appID), reasons: try Delivery.reasonCounts(database, push: push.id),
+        latencies: try LatencyHistogram.find(database, push: push.id),
+        deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize))
+    }
+    var members = head(push, page)
+    members.merge(list(push, facts, pager, page)) { $1 }
+    members["latency"] = LatencyChart(facts.latencies).value(page.texts)
+    members["reasons"] = .list(ReasonGroups(push: push, counts: facts.reasons).values(page.texts))
+    members["facts"] = .list(about(push, facts.app, page))
+    return try page.page("pushes/show", .pushes, members)
+  }
+
+  private static func head(_ push: PushRecord, _ page: PageContext) -> [String: Value] {
+    let texts = page.texts
+    let progress = PushProgress(push)
+    let json = ProgressJSON(progress, texts)
+    let counts =
+      OutcomeKind.allCases.map { ($0.name, push.counts[$0], "/pushes/\(push.uid)?outcome=\($0.name)#devices") }
+      + [("pending", push.pending ?? 0, "/pushes/\(push.uid)")]
+    return [
+      "id": .string(push.uid), "title": .string(push.heading(texts)), "live": .bool(!progress.isFinal),
+      "production": .bool(push.environment == .production), "environment": .string(push.environment.word(texts)),
+      "state": .string(push.state.rawValue), "state_text": .string(texts("words.\(push.state.rawValue)")),
+      "can_cancel": .bool(!progress.isFinal && page.may(.operator)), "rate_text": .string(json.rateText),
+      "done_text": .string(push.error ?? json.sentence), "target": .integer(Int64(max(1, push.target ?? 0))),
+      "done": .integer(Int64(push.counts.total)),
+      "counts": .list(
+        counts.map { kind, number, href in
+          [
+            "kind": .string(kind), "label": .string(texts("words.\(kind)")), "number": .string(number.grouped),
+            "href": .string(href),
+          ]
+        }),
+      "payload": .string(push.draft.map { APNsPayload($0, uid: push.uid).json.text(pretty: true) } ?? ""),
+    ]
+  }
+
+  private static func list(
+    _ push: PushRecord, _ facts: Facts, _ pager: Pager, _ page: PageContext
+  ) -> [String: Value] {
+    let texts = page.texts
+    let outcomes = [("", texts("pushes.any"))] + OutcomeKind.allCases.map { ($0.name, texts("words.\($0.name)")) }
+    let export = page.request.query.map { "?\($0)" } ?? ""
+    return [
+      "filter": [
+        "q": .string(page.filled("q") ?? ""), "outcome": .options(outcomes, selected: page.query["outcome"] ?? ""),
+      ],
+      "export": [
+        "csv": .string("/pushes/\(push.uid)/deliveries.csv\(export)"),
+        "json": .string("/pushes/\(push.uid)/deliveries.json\(export)"),
+      ],
+      "any_deliveries": .bool(!facts.deliveries.items.isEmpty),
+      "deliveries": .list(facts.deliveries.items.map { row($0, push, texts) }),
+      "page_text": .string(texts("push.shown", count: facts.deliveries.items.count)),
+      "previous": Value(pager.previous), "next": Value(pager.next(facts.deliveries.next)),
+    ]
+  }
+
+  private static func row(_ item: Delivery.WithDevice, _ push: PushRecord, _ texts: Texts) -> Value {
+    let delivery = item.delivery
+    let device = [item.device?.name, item.device?.alias].compactMap { $0 }.joined(separator: " · ")
+    let answer = [delivery.status == 0 ? nil : String(delivery.status), delivery.reason].compactMap { $0 }
+    return [
+      "href": .string("/pushes/\(push.uid)/deliveries/\(delivery.deviceID)"),
+      "token": .string(item.device?.token.abbreviated ?? texts("push.removed_device")), "device": .string(device),
+      "outcome": .string(delivery.outcome.name), "outcome_text": .string(texts("words.\(delivery.outcome.name)")),
+      "answer": .string(answer.joined(separator: " ")), "attempts": .string(String(delivery.attempts)),
+      "duration": .string(texts.duration(milliseconds: delivery.durationMilliseconds)),
+    ]
+  }
+
+  private static func about(_ push: PushRecord, _ app: App?, _ page: PageContext) -> [Value] {
+    let texts = page.texts
+    func fact(_ name: String, _ value: String?, at date: Date? = nil) -> Value? {
+      guard let value = date?.utcText ?? value, !value.isEmpty else { return nil }
+      return [
+        "label": .string(texts("facts.\(name)")), "value": .string(value),
+        "datetime": date.map { .string(Timestamp.text($0)) } ?? "",
+      ]
+    }
+    let draft = push.draft
+    return [
+      fact("id", push.uid), fact("app", app.map { "\($0.name) (\($0.bundleID))" }),
+      fact("audience", draft?.audience.text(texts)),
+      fact("platforms", draft.map { $0.platforms.map(\.rawValue).sorted().joined(separator: ", ") }),
+      fact("source", "\(texts("source.\(push.source)")) · \(push.createdBy)"), fact("created", nil, at: push.createdAt),
+      fact("started", nil, at: push.startedAt), fact("finished", nil, at: push.finishedAt),
+      fact("ttl", draft?.options.timeToLive.map { "\($0.grouped) s" }),
+      fact("collapse_id", draft?.options.collapseID),
+    ].compactMap { $0 }
+  }
+}
+
+/// What a person types into the search of a push's devices.
+enum DeliverySearch {
+  static func filter(_ page: PageContext) -> DeliveryFilter {
+    var filter = DeliveryFilter()
+    filter.outcome = OutcomeKind.allCases.first { $0.name == page.query["outcome"] }
+    filter.reason = page.filled("reason")
+    if let text = page.filled("q") {
+      filter.search = [.alias(text), .registrationID(text)]
+      if let bytes = TokenPrefix.bytes(text) { filter.search.append(.token(bytes)) }
+    }
+    return filter
+  }
+}
+
+/// The beginning of a token in any notation: hexadecimal, with or without angle brackets, blanks, or the dots that
+/// stand for the middle of an abbreviated one.
+enum TokenPrefix {
+  static func bytes(_ text: String) -> [UInt8]? {
+    let head = text.prefix { $0 != "…" }
+    let digits = head.utf8.filter { !"<> ".utf8.contains($0) }
+    guard digits.count >= 2, digits.allSatisfy({ UInt8(ascii: "0") <= $0 && Character(UnicodeScalar($0)).isHexDigit })
+    else { return nil }
+    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+      UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16)
+    }
+  }
+}

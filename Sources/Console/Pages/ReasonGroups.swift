@@ -1,0 +1,53 @@
+import Mustache
+import Push
+import Store
+
+/// Failures by reason, each with cause, who must act, and the remedy: one cause, not 200 rows.
+struct ReasonGroups {
+  let push: PushRecord
+  let counts: [Delivery.ReasonCount]
+
+  func values(_ texts: Texts) -> [Value] {
+    var totals: [String: (count: Int, outcome: OutcomeKind)] = [:]
+    var order: [String] = []
+    for count in counts {
+      guard let reason = count.reason else { continue }
+      if totals[reason] == nil { order.append(reason) }
+      totals[reason] = ((totals[reason]?.count ?? 0) + count.count, count.outcome)
+    }
+    return order.map { code in
+      let (count, outcome) = totals[code] ?? (0, .failed)
+      return value(Reason.of(code), count, outcome, texts)
+    }
+  }
+
+  private func value(_ reason: Reason, _ count: Int, _ outcome: OutcomeKind, _ texts: Texts) -> Value {
+    let words = ReasonWords(reason, texts)
+    let action: (String, String)? =
+      switch true {
+      case reason.suspectsEnvironment: ("/devices?app=\(push.appID)&state=quarantined", "push.action_devices")
+      case reason.retry == .afterCredential: ("/apps/\(push.appID)", "push.action_app")
+      default: nil
+      }
+    return [
+      "code": .string(reason.code), "failed": .bool(outcome == .failed), "text": .string(texts("words.\(outcome.name)")),
+      "devices": .string(texts("push.device_count", count: count)),
+      "href": .string("/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices"),
+      "cause": .string(words.cause), "who_acts": .string(words.actor), "remedy": .string(words.remedy),
+      "action": action.map { ["href": .string($0.0), "label": .string(texts($0.1))] } ?? .null,
+    ]
+  }
+}
+
+/// A reason's sentences in a language.
+struct ReasonWords {
+  let cause: String
+  let remedy: String
+  let actor: String
+
+  init(_ reason: Reason, _ texts: Texts) {
+    cause = texts.known("messages." + reason.causeCode) ?? reason.cause
+    remedy = texts.known("messages." + reason.remedyCode) ?? reason.remedy
+    actor = texts("actor.\(reason.actor.rawValue)")
+  }
+}

@@ -1,0 +1,188 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Mustache
+import OpenSSL
+import Push
+import SQLite
+import Store
+
+/// The send form, its review, and the sending.
+enum SendPages {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes/new", role: .operator) { page in try await formPage(page, try await start(page)) }
+    routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
+    routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+  }
+
+  /// What the form begins with: another push's draft, or a device, or nothing but the app.
+  private static func start(_ page: PageContext) async throws -> Form {
+    if let uid = page.filled("from") {
+      guard let push = try await page.store.read({ try PushRecord.find($0, uid: uid) }), let draft = push.draft else {
+        throw PageError.notFound("push", list: "/pushes")
+      }
+      return Form(draft)
+    }
+    var fields = [(name: "platforms", value: "ios")]
+    if let text = page.filled("device"), let id = Int64(text) {
+      let (device, app) = try await page.store.read { database in
+        let device = try Device.get(database, id: id)
+        return (device, try App.get(database, id: device.appID))
+      }
+      fields = [
+        ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
+        ("audience", "device_token"), ("device_token", device.token.hexadecimal),
+      ]
+    }
+    if let app = page.filled("app") { fields.append(("app", app)) }
+    return Form(fields)
+  }
+
+  // MARK: The form
+
+  static func formPage(
+    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), preview: Value = PushPreview.empty
+  ) async throws -> Response {
+    let texts = page.texts
+    let apps = try await page.store.read { try App.all($0) }
+    func choices(_ name: String, _ values: [String], _ label: (String) -> String) -> Value {
+      .list(
+        values.map { value in
+          [
+            "value": .string(value), "label": .string(label(value)), "checked": .bool(form.all(name).contains(value)),
+            "production": .bool(value == Environment.production.rawValue),
+          ]
+        })
+    }
+    func options(_ name: String, _ values: [String]) -> Value {
+      .options([("", texts("send.unset"))] + values.map { ($0, $0) }, selected: form[name])
+    }
+    let known = SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
+    let isOpen = { (names: [String]) in names.contains { form.has($0) && !form[$0].isEmpty || !errors[$0].isEmpty } }
+    var values = form.value(SendForm.fields)
+    if case .object(var members) = values {
+      for name in ["content_available", "mutable_content"] { members[name] = .bool(form.has(name)) }
+      values = .object(members)
+    }
+    return try page.page(
+      "pushes/new", .send,
+      [
+        "any_apps": .bool(!apps.isEmpty), "problem": Value(errors.others(known)),
+        "fresh": .bool(page.request.method == .get && page.request.query == nil),
+        "apps": .options(
+          [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, "\($0.name) (\($0.bundleID))") },
+          selected: apps.count == 1 ? apps[0].bundleID : form["app"]),
+        "environments": choices("environment", Environment.allCases.map(\.rawValue)) { texts("words.\($0)") },
+        "platforms": choices("platforms", Platform.allCases.map(\.rawValue)) { texts("platform.\($0)") },
+        "audiences": choices(
+          "audience", ["device_token", "alias", "registration_id", "tag", "all"]
+        ) { texts("audience.kind.\($0)") },
+        "interruption_levels": options(
+          "interruption_level", Push.Notification.InterruptionLevel.allCases.map(\.rawValue)),
+        "priorities": options("priority", PushDraft.Priority.allCases.map(\.rawValue)),
+        "push_types": options("push_type", PushType.allCases.map(\.rawValue)),
+        "form": values, "errors": errors.value(known),
+        "open": [
+          "content": .bool(
+            isOpen(["category", "thread_id", "interruption_level", "image", "link", "extras"])
+              || form.has("content_available") || form.has("mutable_content")),
+          "raw": .bool(isOpen(["payload"])),
+          "how": .bool(isOpen(["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"])),
+        ],
+        "preview": preview,
+      ], status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  // MARK: The review
+
+  private static func preview(_ page: PageContext) async throws -> Response {
+    if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
+    if page.form.has("edit") { return try await formPage(page, page.form) }
+    return try await checked(page) { preview in try confirmPage(page, preview) }
+  }
+
+  /// Reads the form and goes on with its preview; or shows the form again, filled in, with a message at each field.
+  private static func checked(
+    _ page: PageContext, _ body: (PushPreview) async throws -> Response
+  ) async throws -> Response {
+    let preview: PushPreview
+    do {
+      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
+    } catch let problems as Problems {
+      return try await formPage(page, page.form, errors: FieldErrors(problems, page.texts))
+    }
+    return try await body(preview)
+  }
+
+  /// A broadcast, or anything to production, asks for the app's name: nothing that cannot be taken back happens by a
+  /// slip of the hand.
+  private static func mustType(_ draft: PushDraft) -> Bool { draft.audience == .all || draft.environment == .production }
+
+  private static func confirmPage(
+    _ page: PageContext, _ preview: PushPreview, error: String? = nil
+  ) throws -> Response {
+    let texts = page.texts
+    let isProduction = preview.draft.environment == .production
+    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "idempotency_key"].contains($0.name) }
+    let label = isProduction ? "confirm.send_production" : "confirm.send"
+    let key = page.form["idempotency_key"]
+    return try page.page(
+      "pushes/confirm", .send,
+      [
+        "production": .bool(isProduction), "environment": .string(preview.draft.environment.word(texts)),
+        "idempotency_key": .string(key.isEmpty ? Random.token(bytes: 18) : key),
+        "fields": .list(kept.map { ["name": .string($0.name), "value": .string($0.value)] }),
+        "preview": preview.value(page), "any_problems": .bool(!preview.problems.isEmpty),
+        "problems": .list(
+          preview.problems.map {
+            ["field_text": .string(SendForm.placed($0).field), "message": .string(texts.text($0))]
+          }),
+        "must_type": .string(mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : ""),
+        "form": ["confirm": .string(page.form.raw("confirm"))], "errors": ["confirm": .string(error ?? "")],
+        "send_label": .string(
+          preview.count.map { texts(label, count: $0.reachable) } ?? texts("confirm.send_many")),
+      ], status: error == nil ? .ok : .unprocessableContent)
+  }
+
+  // MARK: Sending
+
+  private static func send(_ page: PageContext) async throws -> Response {
+    try await checked(page) { preview in
+      if !preview.problems.isEmpty { return try confirmPage(page, preview) }
+      if mustType(preview.draft), page.form["confirm"] != preview.app.name {
+        return try confirmPage(page, preview, error: page.texts("confirm.differs", ["app": preview.app.name]))
+      }
+      let uid = try await create(preview, page)
+      return page.redirect(to: "/pushes/\(uid)")
+    }
+  }
+
+  /// Keeps the push, and hands it over. The same review sent twice (a second click, a reload) is one push.
+  private static func create(_ preview: PushPreview, _ page: PageContext) async throws -> String {
+    let new = NewPush(preview.draft, app: preview.app, source: "web", by: page.actor)
+    let hash = Digest.sha256(Array(new.draftJSON.utf8))
+    let (actor, now) = (page.actor, page.now)
+    let key = page.form["idempotency_key"].isEmpty ? Random.token(bytes: 18) : page.form["idempotency_key"]
+    let audit = page.audit("push.create", "push \(new.uid)", ["app": .string(preview.app.bundleID)])
+    let route = "POST /pushes"
+    let created = try await page.store.write { database -> (uid: String, id: Int64?) in
+      let known = try IdempotentAnswer.find(
+        database, actor: actor, key: key, route: route, requestHash: hash, now: now)
+      switch known {
+      case .answered(let answer): return (String(decoding: answer.body, as: UTF8.self), nil)
+      case .mismatch: throw PageError(.conflict, "push_changed", action: ("/pushes", "nav.pushes"))
+      case .fresh: break
+      }
+      let push = try PushRecord.create(
+        database, new,
+        answer: { push in
+          IdempotentAnswer(
+            actor: actor, key: key, route: route, requestHash: hash, status: 303, location: "/pushes/\(push.uid)",
+            body: Array(push.uid.utf8), expiresAt: now.addingTimeInterval(86_400))
+        }, audit: audit, now: now)
+      return (push.uid, push.id)
+    }
+    if let id = created.id { page.console.engine.enqueue(id) }
+    return created.uid
+  }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import OpenSSL
+import Store
+
+extension Console {
+  /// The path of a link that makes the first administrator; nil if somebody can sign in already.
+  ///
+  /// Good for a day and for one use. Each call makes a new one and ends the one before.
+  public func firstStartPath() async throws -> String? {
+    let now = clock()
+    let token = Random.token(bytes: 24)
+    let isNeeded = try await store.write { database in
+      guard try User.activeCount(database, role: .admin) == 0 else { return false }
+      try SignInLink.add(
+        database, hash: Digest.sha256(Array(token.utf8)), purpose: .firstStart, user: nil, lifetime: 86_400, now: now)
+      return true
+    }
+    return isNeeded ? "/session/setup?token=\(token)" : nil
+  }
+}

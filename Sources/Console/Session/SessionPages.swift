@@ -1,0 +1,189 @@
+import Foundation
+import HTTPServer
+import Mustache
+import Reactor
+import OpenSSL
+import Push
+import SQLite
+import Store
+
+/// Sign-in, sign-out, the one-time link that sets a password, and the language.
+enum SessionPages {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.open(.get, "/session/new") { page in
+      if page.user != nil { return .redirect(to: "/") }
+      return try signInPage(page, returnTo: ownPath(page.query["return"]))
+    }
+    routes.open(.post, "/session") { page in try await signIn(page) }
+    routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
+    routes.open(.post, "/session/setup") { page in try await setUp(page) }
+    routes.open(.post, "/language") { page in try await setLanguage(page) }
+    routes.page(.post, "/session/end") { page in
+      if let session = page.session { try await page.store.write { try Session.end($0, idHash: session.idHash) } }
+      var response = Response.redirect(to: "/session/new")
+      Cookies.set(
+        Cookies.sessionName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
+      return response
+    }
+  }
+
+  /// A path of this console: an address that leads elsewhere is not followed.
+  static func ownPath(_ text: String?) -> String {
+    guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), !text.hasPrefix("/\\"),
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
+    else { return "/" }
+    return text
+  }
+
+  // MARK: Sign-in
+
+  private static func signInPage(
+    _ page: PageContext, returnTo: String, problem: String? = nil, status: Status = .ok
+  ) throws -> Response {
+    try page.page(
+      "session/new", nil,
+      [
+        "problem": Value(problem), "return": .string(returnTo), "form": ["email": .string(page.form["email"])],
+        "errors": ["email": "", "password": ""],
+      ], status: status)
+  }
+
+  private static func signIn(_ page: PageContext) async throws -> Response {
+    let name = page.form["email"]
+    let password = page.form.raw("password")
+    let returnTo = ownPath(page.form.raw("return"))
+    let subjects = [
+      SignInFailures.Subject.account(String(name.prefix(255))), .address(page.request.remoteAddress?.host ?? ""),
+    ]
+    let now = page.now
+    let waits = try await page.store.read { database in
+      try subjects.map { SignInThrottle.wait(try SignInThrottle.failures(database, $0, now: now), $0, now: now) }
+    }
+    if let wait = waits.max(), wait > 0 {
+      let text = page.texts("session.slow", ["seconds": String(wait)])
+      var response = try signInPage(page, returnTo: returnTo, problem: text, status: .tooManyRequests)
+      response.headers.append("Retry-After", String(wait))
+      return response
+    }
+    let found = try await page.store.read { try User.find($0, name: name) }
+    let parameters = page.console.configuration.passwordCost.parameters
+    let hash = found?.passwordHash.flatMap { PasswordHash($0) }
+    let checked = hash ?? PasswordHash.decoy(parameters: parameters)
+    let isRight = try await page.console.pool.run { checked.verifies(password) }
+    guard isRight, let user = found, user.disabledAt == nil else {
+      let audit = page.audit("session.refused", "user \(name.prefix(255))")
+      try await page.store.write { database in
+        for subject in subjects { try SignInThrottle.add(database, subject, now: now) }
+        try AuditEntry.add(database, audit, now: now)
+      }
+      return try signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
+    }
+    if checked.needsRehash(for: parameters) {
+      let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+      try await page.store.write { try User.setPassword($0, id: user.id, hash: text) }
+    }
+    return try await enter(page, user, returnTo: returnTo)
+  }
+
+  private static func enter(_ page: PageContext, _ user: User, returnTo: String) async throws -> Response {
+    var response = Response.redirect(to: returnTo)
+    let entry = NewAuditEntry(
+      actor: user.name, action: "session.open", subject: "user \(user.name)",
+      address: page.request.remoteAddress?.host)
+    let now = page.now
+    let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
+    try await page.store.write { database in
+      // A session that was there before, of whomever, is not taken over.
+      if let former { try Session.end(database, idHash: Digest.sha256(Array(former.utf8))) }
+      try SignInFailures.clear(database, .account(user.name))
+      try AuditEntry.add(database, entry, now: now)
+    }
+    try await Authentication(store: page.store).open(user, page.request, on: &response, now: now)
+    return response
+  }
+
+  // MARK: The one-time link
+
+  private static func setUpPage(
+    _ page: PageContext, token: String, errors: [String: String] = [:]
+  ) async throws -> Response {
+    let now = page.now
+    let found = try await page.store.read { database -> (SignInLink, User?)? in
+      guard let link = try SignInLink.find(database, hash: hash(token), now: now) else { return nil }
+      return (link, try link.userID.flatMap { try User.find(database, id: $0) })
+    }
+    let isFirst = found?.0.purpose == .firstStart
+    let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
+    var response = try page.page(
+      "session/setup", nil,
+      [
+        "link": .bool(found != nil), "token": .string(token), "first": .bool(isFirst),
+        "form": ["email": .string(email)],
+        "errors": [
+          "email": .string(errors["email"] ?? ""), "password": .string(errors["password"] ?? ""),
+          "repeat": .string(errors["repeat"] ?? ""),
+        ],
+      ], status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
+    // The link stands in the address: no other site may learn it.
+    response.headers.append("Referrer-Policy", "no-referrer")
+    return response
+  }
+
+  private static func setUp(_ page: PageContext) async throws -> Response {
+    let token = page.form.raw("token")
+    let password = page.form.raw("password")
+    let now = page.now
+    let linkHash = hash(token)
+    let link = try await page.store.read { try SignInLink.find($0, hash: linkHash, now: now) }
+    var errors: [String: String] = [:]
+    let email = page.form["email"]
+    if link?.purpose == .firstStart, AccountName.problem(email) != nil {
+      errors["email"] = page.texts("setup.email_problem")
+    }
+    if password.count < AccountName.shortestPassword {
+      errors["password"] = page.texts("setup.too_short", ["count": String(password.count)])
+    } else if password.utf8.count > AccountName.longestPassword {
+      errors["password"] = page.texts("setup.too_long")
+    }
+    if page.form.raw("repeat") != password { errors["repeat"] = page.texts("setup.differ") }
+    guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
+    let parameters = page.console.configuration.passwordCost.parameters
+    let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+    let address = page.request.remoteAddress?.host
+    let user = try await page.store.write { database -> User? in
+      try database.transaction {
+        guard let link = try SignInLink.use(database, hash: linkHash, now: now) else { return nil }
+        let user: User
+        switch link.purpose {
+        case .firstStart: user = try User.add(database, name: email, role: .admin, now: now)
+        case .invitation, .reset: user = try User.get(database, id: link.userID ?? 0)
+        }
+        try User.setPassword(database, id: user.id, hash: text)
+        try AuditEntry.add(
+          database,
+          NewAuditEntry(
+            actor: user.name, action: "user.password", subject: "user \(user.name)",
+            detail: ["link": .string(link.purpose.rawValue)], address: address), now: now)
+        return try User.get(database, id: user.id)
+      }
+    }
+    guard let user else { return try await setUpPage(page, token: token) }
+    return try await enter(page, user, returnTo: "/")
+  }
+
+  private static func hash(_ token: String) -> [UInt8] { Digest.sha256(Array(token.utf8)) }
+
+  // MARK: Language
+
+  private static func setLanguage(_ page: PageContext) async throws -> Response {
+    let code = page.form["lang"]
+    var response = Response.redirect(to: ownPath(page.form.raw("return")))
+    guard page.console.locales.texts[code] != nil else { return response }
+    if let user = page.user {
+      _ = try await page.store.write { try User.update($0, id: user.id, role: user.role, language: code) }
+    }
+    Cookies.set(Cookies.language, code, age: 365 * 86_400, on: &response, page.request)
+    return response
+  }
+}
