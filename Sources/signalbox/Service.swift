@@ -53,7 +53,8 @@ final class Service: Sendable {
     let clock = options.clock
     store = try options.data.open(creating: true, readers: 4, now: clock())
     guard try options.data.lock() else {
-      throw CommandFailure("Another signalbox serves \(options.data.path). Stop it, or name another folder with --data.")
+      throw CommandFailure(
+        "Another signalbox serves \(options.data.path). Stop it, or name another folder with --data.")
     }
     loop = try EventLoop(name: "delivery")
     pool = BlockingPool(name: "blocking", threads: 2)

@@ -11,6 +11,7 @@ enum Signalbox {
   static let commands: [Command<Action>] = [
     ServeCommand.command,
     SimulateCommand.command,
+    SendCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
     CertificatesCommand.command,

@@ -33,7 +33,8 @@ enum SimulateCommand {
       throw BadValue("is no device token: \(error)")
     }
   }
-  private static let topic = Option("topic", "bundle-id", "The app on the phones of --device.", default: "com.example.app")
+  private static let topic = Option(
+    "topic", "bundle-id", "The app on the phones of --device.", default: "com.example.app")
 
   static let command = Command<Action>(
     "simulate", "Runs only the simulated APNs, for tests of other projects.",
