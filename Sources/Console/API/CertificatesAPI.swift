@@ -1,0 +1,1 @@
+enum CertificatesAPI { static func add(to routes: inout ConsoleRouter) {} }

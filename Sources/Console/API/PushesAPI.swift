@@ -1,0 +1,1 @@
+enum PushesAPI { static func add(to routes: inout ConsoleRouter) {} }
