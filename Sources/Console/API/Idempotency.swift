@@ -46,6 +46,9 @@ struct Idempotency: Sendable {
     now = call.now
   }
 
+  /// Whether there is a key.
+  var isAsked: Bool { key != nil }
+
   /// Answers from memory, or carries the request out and keeps its answer, in the transaction around it.
   ///
   /// - Returns: the answer, and what `body` gave beside it; nil if it was not called.
