@@ -91,6 +91,9 @@ public struct Console: Sendable {
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)
+    DevicePages.add(to: &routes)
+    AppPages.add(to: &routes)
+    CertificatePages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

@@ -213,7 +213,8 @@ import Testing
       }
       func note(_ id: Int64, of phone: Int64) -> PhoneNotification {
         PhoneNotification(
-          id: id, phoneID: phone, at: noon, apnsID: "id-\(id)", headers: ["apns-priority": "10"], payload: Array("{}".utf8))
+          id: id, phoneID: phone, at: noon, apnsID: "id-\(id)", headers: ["apns-priority": "10"],
+          payload: Array("{}".utf8))
       }
       var first = phone(7, .development)
       let second = phone(9, .production)

@@ -102,7 +102,8 @@ struct PushPreview: Sendable {
 
   static func value(_ finding: Lint.Finding, _ texts: Texts) -> Value {
     [
-      "failed": .bool(finding.severity == .error), "severity_text": .string(texts("severity.\(finding.severity.rawValue)")),
+      "failed": .bool(finding.severity == .error),
+      "severity_text": .string(texts("severity.\(finding.severity.rawValue)")),
       "message": .string(texts.text(finding.problem)),
       "field": .string(SendForm.placed(finding.problem).field),
     ]

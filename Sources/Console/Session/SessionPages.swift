@@ -80,7 +80,9 @@ enum SessionPages {
         page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
     }
     if checked.needsRehash(for: parameters) {
-      let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+      let text = try await page.console.pool.run {
+        try PasswordHash.make(password: password, parameters: parameters).text
+      }
       try await page.store.write { try User.setPassword($0, id: user.id, hash: text) }
     }
     return try await enter(page, user, returnTo: returnTo)
@@ -149,7 +151,9 @@ enum SessionPages {
     if page.form.raw("repeat") != password { errors["repeat"] = page.texts("setup.differ") }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
     let parameters = page.console.configuration.passwordCost.parameters
-    let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+    let text = try await page.console.pool.run {
+      try PasswordHash.make(password: password, parameters: parameters).text
+    }
     let address = page.request.remoteAddress?.host
     let user = try await page.store.write { database -> User? in
       try database.transaction {

@@ -15,6 +15,9 @@ public struct APNsCounters: Sendable, Hashable {
   /// Those that are there now.
   public internal(set) var openConnections = 0
 
+  /// The most requests that one connection had open at once: how far a sender uses what it is allowed.
+  public internal(set) var mostStreams = 0
+
   /// Nothing done yet.
   public init() {}
 }

@@ -135,9 +135,11 @@ final class APNsService: ServerHandler {
 
   /// - Returns: nil if the connection is not known: it is being closed.
   private func course(of request: ServerRequest) -> Course? {
-    state.withLock { state in
+    let streams = request.connection.openStreams
+    return state.withLock { state in
       guard let index = state.clients.index(forKey: request.connection.id) else { return nil }
       state.counters.requests += 1
+      state.counters.mostStreams = max(state.counters.mostStreams, streams)
       state.clients.values[index].requests += 1
       let path = request.path
       var course = Course()

@@ -88,7 +88,7 @@ private struct PendingAnswer {
 
   /// Whether the key cannot belong to this answer any more, but to the next.
   func begins(anew key: String) -> Bool {
-    scope != nil || (key == "status" ? status != nil || reason != nil : reason != nil)
+    scope != nil || (key == "status" ? status != nil : reason != nil)
   }
 
   mutating func set(_ key: String, _ value: String) throws(FaultsError) {
