@@ -94,6 +94,8 @@ public struct Console: Sendable {
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     CertificatePages.add(to: &routes)
+    PhonePages.add(to: &routes)
+    AccountPages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }
