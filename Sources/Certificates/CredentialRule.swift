@@ -20,7 +20,8 @@ public enum CredentialRule {
           "environments": details.environments.map(\.rawValue).joined(separator: ", "),
         ])
     }
-    guard kind == .apnsKey || details.topics.contains(app.bundleID) else {
+    guard kind == .apnsKey || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
+    else {
       return Problem(
         "certificate", CredentialMessage.topic,
         ["name": details.name, "app": app.bundleID, "topics": details.topics.joined(separator: ", ")])

@@ -93,6 +93,9 @@ public struct Console: Sendable {
     PushPages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
+    CertificatePages.add(to: &routes)
+    PhonePages.add(to: &routes)
+    AccountPages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

@@ -1,6 +1,7 @@
 import Arguments
 import Certificates
 import Foundation
+import OpenSSL
 import Push
 import SQLite
 import Store
@@ -15,6 +16,8 @@ enum CertificatesCommand {
     Environment.parse)
   private static let endpoint = Option(
     "endpoint", "endpoint", "With --use-for: apple, simulator, or host:port.", default: "apple")
+  private static let trust = Option<String?>(
+    "trust", "file", "With --endpoint host:port: the authorities that its server may come from, PEM.")
   private static let keyID = Option<String?>("key-id", "id", "Of a .p8 whose name does not say it.")
   private static let teamID = Option<String?>("team-id", "id", "Of a .p8.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
@@ -27,7 +30,8 @@ enum CertificatesCommand {
       Command(
         "add", "Keeps a file; its private key is encrypted with secret.key.",
         parameters: [
-          file.parameter, app.parameter, use.parameter, endpoint.parameter, keyID.parameter, teamID.parameter,
+          file.parameter, app.parameter, use.parameter, endpoint.parameter, trust.parameter, keyID.parameter,
+          teamID.parameter,
           CommonOptions.password.parameter,
         ] + common, action: add),
       Command(
@@ -98,6 +102,14 @@ enum CertificatesCommand {
       throw CommandFailure(
         "\(values[file]): nothing can be sent with it, because it is no key or certificate for APNs.")
     }
+    let trusted = try values[trust].map { path in
+      guard let text = FileManager.default.contents(atPath: path) else {
+        throw CommandFailure("\(path) cannot be read.")
+      }
+      do {
+        return try Certificate.pemBundle(String(decoding: text, as: UTF8.self)).map(\.pem).joined()
+      } catch { throw CommandFailure("\(path): \(error)") }
+    }
     let found = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let app = try values[app].map { try App.named($0, database) }
@@ -112,7 +124,7 @@ enum CertificatesCommand {
           guard let app else { continue }
           try Credential.bind(
             database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
-            endpoint: values[endpoint], now: now)
+            endpoint: values[endpoint], trustPEM: trusted, now: now)
           try audit(
             database, "credential.bind", "app \(app.bundleID)",
             ["certificate": .integer(kept.id), "environment": .string(environment.rawValue)], now: now)

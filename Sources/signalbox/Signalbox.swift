@@ -11,6 +11,7 @@ enum Signalbox {
   static let commands: [Command<Action>] = [
     ServeCommand.command,
     SimulateCommand.command,
+    SendCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
     CertificatesCommand.command,
@@ -18,6 +19,9 @@ enum Signalbox {
     CheckCertificatesCommand.command,
     UsersCommand.command,
     TokensCommand.command,
+    BackupCommand.command,
+    RestoreCommand.command,
+    DoctorCommand.command,
   ]
 
   static let program = Program(

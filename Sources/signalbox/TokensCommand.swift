@@ -1,6 +1,5 @@
 import Arguments
 import Foundation
-import OpenSSL
 import Push
 import Store
 
@@ -51,11 +50,11 @@ enum TokensCommand {
     if let problem = AppName.problem(withName: values[name]) {
       throw CommandFailure(problem.under("name").description)
     }
-    let text = "sbx_" + Random.token(bytes: 32)
+    let text = Secret.apiToken()
     let added = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let token = try APIToken.add(
-          database, name: values[name], hash: Digest.sha256(Array(text.utf8)), scopes: [values[role].rawValue],
+          database, name: values[name], hash: Secret.hash(text), scopes: [values[role].rawValue],
           user: nil, expiresAt: values[expires].map { now.addingTimeInterval(Double($0) * 86_400) }, now: now)
         try audit(
           database, "token.create", "token \(token.name)", ["scopes": .string(values[role].rawValue)], now: now)

@@ -1,6 +1,5 @@
 import Arguments
 import Foundation
-import OpenSSL
 import Push
 import SQLite
 import Store
@@ -98,9 +97,9 @@ enum UsersCommand {
   private static func makeLink(
     _ database: Database, _ user: User, _ purpose: SignInLink.Purpose, now: Date
   ) throws -> String {
-    let token = Random.token(bytes: 24)
+    let token = Secret.text()
     try SignInLink.add(
-      database, hash: Digest.sha256(Array(token.utf8)), purpose: purpose, user: user.id, lifetime: lifetime, now: now)
+      database, hash: Secret.hash(token), purpose: purpose, user: user.id, lifetime: lifetime, now: now)
     return "/session/setup?token=\(token)"
   }
 

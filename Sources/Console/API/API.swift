@@ -1,5 +1,37 @@
-/// The JSON API of `Public/api/openapi.json`.
+import HTTPServer
+import Push
+import Store
+
+/// The JSON API of `Public/api/openapi.json`; tests hold both against each other.
 enum API {
   static func add(to routes: inout ConsoleRouter) {
+    AppsAPI.add(to: &routes)
+    CredentialsAPI.add(to: &routes)
+    DevicesAPI.add(to: &routes)
+    DeviceImportAPI.add(to: &routes)
+    AudienceAPI.add(to: &routes)
+    PushesAPI.add(to: &routes)
+    CertificatesAPI.add(to: &routes)
+  }
+}
+
+extension ConsoleRouter {
+  /// A call of the API. Query parameters that are not among `query`, or stand twice, are refused before the handler
+  /// is called: a filter with a slip of the pen must not answer with everything.
+  mutating func call(
+    _ method: Method, _ pattern: String, role: User.Role, query names: [String] = [],
+    options: Route.Options = Route.Options(), _ handler: @escaping APIHandler
+  ) {
+    api(method, "/api/v1" + pattern, role: role, options: options) { call in
+      try APIQuery.check(call.request.queryItems, names: names)
+      return try await handler(call)
+    }
+  }
+
+  /// A list that is read page by page.
+  mutating func list(
+    _ pattern: String, role: User.Role = .viewer, filters: [String] = [], _ handler: @escaping APIHandler
+  ) {
+    call(.get, pattern, role: role, query: ["limit", "cursor"] + filters, handler)
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import HTTPServer
-import Reactor
 import Push
+import Reactor
+import SQLite
 import Store
 
 /// One call of the JSON API: who asks, with what.
@@ -13,6 +14,9 @@ struct APIContext: Sendable {
 
   var store: Store { console.store }
 
+  /// As it stands in timelines and beside pushes.
+  var actor: String { principal.name }
+
   /// A line of the audit for what is done here.
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
@@ -21,12 +25,17 @@ struct APIContext: Sendable {
 
   /// The request's body.
   ///
-  /// - Throws: 415 for another content type; `Problem` with line and column for what is no JSON.
+  /// - Throws: 415 for another content type; 400 with line and column for what is no JSON.
   func body(upTo limit: Int = 1 << 20) async throws -> JSONValue {
     guard request.mediaType == "application/json" else {
       throw HTTPError(.unsupportedMediaType, "The body must be application/json.")
     }
-    return try JSONValue(parsing: Data(try await request.body.collect(upTo: limit)))
+    let bytes = try await request.body.collect(upTo: limit)
+    do {
+      return try JSONValue(parsing: Data(bytes))
+    } catch {
+      throw APIError(.badRequest, error)
+    }
   }
 
   /// An answer.
@@ -36,4 +45,49 @@ struct APIContext: Sendable {
     if let location { response.headers.append("Location", location) }
     return response
   }
+
+  /// A page of a list.
+  static func answer<Item>(_ page: Page<Item>, _ json: (Item) throws -> JSONValue) rethrows -> Response {
+    answer([
+      "items": .array(try page.items.map(json)), "next": page.next.map { JSONValue.string($0) } ?? .null,
+    ])
+  }
+
+  /// The answer to what is gone.
+  static var nothing: Response { Response(.noContent) }
+
+  /// The app of the address.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  func app(_ database: Database) throws -> App { try Self.app(database, request.parameters["app"] ?? "") }
+
+  static func app(_ database: Database, _ bundleID: String) throws -> App {
+    guard let app = try App.find(database, bundleID: bundleID) else {
+      throw StoreError.notFound(noun: "app", id: String(bundleID.prefix(AppName.bundleIDLimit)))
+    }
+    return app
+  }
+
+  /// The app that a list is narrowed down to.
+  ///
+  /// - Throws: `Problems` at `app`: a list of nothing would hide the slip of the pen.
+  static func filter(_ database: Database, app bundleID: String?) throws -> App? {
+    guard let bundleID else { return nil }
+    guard let app = try App.find(database, bundleID: bundleID) else { throw Problems([PushPreview.noApp(bundleID)]) }
+    return app
+  }
+}
+
+extension JSONValue {
+  /// A text or null.
+  static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+  /// A number or null.
+  static func optional(_ number: Int?) -> JSONValue { number.map { .integer(Int64($0)) } ?? .null }
+
+  /// RFC 3339, or null.
+  static func optional(_ date: Date?) -> JSONValue { date.map { .time($0) } ?? .null }
+
+  /// RFC 3339 in UTC.
+  static func time(_ date: Date) -> JSONValue { .string(Timestamp.text(date)) }
 }

@@ -23,6 +23,7 @@ struct ProblemDetails: Sendable {
     switch error {
     case let problems as Problems: refuse(problems.all)
     case let problem as Problem: refuse([problem])
+    case let error as APIError: errors = error.problems
     case let error as StoreError: take(error)
     case let error as SQLiteError where error.isBusy:
       self.status = .serviceUnavailable

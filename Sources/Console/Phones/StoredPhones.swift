@@ -19,8 +19,15 @@ public struct StoredPhones: PhoneStorage {
     try await store.read { database in
       let received = try PhoneNotification.all(database)
       return try Phone.all(database).map { phone in
-        let all = try (received[phone.id] ?? []).map { try PhoneJSON.notification($0) }
-        return try PhoneJSON.phone(phone, all)
+        let all = try (received[phone.id] ?? []).map { notification in
+          try ReceivedNotification(
+            id: notification.id, apnsID: notification.apnsID ?? "",
+            payload: String(decoding: notification.payload, as: UTF8.self), receivedAt: notification.at,
+            keptFields: notification.headers)
+        }
+        return try SimulatedPhone(
+          id: phone.id, name: phone.name, platform: phone.platform, environment: phone.environment,
+          topic: phone.bundleID, token: phone.token, keptState: phone.state, received: all)
       }
     }
   }
@@ -33,9 +40,17 @@ public struct StoredPhones: PhoneStorage {
         switch write {
         case .remove(let id): try Phone.delete(database, id: id)
         case .save(let phone, let notifications, let removed):
-          try PhoneJSON.record(phone).save(database, now: now)
+          let record = Phone(
+            id: phone.id, name: phone.name, platform: phone.platform, bundleID: phone.topic,
+            environment: phone.environment, token: phone.token, state: phone.keptState)
+          try record.save(database, now: now)
           try PhoneNotification.delete(database, ids: removed)
-          for notification in notifications { try PhoneJSON.record(notification, of: phone.id).save(database) }
+          for notification in notifications {
+            try PhoneNotification(
+              id: notification.id, phoneID: phone.id, at: notification.receivedAt, apnsID: notification.apnsID,
+              headers: notification.keptFields, payload: Array(notification.payload.utf8)
+            ).save(database)
+          }
         }
       }
     }

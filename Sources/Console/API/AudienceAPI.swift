@@ -1,0 +1,83 @@
+import HTTPServer
+import Push
+import SQLite
+import Store
+
+/// `POST /api/v1/audience/count`.
+enum AudienceAPI {
+  /// Some ten million devices are counted in that time.
+  private static let patience = Duration.seconds(10)
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.post, "/audience/count", role: .viewer) { call in
+      let (bundleID, query) = try read(try await call.body())
+      let count = try await count(call) { database in
+        guard let app = try App.find(database, bundleID: bundleID) else { throw APIError.noApp(bundleID) }
+        var query = query
+        query.app = app.id
+        return query
+      }
+      return APIContext.answer(count.json)
+    }
+  }
+
+  /// The app's id in the query is filled in later.
+  private static func read(_ json: JSONValue) throws -> (app: String, query: AudienceQuery) {
+    let fields = JSONFields(json)
+    let app = fields.string(
+      "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
+    let environment = fields.choice("environment", required: true, as: Environment.self)
+    let before = fields.problems.count
+    let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in
+      if let platform = Platform(rawValue: word) { return platform }
+      let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": String(word.prefix(40))])
+    }
+    if fields.value("platforms") == nil {
+      fields.report("platforms", Problem("", FieldMessage.required))
+    } else if platforms.isEmpty, fields.problems.count == before {
+      fields.report("platforms", Problem("", DraftMessage.platformsEmpty))
+    }
+    var problems: [Problem] = []
+    var audience: Audience?
+    do {
+      audience = try Audience(json: fields.value("audience") ?? .null)
+    } catch {
+      problems = error.all
+    }
+    do {
+      try fields.finish()
+    } catch {
+      problems = error.all + problems
+    }
+    guard problems.isEmpty, let app, let environment, let audience else { throw Problems(problems) }
+    return (app, AudienceQuery(app: 0, environment: environment, platforms: Set(platforms), audience: audience))
+  }
+
+  /// Counts, but not for ever.
+  ///
+  /// - Throws: 503 if it takes too long.
+  static func count(
+    _ call: APIContext, _ query: @escaping @Sendable (Database) throws -> AudienceQuery
+  ) async throws -> AudienceCount {
+    do {
+      return try await call.store.read(limit: patience) { try query($0).count($0) }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      throw HTTPError(
+        .serviceUnavailable, "Counting took more than 10 seconds and was stopped. Try a narrower audience.",
+        headers: ["Retry-After": "60"])
+    }
+  }
+}
+
+extension AudienceCount {
+  /// The schema `AudienceCount`.
+  var json: JSONValue {
+    var platforms: [String: JSONValue] = [:]
+    for platform in Platform.allCases { platforms[platform.rawValue] = .integer(Int64(reachable(platform))) }
+    return [
+      "reachable": .integer(Int64(reachable)), "unreachable": .integer(Int64(unreachable)),
+      "platforms": .object(platforms),
+    ]
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import HTTPServer
+import OpenSSL
+import Push
+import SQLite
+import Store
+
+/// `Idempotency-Key`: a request that is sent again, because its answer was lost, is answered as the first time.
+struct Idempotency: Sendable {
+  static let lifetime: TimeInterval = 86_400
+  private static let longest = 255
+
+  /// What a call answers that creates something.
+  struct Answer: Sendable {
+    var status: Status
+    var json: JSONValue
+    var location: String?
+  }
+
+  private let key: String?
+  private let actor: String
+  private let route: String
+  private let hash: [UInt8]
+  private let now: Date
+
+  /// - Parameter content: what makes a request the same as another one.
+  /// - Throws: `Problems` for a key that is none.
+  init(_ call: APIContext, content: [UInt8]) throws {
+    let keys = call.request.headers.values(of: "Idempotency-Key")
+    guard keys.count <= 1, keys.allSatisfy({ (1...Self.longest).contains($0.utf8.count) }) else {
+      throw Problems([
+        Problem(
+          "Idempotency-Key", code: "idempotency.form",
+          "An Idempotency-Key has 1 to {limit} characters, and stands once.",
+          ["limit": String(Self.longest)])
+      ])
+    }
+    key = keys.first
+    // Names of tokens need not differ, and the key of one client is none of another's.
+    switch call.principal {
+    case .token(let token): actor = "token \(token.id)"
+    case .user(let user, _): actor = "user \(user.id)"
+    }
+    route = "\(call.request.method) \(call.request.route ?? "")"
+    hash = Digest.sha256(content)
+    now = call.now
+  }
+
+  /// Whether there is a key.
+  var isAsked: Bool { key != nil }
+
+  /// Answers from memory, or carries the request out and keeps its answer, in the transaction around it.
+  ///
+  /// - Returns: the answer, and what `body` gave beside it; nil if it was not called.
+  /// - Throws: 409 if the key was used for another request.
+  func once<Value>(
+    _ database: Database, _ body: () throws -> (Answer, Value)
+  ) throws -> (answer: Answer, value: Value?) {
+    guard let key else {
+      let (answer, value) = try body()
+      return (answer, value)
+    }
+    switch try IdempotentAnswer.find(
+      database, actor: actor, key: key, route: route, requestHash: hash, now: now)
+    {
+    case .answered(let known):
+      let json = try JSONValue(parsing: Data(known.body))
+      return (Answer(status: Status(known.status), json: json, location: known.location), nil)
+    case .mismatch:
+      throw APIError(
+        .conflict,
+        Problem(
+          "Idempotency-Key", code: "idempotency.mismatch",
+          "This Idempotency-Key was used for another request. Use a new key for a new request."))
+    case .fresh: break
+    }
+    let (answer, value) = try body()
+    try IdempotentAnswer(
+      actor: actor, key: key, route: route, requestHash: hash, status: answer.status.code, location: answer.location,
+      body: Array(answer.json.data()), expiresAt: now.addingTimeInterval(Self.lifetime)
+    ).keep(database, now: now)
+    return (answer, value)
+  }
+}
+
+extension Idempotency.Answer {
+  var response: Response { APIContext.answer(json, status: status, location: location) }
+}

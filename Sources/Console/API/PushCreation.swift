@@ -1,0 +1,106 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Push
+import SQLite
+import Store
+
+/// `POST /api/v1/pushes`: the same that the send form does, for programs.
+struct PushCreation {
+  private let call: APIContext
+  private let draft: PushDraft
+  private let idempotency: Idempotency
+
+  /// Reads the body.
+  ///
+  /// - Throws: everything that is wrong with it.
+  init(_ call: APIContext) async throws {
+    self.call = call
+    let body = try await call.body()
+    draft = try Self.read(body)
+    idempotency = try Idempotency(call, content: Array(body.data()))
+  }
+
+  /// What the engine cannot do yet is refused, not passed over: a push that was meant for tomorrow must not go today.
+  private static func read(_ body: JSONValue) throws -> PushDraft {
+    var problems: [Problem] = []
+    if let time = body["send_at"], time != .null { problems.append(Problem("send_at", FieldMessage.notYet)) }
+    if let rate = body["options"]?["rate"], rate != .null {
+      problems.append(Problem("options.rate", FieldMessage.notYet))
+    }
+    do {
+      let draft = try PushDraft(json: body)
+      guard problems.isEmpty else { throw Problems(problems) }
+      return draft
+    } catch let error as Problems {
+      let others = error.all.filter { other in !problems.contains { $0.field == other.field } }
+      throw Problems(others + problems)
+    }
+  }
+
+  func answer() async throws -> Response { draft.options.dryRun ? try await preview() : try await create() }
+
+  /// The app, once nothing speaks against the push.
+  ///
+  /// - Throws: 404 without an app, `Problems` for what the linter calls an error.
+  private static func check(_ database: Database, _ draft: PushDraft, now: Date) throws -> App {
+    guard let app = try App.find(database, bundleID: draft.app) else { throw APIError.noApp(draft.app) }
+    try Lint.check(draft, Lint.Context(app, now: now))
+    return app
+  }
+
+  // MARK: For real
+
+  private func create() async throws -> Response {
+    let (call, draft, idempotency) = (call, draft, idempotency)
+    let (answer, id) = try await call.store.write { database in
+      try idempotency.once(database) {
+        let app = try Self.check(database, draft, now: call.now)
+        let new = NewPush(draft, app: app, source: "api", by: call.actor)
+        let audit = call.audit("push.create", "push \(new.uid)", ["app": .string(app.bundleID)])
+        let push = try PushRecord.create(database, new, audit: audit, now: call.now)
+        let answer = Idempotency.Answer(
+          status: .accepted, json: try PushesAPI.json(database, push), location: "/api/v1/pushes/\(push.uid)")
+        return (answer, push.id)
+      }
+    }
+    if let id { call.console.engine.enqueue(id) }
+    return answer.response
+  }
+
+  // MARK: Dry run
+
+  private func preview() async throws -> Response {
+    let (call, draft, idempotency) = (call, draft, idempotency)
+    let app = try await call.store.read { try Self.check($0, draft, now: call.now) }
+    let count = try await AudienceAPI.count(call) { _ in
+      AudienceQuery(app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+    }
+    let answer = Idempotency.Answer(status: .ok, json: json(app, count))
+    guard idempotency.isAsked else { return answer.response }
+    return try await call.store.write { database in
+      try idempotency.once(database) { (answer, ()) }.answer
+    }.response
+  }
+
+  private func json(_ app: App, _ count: AudienceCount) -> JSONValue {
+    let payload = APNsPayload(draft, uid: NewPush.sampleID)
+    let headers = payload.headers(sentAt: call.now).map { ($0.name, JSONValue.string($0.value)) }
+    return [
+      "dry_run": true, "reachable": .integer(Int64(count.reachable)),
+      "unreachable": .integer(Int64(count.unreachable)), "payload_bytes": .integer(Int64(payload.body.count)),
+      "payload": payload.json, "headers": .object(Dictionary(headers) { $1 }),
+      "findings": .array(Lint.findings(in: draft, Lint.Context(app, now: call.now)).map(\.json)),
+    ]
+  }
+}
+
+extension Lint.Finding {
+  fileprivate var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "code": .string(problem.code), "severity": .string(severity.rawValue), "message": .string(problem.text),
+    ]
+    if !problem.field.isEmpty { members["field"] = .string(problem.field) }
+    return .object(members)
+  }
+}

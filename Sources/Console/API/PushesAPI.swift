@@ -1,0 +1,105 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Push
+import SQLite
+import Store
+
+/// `/api/v1/pushes`.
+enum PushesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/pushes", filters: ["app", "environment", "state", "q"]) { call in try await list(call) }
+    routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation(call).answer() }
+    routes.call(.get, "/pushes/:id", role: .viewer) { call in
+      APIContext.answer(try await call.store.read { try json($0, try find($0, call)) })
+    }
+    routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
+    routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }
+    routes.call(.post, "/pushes/:id/cancel", role: .operator) { call in try await cancel(call) }
+  }
+
+  private static func find(_ database: Database, _ call: APIContext) throws -> PushRecord {
+    let uid = call.request.parameters["id"] ?? ""
+    guard let push = try PushRecord.find(database, uid: uid) else {
+      throw StoreError.notFound(noun: "push", id: String(uid.prefix(64)))
+    }
+    return push
+  }
+
+  /// The schema `Push`, with why devices were not accepted.
+  static func json(_ database: Database, _ push: PushRecord) throws -> JSONValue {
+    let app = try App.get(database, id: push.appID)
+    return try push.json(app: app.bundleID, reasons: try Delivery.reasonCounts(database, push: push.id))
+  }
+
+  // MARK: Lists
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    var found = PushFilter()
+    found.environment = query.choice("environment")
+    found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
+    found.search = query.text("q")
+    try query.finish()
+    let filter = found
+    let (page, apps) = try await call.store.read { database in
+      var filter = filter
+      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return (try PushRecord.list(database, filter, cursor: cursor, limit: limit), apps)
+    }
+    return try APIContext.answer(page) { try $0.json(app: apps[$0.appID] ?? "", reasons: nil) }
+  }
+
+  private static func deliveries(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    var found = DeliveryFilter()
+    found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
+    found.reason = query.text("reason")
+    try query.finish()
+    let filter = found
+    let (push, page) = try await call.store.read { database in
+      let push = try find(database, call)
+      return (push, try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit))
+    }
+    return APIContext.answer(page) { $0.json(push) }
+  }
+
+  // MARK: Live
+
+  private static func events(_ call: APIContext) async throws -> Response {
+    let (id, engine, store) = (try await call.store.read { try find($0, call).id }, call.console.engine, call.store)
+    return .events { stream in
+      var last: PushProgress?
+      func send(_ progress: PushProgress) async throws {
+        guard progress != last else { return }
+        last = progress
+        try await stream.send(ServerSentEvent(data: progress.json.text(), event: "progress"))
+      }
+      while true {
+        // The end is told by the store alone: whoever hears of it finds everything written down.
+        for await progress in try await engine.progress(id) where !progress.isFinal { try await send(progress) }
+        let kept = PushProgress(try await store.read { try PushRecord.get($0, id: id) })
+        try await send(kept)
+        if kept.isFinal { return }
+        // It waits for its turn in the engine, or for the next start; the server ends the task when the client goes.
+        try await Task.sleep(for: .milliseconds(250))
+      }
+    }
+  }
+
+  private static func cancel(_ call: APIContext) async throws -> Response {
+    let push = try await call.store.read { try find($0, call) }
+    guard try await call.console.engine.cancel(push.id) else {
+      throw HTTPError(.conflict, "The push has ended already; what was sent cannot be taken back.")
+    }
+    let audit = call.audit("push.cancel", "push \(push.uid)")
+    let answer = try await call.store.write { database in
+      try AuditEntry.add(database, audit, now: call.now)
+      return try json(database, try PushRecord.get(database, id: push.id))
+    }
+    return APIContext.answer(answer)
+  }
+}

@@ -1,0 +1,197 @@
+import Console
+import Delivery
+import Foundation
+import HTTPServer
+import Logging
+import OpenSSL
+import Providers
+import Push
+import Reactor
+import SQLite
+import Store
+import Testing
+
+/// A whole console on a database of its own, with an engine that runs and a provider that does as it is told. Requests
+/// are answered without sockets.
+///
+///     try await ConsoleScene.with { scene in
+///       try await scene.addApp()
+///       let answer = try await scene.call(.get, "/api/v1/apps", as: .viewer)
+///       let anna = try await scene.signIn(.operator)
+///       let page = try await anna.get("/pushes")
+///     }
+struct ConsoleScene: Sendable {
+  /// The time of every scene.
+  static let noon = Date(timeIntervalSince1970: 1_795_176_000)
+  static let bundleID = "com.example.shop"
+  static let password = "correct horse battery staple"
+
+  let store: Store
+  let engine: DeliveryEngine
+  let provider: ScriptedProvider
+  let router: Router
+  /// What was logged: an error here is one that nobody expected.
+  let log: MemorySink
+  /// Tokens of the API, one for each role.
+  private let tokens: [User.Role: String]
+
+  var now: Date { Self.noon }
+
+  /// Builds a scene, and takes it down whatever comes of `body`.
+  static func with(_ body: @Sendable (ConsoleScene) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    defer { store.close() }
+    let pool = BlockingPool(name: "scene", threads: 2)
+    defer { pool.stop() }
+    let scene = try await ConsoleScene(store: store, pool: pool)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await scene.engine.run() }
+      defer { scene.engine.stop() }
+      do {
+        try await body(scene)
+      } catch {
+        // What is still held back would keep the engine from ending.
+        scene.provider.answer { _ in .outcome(.accepted) }
+        throw error
+      }
+      scene.provider.answer { _ in .outcome(.accepted) }
+      scene.engine.stop()
+      try await group.waitForAll()
+    }
+  }
+
+  private init(store: Store, pool: BlockingPool) async throws {
+    self.store = store
+    log = MemorySink()
+    provider = ScriptedProvider(store: store)
+    let logger = Logger(label: "test", sink: log)
+    engine = DeliveryEngine(store: store, routes: provider, clock: { ConsoleScene.noon }, log: logger)
+    let root = TemplateFixtureTests.root
+    var configuration = Console.Configuration(
+      templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
+      address: "http://localhost:8080", version: "0.0.0")
+    configuration.isStrict = true
+    configuration.passwordParameters = .quickForTests
+    let console = try Console(
+      store: store, engine: engine, configuration: configuration, pool: pool, clock: { ConsoleScene.noon }, log: logger)
+    router = console.router()
+    tokens = try await store.write { database in
+      var tokens: [User.Role: String] = [:]
+      for role in User.Role.allCases {
+        let text = Random.token(bytes: 24)
+        tokens[role] = text
+        try APIToken.add(
+          database, name: role.rawValue, hash: Digest.sha256(Array(text.utf8)), scopes: [role.rawValue], user: nil,
+          now: Self.noon)
+      }
+      return tokens
+    }
+  }
+
+  // MARK: Things in it
+
+  /// An app that is sent to through the scripted provider, in both environments.
+  @discardableResult
+  func addApp(_ bundleID: String = bundleID, name: String = "Shop", aliasRule: String? = nil) async throws -> App {
+    try await store.write { database in
+      let app = try App.add(database, bundleID: bundleID, name: name, aliasRule: aliasRule, now: Self.noon)
+      for environment in Environment.allCases {
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: environment, certificate: nil, endpoint: "simulator",
+          now: Self.noon)
+      }
+      return app
+    }
+  }
+
+  /// Devices of an app, in the order of their ids; every other one has the tag `odd`, the first the alias `anna`.
+  @discardableResult
+  func addDevices(
+    _ count: Int, of app: App, environment: Environment = .development, tag: String = "odd"
+  ) async throws -> [Device] {
+    try await store.write { database in
+      let first = try Device.lastID(database)
+      let registrations = (0..<count).map { number in
+        var registration = Registration(
+          token: Self.token(Int(first) + number), environment: environment, platform: .ios)
+        if number % 2 == 1 { registration.tags = .set([tag]) }
+        if number == 0 { registration.alias = .set("anna") }
+        return registration
+      }
+      let results = try Device.register(database, app: app.id, registrations, now: Self.noon)
+      return try results.compactMap(\.deviceID).map { try Device.get(database, id: $0) }
+    }
+  }
+
+  /// A token for APNs that no other number gives.
+  static func token(_ number: Int) -> DeviceToken {
+    DeviceToken(bytes: [UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)] + Array(1...29))
+  }
+
+  /// The push once nothing more will happen to it.
+  func finished(_ uid: String) async throws -> PushRecord {
+    for _ in 0..<2000 {
+      let found = try await store.read { try PushRecord.find($0, uid: uid) }
+      let push = try #require(found)
+      if PushProgress(push).isFinal { return push }
+      await Task.yield()
+      for await _ in try await engine.progress(push.id) {}
+    }
+    throw SceneError.neverFinished(uid)
+  }
+
+  /// Every line of the audit, newest first.
+  func audit(_ action: String? = nil) async throws -> [NewAuditEntry] {
+    try await store.read { try AuditEntry.list($0, action: action, limit: 1000).items.map(\.entry) }
+  }
+
+  // MARK: Calls of the API
+
+  /// Calls the API with the token of a role, nil: with none.
+  func call(
+    _ method: HTTPServer.Method, _ target: String, as role: User.Role?, json: JSONValue? = nil,
+    headers: [String: String] = [:], body: [UInt8] = []
+  ) async throws -> SceneAnswer {
+    var fields = Headers()
+    if let role { fields.append("Authorization", "Bearer \(tokens[role] ?? "")") }
+    if json != nil { fields.append("Content-Type", "application/json") }
+    for (name, value) in headers { fields.append(name, value) }
+    let bytes = json.map { Array($0.data()) } ?? body
+    let request = try Request(method, target, headers: fields, body: bytes)
+    return SceneAnswer(response: await router.respond(to: request))
+  }
+
+  /// The header that ``call(_:_:as:json:headers:body:)`` sends for a role; for clients with a socket.
+  func authorization(_ role: User.Role) -> String { "Bearer \(tokens[role] ?? "")" }
+
+  // MARK: People
+
+  /// A person with a role, in a browser that has signed in through the sign-in page.
+  func signIn(_ role: User.Role, name: String? = nil) async throws -> SceneBrowser {
+    let name = name ?? "\(role.rawValue)@example.com"
+    let hash = try PasswordHash.make(password: Self.password, parameters: .quickForTests).text
+    _ = try await store.write {
+      try User.add($0, name: name, role: role, passwordHash: hash, language: "en", now: Self.noon)
+    }
+    var browser = SceneBrowser(router: router)
+    let page = try await browser.get("/session/new")
+    #expect(page.status == 200)
+    browser.csrf = try #require(browser.cookies["signalbox_form"])
+    let answer = try await browser.post("/session", [("email", name), ("password", Self.password)])
+    #expect(answer.status == 303, "the sign-in was refused")
+    let cookie = try #require(browser.cookies["signalbox_session"])
+    let found = try await store.read {
+      try Session.find($0, idHash: Digest.sha256(Array(cookie.utf8)), idle: 1e6, now: Self.noon)
+    }
+    browser.csrf = try #require(found).session.csrf
+    return browser
+  }
+}
+
+/// Why a scene could not be played.
+enum SceneError: Error {
+  case neverFinished(String)
+}
