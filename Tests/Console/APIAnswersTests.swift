@@ -147,6 +147,9 @@ struct APIAnswersTests {
         #expect(answer.status == call.status, "\(call.operation) \(call.target): \(answer.text)")
         #expect(try document.errors(answer, to: call.operation) == [], "\(call.operation) \(call.target)")
         met[call.operation, default: []].insert(answer.status < 300)
+        if let json = call.json, answer.status < 300 {
+          #expect(try document.requestErrors(json, of: call.operation) == [], "what was taken must be described")
+        }
       }
       try await last(scene, document, &met)
       let both: Set = [true, false]
