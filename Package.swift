@@ -88,7 +88,7 @@ let package = Package(
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
     tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite"]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
-    tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor"]),
+    tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     tests(
       "Console",
       knows: [

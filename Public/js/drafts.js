@@ -3,6 +3,7 @@
 import { debounced } from './page.js';
 
 const key = 'signalbox.draft';
+let forgotten = false;
 const kept = (field) => field.name && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
 
 /** Keeps and restores the form with data-preview; forgets on sending, discarding and signing out. */
@@ -72,6 +73,7 @@ function differs(field) {
 }
 
 function write(text) {
+  if (forgotten) return;
   try {
     if (text === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, text);
@@ -83,5 +85,8 @@ function write(text) {
 // Sent, or signed out: the next person at this browser must not find it. "Back to editing" is neither.
 function forget(event) {
   const sent = event.target.matches('form[data-draft-done]') && !event.submitter?.hasAttribute('formaction');
-  if (sent || event.target.matches('form[action="/session/end"]')) write(null);
+  if (!sent && !event.target.matches('form[action="/session/end"]')) return;
+  write(null);
+  // Leaving this very page must not write it again.
+  forgotten = true;
 }

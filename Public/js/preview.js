@@ -48,6 +48,12 @@ async function ask(form, signal) {
 const texts = (form) => [...new FormData(form)].filter(([, value]) => typeof value === 'string');
 
 function show(preview, touched) {
+  touched.forEach((name) => mark(name, preview.errors?.[name] ?? ''));
+  if (preview.sentence === undefined) {
+    // Errors alone: nothing can be previewed. What is shown stays, but no number of devices is promised.
+    document.querySelectorAll('[data-show=sentence]').forEach((element) => set(element, ''));
+    return;
+  }
   for (const element of document.querySelectorAll('[data-show]')) {
     set(element, preview[element.dataset.show] ?? '');
   }
@@ -60,7 +66,6 @@ function show(preview, touched) {
   document.querySelectorAll('[data-lint-none]').forEach((element) => {
     element.hidden = (preview.findings ?? []).length > 0;
   });
-  touched.forEach((name) => mark(name, preview.errors?.[name] ?? ''));
   if (typeof preview.callbacks_html !== 'string') return;
   for (const element of document.querySelectorAll('[data-callbacks]')) {
     // Rows that our own server wrote and escaped. A table keeps its head.

@@ -3,7 +3,8 @@
 import { listen } from './events.js';
 import { fetchPage, reloadWhenIdle, swap } from './page.js';
 
-const numbers = new Intl.NumberFormat(document.documentElement.lang || 'en');
+// In threes with a narrow space, as the server writes them: a number must not change its look on its first event.
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const namespace = 'http://www.w3.org/2000/svg';
 // Drawn from the left in this order; what is pending is the ground that stays bare.
 const kinds = ['accepted', 'failed', 'dead_token', 'skipped', 'unknown'];
@@ -25,7 +26,7 @@ function follow(panel) {
     if (speak) spoken = now;
     for (const element of document.querySelectorAll('[data-live]')) show(element, news, speak);
     panel.querySelectorAll('svg.outcome').forEach((svg) => draw(svg, news));
-    if (!news.finished) return reasons(news.reasons);
+    if (!news.finished) return reasons(news.reasons ?? [news.failed, news.dead_token, news.skipped]);
     stop();
     finish(url);
   }, () => setTimeout(reloadWhenIdle, 5000));
@@ -49,7 +50,7 @@ function show(element, news, speak) {
 
 function wording(key, news) {
   const value = news[`${key}_text`] ?? news[key];
-  return typeof value === 'number' && key !== 'rate' ? numbers.format(value)
+  return typeof value === 'number' && key !== 'rate' ? grouped(value)
     : typeof value === 'string' ? value : undefined;
 }
 
@@ -58,7 +59,7 @@ function fill(pattern, news) {
   const known = { ...news, seconds: news.seconds_left };
   const names = [...(pattern ?? '').matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   if (!pattern || names.some((name) => typeof known[name] !== 'number')) return undefined;
-  return pattern.replace(/\{(\w+)\}/g, (_, name) => numbers.format(Math.round(known[name])));
+  return pattern.replace(/\{(\w+)\}/g, (_, name) => grouped(Math.round(known[name])));
 }
 
 function draw(svg, news) {
@@ -94,21 +95,24 @@ function reasonsFollower() {
     }
     setTimeout(() => { busy = false; update(); }, 3000);
   };
-  return (reasons = []) => {
+  return (reasons) => {
     wanted = JSON.stringify(reasons);
-    shown ??= '[]';
+    // Nothing has failed yet: the page says so already.
+    if (shown === undefined && reasons.every((one) => !one)) shown = wanted;
     update();
   };
 }
 
-// Once: if the server still calls the page live after that, reloading would go round for ever.
+// Once is enough, unless the page was read before the end was written: then again, later, three
+// times at most, lest a page that stays live be reloaded for ever.
 function finish(url) {
   const key = `signalbox.finished:${url}`;
   try {
-    if (sessionStorage.getItem(key)) return;
-    sessionStorage.setItem(key, '1');
+    const times = Number(sessionStorage.getItem(key) ?? 0);
+    if (times >= 3) return;
+    sessionStorage.setItem(key, String(times + 1));
+    setTimeout(reloadWhenIdle, times * 2000);
   } catch {
-    return;
+    // Without storage nobody counts: the numbers are right, the rows wait for the person's own reload.
   }
-  reloadWhenIdle();
 }

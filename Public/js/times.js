@@ -6,8 +6,13 @@ const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyl
 const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 // A day without an hour is the same day everywhere: never moved to another zone.
 const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
-const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-const spans = [['year', 31536000], ['month', 2592000], ['week', 604800], ['day', 86400], ['hour', 3600], ['minute', 60]];
+// "tomorrow" for what is 47 hours away, or "next month" for 31 days, is too loose beside a certificate: count.
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
+const now = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'second');
+// Unit, its seconds, and from how many of it on it is used: 45 days are said as days.
+const spans = [
+  ['year', 31_536_000, 2], ['month', 2_592_000, 3], ['day', 86_400, 1], ['hour', 3600, 1], ['minute', 60, 1],
+];
 const dayOnly = /^\d{4}-\d\d-\d\d$/;
 
 /** Dresses every <time datetime> below `root`, and fills in the zone's name. */
@@ -38,7 +43,7 @@ function show(element) {
 
 function distance(date) {
   const seconds = (date.getTime() - Date.now()) / 1000;
-  const [unit, length] = spans.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  const [unit, length] = spans.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
   // Towards zero: "in 12 days" must not promise a day that is not there.
-  return relative.format(Math.trunc(seconds / length), unit);
+  return unit ? relative.format(Math.trunc(seconds / length), unit) : now;
 }

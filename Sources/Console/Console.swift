@@ -5,6 +5,7 @@ public import Logging
 internal import Mustache
 internal import OpenSSL
 public import Reactor
+public import Simulator
 public import Store
 
 /// The web console and the JSON API over one installation's store.
@@ -20,7 +21,9 @@ public struct Console: Sendable {
     /// As `0.1.0`.
     public var version: String
     /// How passwords are hashed.
-    public var passwordParameters = PasswordCost.normal
+    public var passwordCost = PasswordCost.normal
+    /// Proxies whose word about the client is believed.
+    public var trustedProxies: [AddressRange] = []
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
 
@@ -45,6 +48,8 @@ public struct Console: Sendable {
 
   let store: Store
   let engine: DeliveryEngine
+  /// Nil: the Phones page says how to start the simulator.
+  let simulator: APNsSimulator?
   let configuration: Configuration
   let locales: Locales
   let renderer: PageRenderer
@@ -57,14 +62,16 @@ public struct Console: Sendable {
   /// Reads templates and texts.
   ///
   /// - Parameters:
+  ///   - simulator: the built-in one, if it runs.
   ///   - pool: where passwords are hashed and files are read; two threads do.
   /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
   public init(
-    store: Store, engine: DeliveryEngine, configuration: Configuration,
+    store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
     pool: BlockingPool, clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {
     self.store = store
     self.engine = engine
+    self.simulator = simulator
     self.configuration = configuration
     self.pool = pool
     self.clock = clock
@@ -84,6 +91,11 @@ public struct Console: Sendable {
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)
+    DevicePages.add(to: &routes)
+    AppPages.add(to: &routes)
+    CertificatePages.add(to: &routes)
+    PhonePages.add(to: &routes)
+    AccountPages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

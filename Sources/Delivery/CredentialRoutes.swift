@@ -11,7 +11,8 @@ import Synchronization
 public final class CredentialRoutes: RouteFinder {
   private struct Key: Hashable {
     let credential: Int64
-    let certificate: Int64
+    /// Nil: the simulator, which takes any well-formed key.
+    let certificate: Int64?
     let endpoint: String
     let trust: String?
   }
@@ -43,14 +44,15 @@ public final class CredentialRoutes: RouteFinder {
     let found = try await store.read { database in
       try Credential.find(database, app: app, provider: .apns, environment: environment)
     }
-    guard let credential = found, let certificate = credential.certificateID else {
+    guard let credential = found, credential.certificateID != nil || credential.endpoint == "simulator" else {
       throw NoRoute(
         "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.")
     }
     let key = Key(
-      credential: credential.id, certificate: certificate, endpoint: credential.endpoint, trust: credential.trustPEM)
+      credential: credential.id, certificate: credential.certificateID, endpoint: credential.endpoint,
+      trust: credential.trustPEM)
     if let route = open.withLock({ $0[key] }) { return route }
-    let credentials = try await credentials(certificate)
+    let credentials = try await credentials(credential.certificateID)
     let provider = try APNsProvider(
       credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, clock: clock, report: report)
     let route = APNsRoute(credentialID: credential.id, provider: provider)
@@ -78,7 +80,10 @@ public final class CredentialRoutes: RouteFinder {
     for route in routes { route.provider.stop() }
   }
 
-  private func credentials(_ id: Int64) async throws -> APNsCredentials {
+  private func credentials(_ id: Int64?) async throws -> APNsCredentials {
+    guard let id else {
+      return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
+    }
     let sealer = store.sealer
     let (certificate, material) = try await store.read { database in
       (

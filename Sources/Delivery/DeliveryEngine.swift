@@ -7,8 +7,9 @@ import Synchronization
 
 /// Carries pushes out: takes up what a former process left unfinished, then whatever is handed to it.
 ///
-/// A push is safe from the moment its row is committed: handing it over is only a hint. Several pushes run side by
-/// side, so that a test push does not wait behind a broadcast.
+/// A push is safe from the moment its row is committed: handing it over is only a hint, and one that another process
+/// kept, or whose time has come, is found by a look at the store once a second. Several pushes run side by side, so
+/// that a test push does not wait behind a broadcast.
 public final class DeliveryEngine: Sendable {
   private struct Running {
     let inbox = Inbox()
@@ -21,23 +22,30 @@ public final class DeliveryEngine: Sendable {
   private struct State {
     var running: [Int64: Running] = [:]
     var nextListener = 0
+    /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
+    var stopped: Set<Int64> = []
   }
 
   private let store: Store
   private let routes: any RouteFinder
   private let clock: @Sendable () -> Date
+  private let pause: @Sendable () async throws -> Void
   private let log: Logger
   private let queue: AsyncStream<Int64>
   private let hand: AsyncStream<Int64>.Continuation
   private let state = Mutex(State())
 
   /// Creates an engine; ``run()`` starts it.
+  ///
+  /// - Parameter pause: waits between two looks for pushes that nobody handed over.
   public init(
-    store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
+    store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() },
+    pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) }, log: Logger
   ) {
     self.store = store
     self.routes = routes
     self.clock = clock
+    self.pause = pause
     self.log = log.labelled("Delivery")
     (queue, hand) = AsyncStream.makeStream()
   }
@@ -50,12 +58,40 @@ public final class DeliveryEngine: Sendable {
       log.notice("push taken up again", ["push.id": push.uid])
       enqueue(push.id)
     }
+    // Ends with this scope, which is left when the last push under way has ended.
+    async let _ = lookForDue()
     await withDiscardingTaskGroup { group in
       for await id in queue {
         guard begin(id) else { continue }
         group.addTask { await self.carryOut(id) }
       }
     }
+  }
+
+  /// Carries one push out, without ``run()``: for a process that sends its own push and nothing else. Returns when it
+  /// has ended; at once if it is under way already.
+  public func runOnly(_ id: Int64) async {
+    if begin(id) { await carryOut(id) }
+  }
+
+  private func lookForDue() async {
+    var failed = false
+    while !Task.isCancelled {
+      // It throws when cancelled, and the loop ends.
+      do { try await pause() } catch { return }
+      let now = clock()
+      do {
+        for id in try await store.read({ try PushRecord.due($0, now: now) }) where isNew(id) { enqueue(id) }
+        failed = false
+      } catch {
+        if !failed, !Task.isCancelled { log.error("no look for new pushes", ["error": "\(error)"]) }
+        failed = true
+      }
+    }
+  }
+
+  private func isNew(_ id: Int64) -> Bool {
+    state.withLock { $0.running[id] == nil && !$0.stopped.contains(id) }
   }
 
   /// Hands a committed push over, by its row id. Twice is no harm.
@@ -132,6 +168,7 @@ public final class DeliveryEngine: Sendable {
       try await run.carryOut(id)
     } catch {
       log.error("push stopped by an error; it is taken up at the next start", ["push": id, "error": "\(error)"])
+      state.withLock { _ = $0.stopped.insert(id) }
     }
     let listeners = state.withLock { state in
       defer { state.running[id] = nil }

@@ -10,7 +10,8 @@ extension NewPush {
   ) {
     let seed = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     self.init(
-      uid: uid ?? Random.token(bytes: 12), seed: seed, appID: app.id, environment: draft.environment, draftJSON: draft.json.text(),
+      uid: uid ?? Random.token(bytes: 12), seed: seed, appID: app.id, environment: draft.environment,
+      draftJSON: draft.json.text(),
       source: source, createdBy: creator)
     let alert = draft.apns.payload?["aps"]?["alert"]
     title = draft.notification.title ?? alert?["title"]?.string

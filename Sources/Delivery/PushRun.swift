@@ -1,6 +1,7 @@
 import Foundation
 import Providers
 import Push
+import SQLite
 import Store
 
 /// One push under way: its audience in pages, results in batches.
@@ -24,7 +25,9 @@ struct PushRun {
   func carryOut(_ id: Int64) async throws {
     let now = clock()
     let started = try await store.write { database in
-      try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
+      // One for later stays where it is; it is found when its time has come.
+      if let sendAt = try PushRecord.get(database, id: id).sendAt, sendAt > now { return false }
+      return try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
     }
     guard started else { return }
     var push = try await store.read { try PushRecord.get($0, id: id) }
@@ -49,9 +52,13 @@ struct PushRun {
 
     let route: any Route
     do {
-      route = try await routes.route(app: push.appID, environment: push.environment, report: report)
-    } catch let error as NoRoute {
-      return try await end(push, .failed, error: error.description)
+      route =
+        draft.options.dryRun
+        ? DryRoute(report: report)
+        : try await routes.route(app: push.appID, environment: push.environment, report: report)
+    } catch let error where !(error is SQLiteError) {
+      // No credential, or one that cannot be opened or used: the next start would find it the same.
+      return try await end(push, .failed, error: "\(error)")
     }
     setRoute(route)
     let routed = RoutedPush(

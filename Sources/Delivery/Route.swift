@@ -51,3 +51,16 @@ public struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
   /// Creates one.
   public init(_ description: String) { self.description = description }
 }
+
+/// The way of a dry run: sends nothing, and says so for each device.
+struct DryRoute: Route {
+  let report: @Sendable (SendReport) -> Void
+  /// No credential's health is concerned.
+  let credentialID: Int64 = 0
+
+  func send(_ push: RoutedPush, to members: [AudienceMember]) {
+    report(SendReport(push: push.id, results: members.map { ($0.id, .notSent(reason: OwnReason.dryRun.rawValue)) }))
+  }
+
+  func cancel(push: Int64) {}
+}

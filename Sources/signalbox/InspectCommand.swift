@@ -1,25 +1,49 @@
+import Arguments
 import Certificates
 import Foundation
 import Push
 
 /// `signalbox inspect FILE`
 enum InspectCommand {
-  static func run(path: String, isJSON: Bool) -> Int32 {
+  private static let file = Argument<String>("file", "The file.")
+
+  static let command = Command<Action>(
+    "inspect", "Shows what is in a certificate, key or profile file, without keeping it.",
+    discussion: "Takes .p12, .pem, .cer, .p8 and .mobileprovision files, whatever their names.",
+    parameters: [file.parameter, CommonOptions.json.parameter, CommonOptions.password.parameter]
+  ) { values, io in
+    run(path: values[file], isJSON: values[CommonOptions.json], password: values[CommonOptions.password], io: io)
+  }
+
+  static func run(path: String, isJSON: Bool, password: String?, io: CommandIO) -> Int32 {
+    do {
+      let file = try read(path: path, password: password)
+      let now = io.now()
+      io.print(isJSON ? file.json(now: now).text(pretty: true) : file.lines(now: now).joined(separator: "\n"))
+      return ExitCode.done
+    } catch {
+      io.complain("\(error)")
+      return ExitCode.failed
+    }
+  }
+
+  /// Reads and inspects a file.
+  ///
+  /// - Throws: ``CommandFailure`` with path and remedy.
+  static func read(path: String, password: String?) throws -> InspectedFile {
     do {
       let url = URL(fileURLWithPath: path)
       // One byte more than is taken: a larger file need not be read to be refused.
       let handle = try FileHandle(forReadingFrom: url)
       defer { try? handle.close() }  // nothing was written
       let data = try handle.read(upToCount: CertificateFile.maximumBytes + 1) ?? Data()
-      let file = try CertificateFile.inspect(
-        data: data, fileName: url.lastPathComponent,
-        password: ProcessInfo.processInfo.environment["SIGNALBOX_PASSWORD"])
-      let now = Date()
-      print(isJSON ? file.json(now: now).text(pretty: true) : file.lines(now: now).joined(separator: "\n"))
-      return 0
+      return try CertificateFile.inspect(data: data, fileName: url.lastPathComponent, password: password)
+    } catch let problem as FileProblem {
+      var text = problem.problem.text
+      if case .passwordNeeded = problem { text += " Here it is read from SIGNALBOX_PASSWORD." }
+      throw CommandFailure("\(path): \(text)")
     } catch {
-      Signalbox.complain("\(path): \((error as? FileProblem)?.problem.text ?? error.localizedDescription)")
-      return 1
+      throw CommandFailure("\(path): \(error.localizedDescription)")
     }
   }
 }

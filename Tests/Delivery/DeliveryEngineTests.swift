@@ -105,17 +105,19 @@ struct DeliveryEngineTests {
     store.close()
   }
 
-  private func push(_ store: Store, _ app: App, _ audience: JSONValue = "all") async throws -> PushRecord {
+  private func push(
+    _ store: Store, _ app: App, _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil
+  ) async throws -> PushRecord {
     let draft: JSONValue = [
       "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
-      "notification": ["body": "hello"],
+      "notification": ["body": "hello"], "options": options,
     ]
     return try await store.write { database in
-      try PushRecord.create(
-        database,
-        NewPush(
-          uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
-          source: "test", createdBy: "test"), now: noon)
+      var new = NewPush(
+        uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
+        source: "test", createdBy: "test")
+      new.sendAt = sendAt
+      return try PushRecord.create(database, new, now: noon)
     }
   }
 
@@ -213,6 +215,76 @@ struct DeliveryEngineTests {
       #expect(push.counts == OutcomeCounts(accepted: 1, failed: 2, deadToken: 1, skipped: 1, unknown: 1))
       let states = try await store.read { database in try (1...6).map { try Device.get(database, id: $0).state } }
       #expect(states == [.active, .dead, .quarantined, .active, .active, .active])
+    }
+  }
+
+  @Test("a dry run sends nothing, and says so for each device")
+  func dryRun() async throws {
+    try await withStore(devices: 3) { store, app, credential in
+      let (routes, sent) = accepting(credential)
+      let push = try await carryOut(store, try await push(store, app, options: ["dry_run": true]), routes)
+      #expect(push.state == .finished && push.counts == OutcomeCounts(skipped: 3))
+      #expect(sent.mutex.withLock { $0.isEmpty })
+      let reasons = try await store.read { try Delivery.reasonCounts($0, push: push.id) }
+      #expect(reasons.map(\.reason) == ["DryRun"])
+    }
+  }
+
+  @Test("a push that another process kept is found by the next look, one for later when its time has come")
+  func found() async throws {
+    try await withStore(devices: 3) { store, app, credential in
+      let time = Mutex<Date>.Box(noon)
+      let looks = AsyncStream.makeStream(of: Void.self)
+      let ticks = AsyncStream.makeStream(of: Void.self)
+      let ended = AsyncStream.makeStream(of: Int64.self)
+      let routes = TestRoutes { report in
+        TestRoute(credentialID: credential.id) { push, members in
+          report(SendReport(push: push.id, results: members.map { ($0.id, .outcome(.accepted)) }))
+          ended.continuation.yield(push.id)
+        }
+      }
+      let engine = DeliveryEngine(
+        store: store, routes: routes, clock: { time.mutex.withLock { $0 } },
+        pause: {
+          looks.continuation.yield()
+          for await _ in ticks.stream { break }
+        }, log: Logger(label: "test", sink: MemorySink()))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await engine.run() }
+        var look = looks.stream.makeAsyncIterator()
+        var end = ended.stream.makeAsyncIterator()
+        await look.next()
+        let later = try await push(store, app, sendAt: noon + 60)
+        let now = try await push(store, app)
+        ticks.continuation.yield()
+        #expect(await end.next() == now.id)
+        await look.next()
+        #expect(try await store.read { try PushRecord.get($0, id: later.id).state } == .queued)
+        time.mutex.withLock { $0 += 60 }
+        ticks.continuation.yield()
+        #expect(await end.next() == later.id)
+        engine.stop()
+        try await group.waitForAll()
+        for id in [now.id, later.id] {
+          let push = try await store.read { try PushRecord.get($0, id: id) }
+          #expect(push.state == .finished && push.counts.accepted == 3)
+        }
+      }
+    }
+  }
+
+  @Test("a process that sends its own push leaves others alone")
+  func only() async throws {
+    try await withStore(devices: 2) { store, app, credential in
+      let (routes, _) = accepting(credential)
+      let other = try await push(store, app)
+      let own = try await push(store, app)
+      let engine = DeliveryEngine(store: store, routes: routes, log: Logger(label: "test", sink: MemorySink()))
+      await engine.runOnly(own.id)
+      let states = try await store.read { database in
+        try [other.id, own.id].map { try PushRecord.get(database, id: $0).state }
+      }
+      #expect(states == [.queued, .finished])
     }
   }
 

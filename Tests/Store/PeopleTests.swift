@@ -203,36 +203,41 @@ import Testing
     }
   }
 
-  @Test("a phone keeps so many notifications, its newest, and others' stay")
+  @Test("phones are kept with what they received, and removed with it")
   func phones() throws {
     try withDatabase { database in
-      func add(_ number: Int) throws -> Phone {
-        try Phone.add(
-          database, name: "iPhone \(number)", platform: .ios, bundleID: "com.example.shop", environment: .development,
-          token: token(number), state: ["app": "running"], now: noon)
+      func phone(_ id: Int64, _ environment: Environment) -> Phone {
+        Phone(
+          id: id, name: "Phone \(id)", platform: .ios, bundleID: "com.example.shop", environment: environment,
+          token: token(Int(id)), state: ["app": "background"])
       }
-      let phones = [try add(1), try add(2)]
-      #expect(throws: StoreError.taken(noun: "phone", field: "token")) { try add(2) }
-      for number in 0..<12 {
-        try PhoneNotification.add(
-          database, phone: phones[number == 3 ? 1 : 0].id, apnsID: "id-\(number)",
-          headers: ["apns-topic": "com.example.shop"], payload: [UInt8(number)], keep: 5, now: noon + Double(number))
+      func note(_ id: Int64, of phone: Int64) -> PhoneNotification {
+        PhoneNotification(
+          id: id, phoneID: phone, at: noon, apnsID: "id-\(id)", headers: ["apns-priority": "10"],
+          payload: Array("{}".utf8))
       }
-      let page = try PhoneNotification.list(database, phone: phones[0].id, limit: 3)
-      #expect(page.items.map(\.payload) == [[11], [10], [9]])
-      #expect(page.items[0].headers["apns-topic"] == "com.example.shop")
-      let rest = try PhoneNotification.list(database, phone: phones[0].id, cursor: page.next, limit: 3)
-      #expect(rest.items.map(\.payload) == [[8], [7]])
-      #expect(try PhoneNotification.list(database, phone: phones[1].id, limit: 3).items.map(\.apnsID) == ["id-3"])
-      #expect(try PhoneNotification.find(database, id: rest.items[0].id) == rest.items[0])
-      try Phone.update(database, id: phones[0].id, name: "New", token: token(9), state: ["app": "killed"])
-      #expect(try Phone.all(database, token: token(9), environment: .development).map(\.name) == ["New"])
-      #expect(try Phone.all(database, token: token(9), environment: .production) == [])
-      #expect(try Phone.find(database, id: phones[0].id)?.state == ["app": "killed"])
-      try PhoneNotification.clear(database, phone: phones[1].id)
-      #expect(try Phone.delete(database, id: phones[0].id))
-      #expect(try Phone.all(database) == [phones[1]])
-      #expect(try database.int("SELECT count(*) FROM phone_notifications") == 0)
+      var first = phone(7, .development)
+      let second = phone(9, .production)
+      for phone in [first, second] { try phone.save(database, now: noon) }
+      for note in [note(1, of: 7), note(2, of: 9), note(3, of: 7)] { try note.save(database) }
+      #expect(try Phone.all(database) == [first, second])
+      #expect(try PhoneNotification.all(database)[7]?.map(\.id) == [3, 1])
+
+      first.name = "New"
+      first.token = token(8)
+      first.state = ["app": "not_running"]
+      try first.save(database, now: noon)
+      var tapped = note(3, of: 7)
+      tapped.headers = ["tapped": true]
+      try tapped.save(database)
+      #expect(try Phone.all(database) == [first, second])
+      #expect(try PhoneNotification.all(database)[7]?.first == tapped)
+
+      try PhoneNotification.delete(database, ids: [1, 99])
+      #expect(try PhoneNotification.all(database)[7]?.map(\.id) == [3])
+      #expect(try Phone.delete(database, id: 7))
+      #expect(try !Phone.delete(database, id: 7))
+      #expect(try PhoneNotification.all(database).mapValues { $0.map(\.id) } == [9: [2]])
     }
   }
 }

@@ -88,6 +88,21 @@ import Testing
     }
   }
 
+  @Test("due are those that wait and whose time has come")
+  func due() throws {
+    try withApp { database, app in
+      let ids = try [nil, noon, noon + 1, nil, nil].enumerated().map { index, sendAt in
+        var new = newPush(app, uid: "p\(index)")
+        new.sendAt = sendAt
+        return try PushRecord.create(database, new, now: noon).id
+      }
+      _ = try PushRecord.move(database, id: ids[3], from: [.queued], to: .sending, now: noon)
+      _ = try PushRecord.move(database, id: ids[4], from: [.queued], to: .cancelled, now: noon)
+      #expect(try PushRecord.due(database, now: noon) == [ids[0], ids[1]])
+      #expect(try PushRecord.due(database, now: noon + 1) == [ids[0], ids[1], ids[2]])
+    }
+  }
+
   @Test("the target is kept by platform")
   func target() throws {
     try withApp { database, app in

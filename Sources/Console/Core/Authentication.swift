@@ -17,7 +17,7 @@ struct Authentication: Sendable {
     guard let cookie = request.cookie(Cookies.sessionName(isSecure: request.isSecure)), !cookie.isEmpty else {
       return nil
     }
-    let hash = Digest.sha256(Array(cookie.utf8))
+    let hash = Secret.hash(cookie)
     let found = try await store.read { try Session.find($0, idHash: hash, idle: Self.idle, now: now) }
     guard let (session, user) = found else { return nil }
     // Once a minute is enough to know that it is in use, and spares a write for each page.
@@ -38,7 +38,7 @@ struct Authentication: Sendable {
         .unauthorized, "Send a token of Signalbox: Authorization: Bearer <token>. `signalbox tokens add` makes one.",
         headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
     }
-    let hash = Digest.sha256(Array(parts[1].trimmingCharacters(in: .whitespaces).utf8))
+    let hash = Secret.hash(parts[1].trimmingCharacters(in: .whitespaces))
     guard let token = try await store.read({ try APIToken.find($0, hash: hash, now: now) }) else {
       throw HTTPError(
         .unauthorized, "This token is not known, has expired, or was revoked.",
@@ -52,14 +52,14 @@ struct Authentication: Sendable {
 
   /// Opens a session for a person and gives the browser its cookie.
   func open(_ user: User, _ request: Request, on response: inout Response, now: Date) async throws {
-    let value = Random.token(bytes: 32)
+    let value = Secret.text()
     let csrf = Random.token(bytes: 18)
     let agent = request.header("User-Agent").map { String($0.prefix(200)) }
     let address = request.remoteAddress?.host
     try await store.write { database in
       try Session.deleteEnded(database, idle: Self.idle, now: now)
       try Session.open(
-        database, idHash: Digest.sha256(Array(value.utf8)), user: user.id, csrf: csrf, lifetime: Self.lifetime,
+        database, idHash: Secret.hash(value), user: user.id, csrf: csrf, lifetime: Self.lifetime,
         address: address, userAgent: agent, now: now)
     }
     Cookies.set(

@@ -20,7 +20,9 @@ struct ConsoleRouter {
       SecurityHeaders.add(to: &response, isSecure: failure.request?.isSecure ?? false)
       return response
     }
+    let proxies = TrustedProxies(ranges: console.configuration.trustedProxies)
     router.use { request, next in
+      let request = proxies.restored(request)
       var response = try await next(request)
       SecurityHeaders.add(to: &response, isSecure: request.isSecure)
       return response

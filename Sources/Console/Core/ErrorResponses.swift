@@ -16,7 +16,10 @@ struct ErrorResponses: Sendable {
       // The words of unknown errors may name devices: they are masked, and go to the log alone.
       console.log.error(
         "request failed",
-        ["request": failure.requestID, "path": failure.request?.route ?? "", "error": Redaction.masking("\(failure.error)")])
+        [
+          "request": failure.requestID, "path": failure.request?.route ?? "",
+          "error": Redaction.masking("\(failure.error)"),
+        ])
     }
     var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
     for field in failure.headers.fields { response.headers.append(field.name, field.value) }

@@ -63,4 +63,16 @@ extension Value {
         ["value": .string(choice.value), "label": .string(choice.label), "selected": .bool(choice.value == selected)]
       })
   }
+
+  /// Radio buttons or checkboxes.
+  static func choices(_ choices: [(value: String, label: String)], checked: [String]) -> Value {
+    .list(
+      choices.map { choice in
+        [
+          "value": .string(choice.value), "label": .string(choice.label),
+          "checked": .bool(checked.contains(choice.value)),
+          "production": .bool(choice.value == Environment.production.rawValue),
+        ]
+      })
+  }
 }

@@ -25,7 +25,9 @@ struct Locales: Sendable {
   }
 
   /// The texts of a language, English for one that is not there.
-  subscript(code: String?) -> Texts { code.flatMap { texts[$0] } ?? texts[Self.fallback] ?? Texts(code: "en", table: [:]) }
+  subscript(code: String?) -> Texts {
+    code.flatMap { texts[$0] } ?? texts[Self.fallback] ?? Texts(code: "en", table: [:])
+  }
 
   /// The first language of an `Accept-Language` field (RFC 9110 section 12.5.4) that is there.
   func best(for field: String?) -> Texts {

@@ -67,8 +67,9 @@ struct PageContext: Sendable {
   /// The page of an error, for the person who is signed in.
   func errorPage(_ error: PageError) throws -> Response {
     func text(_ part: String) -> Value {
-      .string(texts.known("errors.\(error.code).\(part)") == nil
-        ? "" : texts("errors.\(error.code).\(part)", error.arguments))
+      .string(
+        texts.known("errors.\(error.code).\(part)") == nil
+          ? "" : texts("errors.\(error.code).\(part)", error.arguments))
     }
     return try page(
       "errors/show", nil,

@@ -2,7 +2,7 @@ import Mustache
 import Push
 
 /// The messages beside the fields of a form.
-struct FieldErrors {
+struct FieldErrors: Error, Sendable {
   private(set) var byField: [String: [String]] = [:]
 
   init() {}

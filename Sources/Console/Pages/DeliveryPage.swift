@@ -54,7 +54,9 @@ enum DeliveryPage {
     }
     let device = item.device
     return [
-      fact("device", device?.token.hexadecimal ?? texts("push.removed_device"), href: device.map { "/devices/\($0.id)" } ?? ""),
+      fact(
+        "device", device?.token.hexadecimal ?? texts("push.removed_device"),
+        href: device.map { "/devices/\($0.id)" } ?? ""),
       fact("name", device?.name), fact("alias", device?.alias), fact("registration_id", device?.registrationID),
       fact("tags", device?.tags.joined(separator: ", ")), fact("registered", device?.registeredAt.utcText),
       fact("device_environment", device?.environment.word(texts)),

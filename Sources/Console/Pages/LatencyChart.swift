@@ -23,7 +23,8 @@ struct LatencyChart {
       return [
         "text": .string(texts("push.bucket", ["count": count.grouped, "time": label])), "x": .double(x.hundredths),
         "y": .double((116 - height).hundredths), "width": .double((step * 0.8).hundredths),
-        "height": .double(height.hundredths), "label": .string(label), "number": .string(count == 0 ? "" : count.grouped),
+        "height": .double(height.hundredths), "label": .string(label),
+        "number": .string(count == 0 ? "" : count.grouped),
         "middle": .double((x + step * 0.4).hundredths), "above": .double((112 - height).hundredths),
       ]
     }

@@ -33,7 +33,8 @@ struct Needs {
     var values = report.findings.filter { urgent.contains($0.band) }.map { finding in
       let item = finding.item
       let detail: [String?] = [
-        item.topics.joined(separator: ", "), item.serial.map { texts("needs.serial", ["serial": $0]) }]
+        item.topics.joined(separator: ", "), item.serial.map { texts("needs.serial", ["serial": $0]) },
+      ]
       return need(
         texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
@@ -88,7 +89,8 @@ struct Needs {
             "needs.dead",
             [
               "app": app.app.name, "environment": environment.word(texts), "dead": dead.grouped, "all": all.grouped,
-            ]), detail: "", href: "/devices?app=\(app.id)&environment=\(environment.rawValue)&state=dead", action: "show")
+            ]), detail: "", href: "/devices?app=\(app.id)&environment=\(environment.rawValue)&state=dead",
+          action: "show")
       }
     }
   }

@@ -38,7 +38,8 @@ extension Audience {
   func text(_ texts: Texts) -> String {
     guard case .rule(let rule) = self else { return texts("audience.all") }
     func list(_ key: String, _ names: [String]) -> String? {
-      names.isEmpty ? nil
+      names.isEmpty
+        ? nil
         : names.count <= 3
           ? texts("audience.\(key)", ["names": names.joined(separator: ", ")])
           : texts("audience.\(key)_count", count: names.count)

@@ -37,7 +37,8 @@ enum OverviewPage {
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
-      sums = try PushRecord.sums(database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
+      sums = try PushRecord.sums(
+        database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
     }
 
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
@@ -72,7 +73,8 @@ enum OverviewPage {
     let credential = app.credentials.first { $0.environment == environment && $0.provider == .apns }
     let state = CredentialState(credential, now: page.now)
     return [
-      "href": .string("/apps/\(app.id)"), "name": .string(app.app.name), "environment": .string(environment.word(page.texts)),
+      "href": .string("/apps/\(app.id)"), "name": .string(app.app.name),
+      "environment": .string(environment.word(page.texts)),
       "production": .bool(environment == .production), "failed": .bool(state.isFailed), "soon": .bool(state.isSoon),
       "credential": .string(state.text(page.texts)),
       "last_accepted": .string(page.texts.ago(credential?.lastAcceptedAt, now: page.now)),

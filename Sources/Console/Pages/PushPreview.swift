@@ -94,15 +94,16 @@ struct PushPreview: Sendable {
       "bytes_text": .string(texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped])),
       "headers": .string(preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")),
       "payload": .string(preview.json), "reachable": .string(count?.reachable.grouped ?? texts("send.many")),
-      "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apnsCommand),
-      "api_curl": .string(preview.apiCommand), "callbacks": CallbackRows(payload.facts).value(texts),
-      "duplicates": .bool(CallbackTable(payload.facts).duplicates),
+      "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apiCommand),
+      "curl_apns": .string(preview.apnsCommand), "callbacks": CallbackRows(payload.facts).value(texts),
+      "callbacks_text": .string(CallbackRows(payload.facts).summary(texts)),
     ]
   }
 
   static func value(_ finding: Lint.Finding, _ texts: Texts) -> Value {
     [
-      "failed": .bool(finding.severity == .error), "severity_text": .string(texts("severity.\(finding.severity.rawValue)")),
+      "failed": .bool(finding.severity == .error),
+      "severity_text": .string(texts("severity.\(finding.severity.rawValue)")),
       "message": .string(texts.text(finding.problem)),
       "field": .string(SendForm.placed(finding.problem).field),
     ]
@@ -112,6 +113,6 @@ struct PushPreview: Sendable {
   static let empty: Value = [
     "sentence": "", "initial": "·", "app": "", "title": "", "subtitle": "", "body": "", "findings": [],
     "any_findings": false, "limit": 4096, "bytes": 0, "bytes_text": "", "headers": "", "payload": "", "reachable": "",
-    "unreachable": "", "curl": "", "api_curl": "", "callbacks": [], "duplicates": false,
+    "unreachable": "", "curl": "", "curl_apns": "", "callbacks": [], "callbacks_text": "",
   ]
 }

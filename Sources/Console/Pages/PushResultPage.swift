@@ -56,6 +56,7 @@ enum PushResultPage {
             "href": .string(href),
           ]
         }),
+      "outcome_bar": push.counts.bar(target: push.target ?? 0), "outcome_text": .string(push.counts.text(texts)),
       "payload": .string(push.draft.map { APNsPayload($0, uid: push.uid).json.text(pretty: true) } ?? ""),
     ]
   }

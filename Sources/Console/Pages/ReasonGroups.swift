@@ -30,7 +30,8 @@ struct ReasonGroups {
       default: nil
       }
     return [
-      "code": .string(reason.code), "failed": .bool(outcome == .failed), "text": .string(texts("words.\(outcome.name)")),
+      "code": .string(reason.code), "failed": .bool(outcome == .failed),
+      "text": .string(texts("words.\(outcome.name)")),
       "devices": .string(texts("push.device_count", count: count)),
       "href": .string("/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices"),
       "cause": .string(words.cause), "who_acts": .string(words.actor), "remedy": .string(words.remedy),

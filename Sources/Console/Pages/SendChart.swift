@@ -21,8 +21,10 @@ struct SendChart {
         "overview.day_text",
         ["day": day(index), "accepted": counts.accepted.grouped, "failed": bad(counts).grouped])
       return [
-        "day": .string(day(index)), "accepted": .string(counts.accepted.grouped), "failed": .string(bad(counts).grouped),
-        "text": .string(text), "x": .integer(Int64(42 + index * 20)), "accepted_y": .double((136 - accepted).hundredths),
+        "day": .string(day(index)), "accepted": .string(counts.accepted.grouped),
+        "failed": .string(bad(counts).grouped),
+        "text": .string(text), "x": .integer(Int64(42 + index * 20)),
+        "accepted_y": .double((136 - accepted).hundredths),
         "accepted_height": .double(accepted.hundredths), "failed_y": .double((136 - accepted - failed).hundredths),
         "failed_height": .double(failed.hundredths),
       ]

@@ -45,19 +45,11 @@ enum SendPages {
   ) async throws -> Response {
     let texts = page.texts
     let apps = try await page.store.read { try App.all($0) }
-    func choices(_ name: String, _ values: [String], _ label: (String) -> String) -> Value {
-      .list(
-        values.map { value in
-          [
-            "value": .string(value), "label": .string(label(value)), "checked": .bool(form.all(name).contains(value)),
-            "production": .bool(value == Environment.production.rawValue),
-          ]
-        })
-    }
     func options(_ name: String, _ values: [String]) -> Value {
       .options([("", texts("send.unset"))] + values.map { ($0, $0) }, selected: form[name])
     }
-    let known = SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
+    let known =
+      SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
     let isOpen = { (names: [String]) in names.contains { form.has($0) && !form[$0].isEmpty || !errors[$0].isEmpty } }
     var values = form.value(SendForm.fields)
     if case .object(var members) = values {
@@ -72,11 +64,13 @@ enum SendPages {
         "apps": .options(
           [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, "\($0.name) (\($0.bundleID))") },
           selected: apps.count == 1 ? apps[0].bundleID : form["app"]),
-        "environments": choices("environment", Environment.allCases.map(\.rawValue)) { texts("words.\($0)") },
-        "platforms": choices("platforms", Platform.allCases.map(\.rawValue)) { texts("platform.\($0)") },
-        "audiences": choices(
-          "audience", ["device_token", "alias", "registration_id", "tag", "all"]
-        ) { texts("audience.kind.\($0)") },
+        "environments": .choices(
+          Environment.allCases.map { ($0.rawValue, $0.word(texts)) }, checked: form.all("environment")),
+        "platforms": .choices(
+          Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, checked: form.all("platforms")),
+        "audiences": .choices(
+          ["device_token", "alias", "registration_id", "tag", "all"].map { ($0, texts("audience.kind.\($0)")) },
+          checked: form.all("audience")),
         "interruption_levels": options(
           "interruption_level", Push.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         "priorities": options("priority", PushDraft.Priority.allCases.map(\.rawValue)),
@@ -116,7 +110,9 @@ enum SendPages {
 
   /// A broadcast, or anything to production, asks for the app's name: nothing that cannot be taken back happens by a
   /// slip of the hand.
-  private static func mustType(_ draft: PushDraft) -> Bool { draft.audience == .all || draft.environment == .production }
+  private static func mustType(_ draft: PushDraft) -> Bool {
+    draft.audience == .all || draft.environment == .production
+  }
 
   private static func confirmPage(
     _ page: PageContext, _ preview: PushPreview, error: String? = nil

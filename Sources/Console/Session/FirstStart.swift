@@ -1,5 +1,4 @@
 import Foundation
-import OpenSSL
 import Store
 
 extension Console {
@@ -8,11 +7,11 @@ extension Console {
   /// Good for a day and for one use. Each call makes a new one and ends the one before.
   public func firstStartPath() async throws -> String? {
     let now = clock()
-    let token = Random.token(bytes: 24)
+    let token = Secret.text()
     let isNeeded = try await store.write { database in
       guard try User.activeCount(database, role: .admin) == 0 else { return false }
       try SignInLink.add(
-        database, hash: Digest.sha256(Array(token.utf8)), purpose: .firstStart, user: nil, lifetime: 86_400, now: now)
+        database, hash: Secret.hash(token), purpose: .firstStart, user: nil, lifetime: 86_400, now: now)
       return true
     }
     return isNeeded ? "/session/setup?token=\(token)" : nil

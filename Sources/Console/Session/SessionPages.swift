@@ -66,7 +66,7 @@ enum SessionPages {
       return response
     }
     let found = try await page.store.read { try User.find($0, name: name) }
-    let parameters = page.console.configuration.passwordParameters.parameters
+    let parameters = page.console.configuration.passwordCost.parameters
     let hash = found?.passwordHash.flatMap { PasswordHash($0) }
     let checked = hash ?? PasswordHash.decoy(parameters: parameters)
     let isRight = try await page.console.pool.run { checked.verifies(password) }
@@ -80,7 +80,9 @@ enum SessionPages {
         page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
     }
     if checked.needsRehash(for: parameters) {
-      let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+      let text = try await page.console.pool.run {
+        try PasswordHash.make(password: password, parameters: parameters).text
+      }
       try await page.store.write { try User.setPassword($0, id: user.id, hash: text) }
     }
     return try await enter(page, user, returnTo: returnTo)
@@ -95,7 +97,7 @@ enum SessionPages {
     let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
     try await page.store.write { database in
       // A session that was there before, of whomever, is not taken over.
-      if let former { try Session.end(database, idHash: Digest.sha256(Array(former.utf8))) }
+      if let former { try Session.end(database, idHash: Secret.hash(former)) }
       try SignInFailures.clear(database, .account(user.name))
       try AuditEntry.add(database, entry, now: now)
     }
@@ -106,11 +108,11 @@ enum SessionPages {
   // MARK: The one-time link
 
   private static func setUpPage(
-    _ page: PageContext, token: String, errors: [String: String] = [:]
+    _ page: PageContext, token: String, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let now = page.now
     let found = try await page.store.read { database -> (SignInLink, User?)? in
-      guard let link = try SignInLink.find(database, hash: hash(token), now: now) else { return nil }
+      guard let link = try SignInLink.find(database, hash: Secret.hash(token), now: now) else { return nil }
       return (link, try link.userID.flatMap { try User.find(database, id: $0) })
     }
     let isFirst = found?.0.purpose == .firstStart
@@ -120,10 +122,7 @@ enum SessionPages {
       [
         "link": .bool(found != nil), "token": .string(token), "first": .bool(isFirst),
         "form": ["email": .string(email)],
-        "errors": [
-          "email": .string(errors["email"] ?? ""), "password": .string(errors["password"] ?? ""),
-          "repeat": .string(errors["repeat"] ?? ""),
-        ],
+        "errors": errors.value(["email", "password", "repeat"]),
       ], status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
     // The link stands in the address: no other site may learn it.
     response.headers.append("Referrer-Policy", "no-referrer")
@@ -132,24 +131,26 @@ enum SessionPages {
 
   private static func setUp(_ page: PageContext) async throws -> Response {
     let token = page.form.raw("token")
-    let password = page.form.raw("password")
     let now = page.now
-    let linkHash = hash(token)
+    let linkHash = Secret.hash(token)
     let link = try await page.store.read { try SignInLink.find($0, hash: linkHash, now: now) }
-    var errors: [String: String] = [:]
+    var errors = FieldErrors()
+    var password = ""
+    do {
+      password = try NewPassword.read(page.form, page.texts)
+    } catch {
+      errors = error
+    }
     let email = page.form["email"]
     if link?.purpose == .firstStart, AccountName.problem(email) != nil {
-      errors["email"] = page.texts("setup.email_problem")
+      errors.add("email", page.texts("setup.email_problem"))
     }
-    if password.count < AccountName.shortestPassword {
-      errors["password"] = page.texts("setup.too_short", ["count": String(password.count)])
-    } else if password.utf8.count > AccountName.longestPassword {
-      errors["password"] = page.texts("setup.too_long")
-    }
-    if page.form.raw("repeat") != password { errors["repeat"] = page.texts("setup.differ") }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
-    let parameters = page.console.configuration.passwordParameters.parameters
-    let text = try await page.console.pool.run { try PasswordHash.make(password: password, parameters: parameters).text }
+    let parameters = page.console.configuration.passwordCost.parameters
+    let chosen = password
+    let text = try await page.console.pool.run {
+      try PasswordHash.make(password: chosen, parameters: parameters).text
+    }
     let address = page.request.remoteAddress?.host
     let user = try await page.store.write { database -> User? in
       try database.transaction {
@@ -171,8 +172,6 @@ enum SessionPages {
     guard let user else { return try await setUpPage(page, token: token) }
     return try await enter(page, user, returnTo: "/")
   }
-
-  private static func hash(_ token: String) -> [UInt8] { Digest.sha256(Array(token.utf8)) }
 
   // MARK: Language
 

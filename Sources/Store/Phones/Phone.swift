@@ -2,85 +2,57 @@ public import Foundation
 public import Push
 public import SQLite
 
-/// A handset of the built-in simulator.
+/// A handset of the built-in simulator, as it is kept from one start to the next.
 public struct Phone: Sendable, Hashable, Identifiable {
-  /// Row id.
-  public let id: Int64
+  /// The simulator's own number.
+  public var id: Int64
   /// What people call it.
-  public let name: String
+  public var name: String
   /// What it runs.
-  public let platform: Platform
+  public var platform: Platform
   /// The app on it.
-  public let bundleID: String
+  public var bundleID: String
   /// The app's build.
-  public let environment: Environment
+  public var environment: Environment
   /// The token that the stand-in provider gave it.
-  public let token: DeviceToken
+  public var token: DeviceToken
   /// How it is at the moment, as the simulator writes it.
-  public let state: JSONValue
-  /// When made.
-  public let createdAt: Date
+  public var state: JSONValue
 
-  static let columns = "id, name, platform, bundle_id, environment, token, state, created_at"
-
-  init(_ row: borrowing Row) throws {
-    id = row.int64(0)
-    name = row.text(1)
-    platform = try row.value(2, as: Platform.self)
-    bundleID = row.text(3)
-    environment = try row.value(4, as: Environment.self)
-    token = DeviceToken(bytes: row.blob(5))
-    state = try json(row.text(6), "phones.state") ?? .null
-    createdAt = row.date(7)
+  /// Creates a record.
+  public init(
+    id: Int64, name: String, platform: Platform, bundleID: String, environment: Environment, token: DeviceToken,
+    state: JSONValue
+  ) {
+    self.id = id
+    self.name = name
+    self.platform = platform
+    self.bundleID = bundleID
+    self.environment = environment
+    self.token = token
+    self.state = state
   }
 
-  /// Adds a phone.
-  ///
-  /// - Throws: `StoreError.taken` if another phone has the token.
-  @discardableResult
-  public static func add(
-    _ database: Database, name: String, platform: Platform, bundleID: String, environment: Environment,
-    token: DeviceToken, state: JSONValue, now: Date
-  ) throws -> Phone {
-    do {
-      try database.run(
-        """
-        INSERT INTO phones(name, platform, bundle_id, environment, token, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-        """, name, platform.rawValue, bundleID, environment.rawValue, token.bytes, state.text(), now)
-    } catch let error as SQLiteError where error.isUniqueViolation {
-      throw StoreError.taken(noun: "phone", field: "token")
-    }
-    let id = database.lastInsertedID
-    guard let phone = try find(database, id: id) else { throw StoreError.notFound(noun: "phone", id: "\(id)") }
-    return phone
+  /// Keeps a phone, new or known.
+  public func save(_ database: Database, now: Date) throws {
+    try database.run(
+      """
+      INSERT INTO phones(id, name, platform, bundle_id, environment, token, state, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT(id) DO UPDATE SET name = excluded.name, token = excluded.token, state = excluded.state
+      """, id, name, platform.rawValue, bundleID, environment.rawValue, token.bytes, state.text(), now)
   }
 
   /// All phones, oldest first.
   public static func all(_ database: Database) throws -> [Phone] {
-    try database.fetchAll("SELECT \(columns) FROM phones ORDER BY id") { try Phone($0) }
-  }
-
-  /// One phone, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> Phone? {
-    try database.fetchOne("SELECT \(columns) FROM phones WHERE id = ?", id) { try Phone($0) }
-  }
-
-  /// The phones with this token in an environment: one for each app.
-  public static func all(
-    _ database: Database, token: DeviceToken, environment: Environment
-  ) throws -> [Phone] {
     try database.fetchAll(
-      "SELECT \(columns) FROM phones WHERE token = ? AND environment = ? ORDER BY id", token.bytes,
-      environment.rawValue
-    ) { try Phone($0) }
-  }
-
-  /// Changes what may change; a token changes when the app is installed again.
-  public static func update(
-    _ database: Database, id: Int64, name: String, token: DeviceToken, state: JSONValue
-  ) throws {
-    try database.run(
-      "UPDATE phones SET name = ?, token = ?, state = ? WHERE id = ?", name, token.bytes, state.text(), id)
+      "SELECT id, name, platform, bundle_id, environment, token, state FROM phones ORDER BY id"
+    ) { row in
+      Phone(
+        id: row.int64(0), name: row.text(1), platform: try row.value(2, as: Platform.self), bundleID: row.text(3),
+        environment: try row.value(4, as: Environment.self), token: DeviceToken(bytes: row.blob(5)),
+        state: try json(row.text(6), "phones.state") ?? .null)
+    }
   }
 
   /// Removes a phone with what it received.

@@ -30,6 +30,18 @@ extension PushRecord {
     ) { try PushRecord($0) }
   }
 
+  /// Row ids of those that wait and whose time has come, oldest first. Quick whatever the number of pushes.
+  public static func due(_ database: Database, now: Date) throws -> [Int64] {
+    // The first condition is the index's own; the planner knows it by its text.
+    try database.fetchAll(
+      """
+      SELECT p.id FROM pushes p INDEXED BY pushes_unfinished
+      WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND (p.send_at IS NULL OR p.send_at <= ?)
+      ORDER BY p.id
+      """, now
+    ) { $0.int64(0) }
+  }
+
   /// A page of the pushes that fit, newest first.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.

@@ -1,0 +1,47 @@
+import Certificates
+public import Foundation
+import OpenSSL
+import Push
+public import Simulator
+import SQLite
+public import Store
+
+/// Sets the demo up: the app, a key for both environments, phones, and their devices.
+public enum DemoInstallation {
+  /// Adds what is missing; a demo that somebody has worked with stays as it is.
+  ///
+  /// - Throws: `StoreError`, `SQLiteError`, `OpenSSLError`, `PhoneBookError`.
+  public static func install(_ world: DemoWorld = .shop, store: Store, phones: PhoneBook, now: Date) async throws {
+    let sealer = store.sealer
+    let app = try await store.write { database -> App in
+      if let app = try App.find(database, bundleID: world.bundleID) { return app }
+      let app = try App.add(database, bundleID: world.bundleID, name: world.appName, now: now)
+      // A real key, made here: the simulator takes every one that is well formed, and Apple knows none of them.
+      let key = try PrivateKey.generateP256()
+      let file = try CertificateFile.inspect(
+        data: Data(key.pkcs8PEM.utf8), fileName: "AuthKey_DEMO123456.p8", password: nil)
+      let labels = CertificateTracker.Labels(
+        fileName: "AuthKey_DEMO123456.p8", appID: app.id, keyID: "DEMO123456", teamID: "SIGNALBOX1")
+      let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: "signalbox", now: now)
+      for environment in Environment.allCases {
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
+          endpoint: "simulator", now: now)
+      }
+      try AuditEntry.add(
+        database, NewAuditEntry(actor: "signalbox", action: "demo.install", subject: "app \(app.bundleID)"), now: now)
+      return app
+    }
+    let made = try world.populate(phones)
+    let registrations = made.map { phone, description in
+      var registration = Registration(token: phone.token, environment: phone.environment, platform: phone.platform)
+      registration.alias = .set(description.alias)
+      registration.tags = .set(description.tags)
+      registration.name = .set(description.name)
+      return registration
+    }
+    guard !registrations.isEmpty else { return }
+    try await phones.flush()
+    _ = try await store.write { try Device.register($0, app: app.id, registrations, now: now) }
+  }
+}

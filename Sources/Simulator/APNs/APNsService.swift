@@ -1,0 +1,228 @@
+import Foundation
+import HTTP2
+import Logging
+import OpenSSL
+import Push
+import Synchronization
+
+/// One of the two servers of APNs, as its clients see it: judges, delivers to phones, answers, and does wrong on
+/// demand.
+final class APNsService: ServerHandler {
+  /// "APNs allows only one stream for each connection until you post a request with a valid provider authentication
+  /// token" (Apple, Sending notification requests to APNs).
+  static let streamsBeforeToken: UInt32 = 1
+  /// As Apple's servers announce.
+  static let streams: UInt32 = 1000
+
+  /// What is remembered of one connection.
+  private struct Client {
+    let connection: ServerConnection
+    let identity: APNsConnectionIdentity
+    var ledger = APNsLedger()
+    var requests = 0
+    /// Whether it showed a certificate or a good provider token.
+    var isKnown = false
+  }
+
+  private struct State {
+    var clients: [Int: Client] = [:]
+    var counters = APNsCounters()
+  }
+
+  /// What becomes of a request, found under the lock and carried out without it.
+  private struct Course {
+    var verdict = FaultBox.Verdict()
+    var judgement: Result<AcceptedPush, APNsRejection>?
+    var becomesKnown = false
+  }
+
+  private let environment: Push.Environment
+  private let validator: APNsValidator
+  private let phones: PhoneBook
+  private let faults: FaultBox
+  private let now: @Sendable () -> Date
+  private let log: Logger?
+  /// Hardly ever contended: the server's loop uses it, and whoever reads the counters.
+  private let state = Mutex(State())
+
+  init(
+    validator: APNsValidator, phones: PhoneBook, faults: FaultBox, now: @escaping @Sendable () -> Date, log: Logger?
+  ) {
+    environment = validator.environment
+    self.validator = validator
+    self.phones = phones
+    self.faults = faults
+    self.now = now
+    self.log = log
+    faults.observe { [weak self] in self?.announceStreams($0) }
+  }
+
+  var counters: APNsCounters { state.withLock { $0.counters } }
+
+  // MARK: Connections
+
+  func opened(_ connection: ServerConnection) {
+    let certificate: Certificate?
+    do {
+      certificate = try connection.clientCertificate.map { try Certificate(der: $0) }
+    } catch {
+      log?.warning("A client's certificate cannot be read; its connection is closed.", ["error": "\(error)"])
+      return connection.close()
+    }
+    let limit = faults.faults.maximumStreams
+    state.withLock { state in
+      state.counters.connections += 1
+      state.counters.openConnections += 1
+      state.clients[connection.id] = Client(
+        connection: connection, identity: APNsConnectionIdentity(certificate: certificate),
+        isKnown: certificate != nil)
+    }
+    if let limit {
+      connection.setMaximumStreams(limit)
+    } else if certificate != nil {
+      connection.setMaximumStreams(Self.streams)
+    }
+    log?.debug(
+      "A client connected.", ["environment": environment.rawValue, "certificate": certificate?.description ?? "none"])
+  }
+
+  func closed(_ connection: ServerConnection) {
+    state.withLock { state in
+      if state.clients.removeValue(forKey: connection.id) != nil { state.counters.openConnections -= 1 }
+    }
+  }
+
+  private func announceStreams(_ faults: Faults) {
+    let clients = state.withLock { state in state.clients.values.map { ($0.connection, $0.isKnown) } }
+    for (connection, isKnown) in clients {
+      connection.setMaximumStreams(faults.maximumStreams ?? (isKnown ? Self.streams : Self.streamsBeforeToken))
+    }
+  }
+
+  // MARK: Requests
+
+  func serve(_ request: ServerRequest, _ responder: ServerResponder) {
+    guard let course = course(of: request) else { return responder.reset(.refusedStream) }
+    let verdict = course.verdict
+    defer {
+      if verdict.goesAway {
+        request.connection.goAway(lastStreamID: request.streamID, debugData: Self.json(reason: "Shutdown"))
+      }
+    }
+    switch verdict.action {
+    case .refuse: return responder.reset(.refusedStream)
+    case .cut: return request.connection.cut()
+    case .answer(let status, let reason):
+      let timestamp = status == 410 ? now() : nil
+      let rejection = APNsRejection(reason, status: status, apnsID: Self.id(of: request), timestamp: timestamp)
+      return answer(rejection, verdict, request, responder)
+    case .proceed, .keepSilent: break
+    }
+    if course.becomesKnown, faults.faults.maximumStreams == nil {
+      request.connection.setMaximumStreams(Self.streams)
+    }
+    let result = course.judgement.map { judgement in
+      judgement.flatMap { push in
+        phones.deliver(push, environment: environment, now: now()).map { push }
+      }
+    }
+    guard let result, verdict.action != .keepSilent else { return }
+    switch result {
+    case .success(let push): answer(push, verdict, responder)
+    case .failure(let rejection): answer(rejection, verdict, request, responder)
+    }
+  }
+
+  /// - Returns: nil if the connection is not known: it is being closed.
+  private func course(of request: ServerRequest) -> Course? {
+    let streams = request.connection.openStreams
+    return state.withLock { state in
+      guard let index = state.clients.index(forKey: request.connection.id) else { return nil }
+      state.counters.requests += 1
+      state.counters.mostStreams = max(state.counters.mostStreams, streams)
+      state.clients.values[index].requests += 1
+      let path = request.path
+      var course = Course()
+      course.verdict = faults.decide(
+        number: state.clients.values[index].requests, token: path.suffix(while: { $0 != "/" }))
+      switch course.verdict.action {
+      case .answer: return course
+      case .refuse:
+        state.counters.refused += 1
+        return course
+      case .cut:
+        state.counters.unanswered += 1
+        return course
+      case .keepSilent: state.counters.unanswered += 1
+      case .proceed: break
+      }
+      let call = APNsCall(
+        method: request.method, path: path, headers: request.fields.map { $0 }, body: request.body,
+        bodyByteCount: request.bodyByteCount)
+      course.judgement = validator.judge(
+        call, identity: state.clients.values[index].identity, ledger: &state.clients.values[index].ledger, now: now())
+      if !state.clients.values[index].isKnown, state.clients.values[index].ledger.scope != nil {
+        state.clients.values[index].isKnown = true
+        course.becomesKnown = true
+      }
+      return course
+    }
+  }
+
+  // MARK: Answers
+
+  private func answer(_ push: AcceptedPush, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
+    state.withLock { $0.counters.byStatus[200, default: 0] += 1 }
+    var fields = [HeaderField("apns-id", push.apnsID, indexing: .never)]
+    // For looking the push up in Apple's Push Notifications Console; only the development server sends it.
+    if environment == .development {
+      fields.append(HeaderField("apns-unique-id", UUID().uuidString.lowercased(), indexing: .never))
+    }
+    send(ServerResponse(status: 200, fields: fields), verdict, responder)
+  }
+
+  private func answer(
+    _ rejection: APNsRejection, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder
+  ) {
+    state.withLock { state in
+      state.counters.byStatus[rejection.status, default: 0] += 1
+      state.counters.byReason[rejection.reason, default: 0] += 1
+    }
+    log?.debug(
+      "A push was refused.",
+      ["environment": environment.rawValue, "status": rejection.status, "reason": rejection.reason])
+    let fields = [
+      HeaderField("apns-id", rejection.apnsID ?? Self.id(of: request), indexing: .never),
+      HeaderField("content-type", "application/json"),
+    ]
+    send(
+      ServerResponse(
+        status: rejection.status, fields: fields,
+        body: Self.json(reason: rejection.reason, timestamp: rejection.timestamp)), verdict, responder)
+    if rejection.closesConnection {
+      request.connection.goAway(lastStreamID: request.streamID, debugData: Self.json(reason: rejection.reason))
+    }
+  }
+
+  private func send(_ response: ServerResponse, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
+    if let delay = verdict.delay { responder.respond(response, after: delay) } else { responder.respond(response) }
+  }
+
+  /// The sender's own id, or a new one: clients wait for ever for an answer without (PROTOCOLS §1.7).
+  private static func id(of request: ServerRequest) -> String {
+    request.fields["apns-id"] ?? UUID().uuidString
+  }
+
+  private static func json(reason: String, timestamp: Date? = nil) -> [UInt8] {
+    var object: [String: JSONValue] = ["reason": .string(reason)]
+    if let timestamp { object["timestamp"] = .integer(Int64((timestamp.timeIntervalSince1970 * 1000).rounded())) }
+    return Array(JSONValue.object(object).data())
+  }
+}
+
+extension StringProtocol {
+  /// The end, as long as its characters fit.
+  fileprivate func suffix(while fits: (Character) -> Bool) -> SubSequence {
+    self[(lastIndex { !fits($0) }.map { index(after: $0) } ?? startIndex)...]
+  }
+}

@@ -1,0 +1,223 @@
+public import Foundation
+import HTTP2
+public import Logging
+public import OpenSSL
+public import Push
+public import Reactor
+import Synchronization
+
+/// Stand-ins for Apple's two push servers, with phones behind them.
+///
+/// They behave as PROTOCOLS §1 describes: one stream until the first good provider token, Apple's reasons, tokens that
+/// belong to one environment and one app, 410 after an app is removed; and they do wrong what ``FaultBox`` says.
+public final class APNsSimulator: Sendable {
+  /// What a simulator needs to know.
+  public struct Configuration: Sendable {
+    /// Where the development server listens; nil: 127.0.0.1, on a free port.
+    public var development: SocketAddress?
+    /// Where the production server listens; nil: 127.0.0.1, on a free port.
+    public var production: SocketAddress?
+    /// Names and addresses in the servers' certificate.
+    public var hostNames = ["localhost", "127.0.0.1", "::1"]
+    /// Signs the servers' certificate; nil: a new one. See ``SimulatorAuthority``.
+    public var authority: CertificateAuthority?
+    /// The phones of both environments.
+    public var phones = PhoneBook()
+    /// What goes wrong from the beginning.
+    public var faults: [Push.Environment: Faults] = [:]
+    /// The signing keys that are accepted, by key id; empty: every well-formed one.
+    public var knownKeys: [String: APNsKey] = [:]
+    /// The bundle ids that exist; nil: every one.
+    public var knownTopics: Set<String>?
+    /// The servers run on the first and the last of them; empty: on one of their own.
+    public var loops: [EventLoop] = []
+    /// How long clients may finish when the simulator stops.
+    public var stopTimeout: Duration = .seconds(2)
+    /// Where it says what it does.
+    public var log: Logger?
+    /// The servers' clock.
+    public var now: @Sendable () -> Date = { Date() }
+
+    /// Defaults as documented.
+    public init() {}
+  }
+
+  /// What a client needs to reach one of the servers.
+  public struct Endpoint: Sendable, Hashable {
+    /// A name that the server's certificate has.
+    public let host: String
+    /// TCP port.
+    public let port: UInt16
+    /// Whom to trust.
+    public let trust: TLSTrust
+    /// The same as PEM text.
+    public let trustPEM: [UInt8]
+  }
+
+  /// What one environment has of its own, whether or not it runs.
+  private struct Side {
+    let faults: FaultBox
+    let service: APNsService
+
+    init(_ environment: Push.Environment, _ configuration: Configuration) {
+      faults = FaultBox(configuration.faults[environment] ?? Faults())
+      service = APNsService(
+        validator: APNsValidator(
+          environment: environment, knownKeys: configuration.knownKeys, knownTopics: configuration.knownTopics),
+        phones: configuration.phones, faults: faults, now: configuration.now, log: configuration.log)
+    }
+  }
+
+  private struct Running {
+    let servers: [HTTP2Server]
+    /// Ours, to be stopped with the servers.
+    let ownLoop: EventLoop?
+    let addresses: [Push.Environment: SocketAddress]
+  }
+
+  private enum State {
+    case stopped, changing
+    case running(Running)
+  }
+
+  /// The phones of both environments.
+  public let phones: PhoneBook
+  /// Signs the servers' certificate; keep its key to keep others' trust.
+  public let authority: CertificateAuthority
+  /// The certificate to trust, for `curl --cacert`.
+  public var authorityPEM: String { authority.certificate.pem }
+
+  private let configuration: Configuration
+  private let development: Side
+  private let production: Side
+  private let state = Mutex(State.stopped)
+
+  /// Prepares both servers; they listen after ``start()``.
+  ///
+  /// - Throws: `CertificateError` if no authority can be made.
+  public init(configuration: Configuration = Configuration()) throws(CertificateError) {
+    self.configuration = configuration
+    phones = configuration.phones
+    if let given = configuration.authority {
+      authority = given
+    } else {
+      authority = try SimulatorAuthority.make(now: configuration.now())
+    }
+    development = Side(.development, configuration)
+    production = Side(.production, configuration)
+  }
+
+  private func side(_ environment: Push.Environment) -> Side {
+    switch environment {
+    case .development: development
+    case .production: production
+    }
+  }
+
+  /// What goes wrong in an environment; may be changed at any time.
+  public func faults(_ environment: Push.Environment) -> FaultBox { side(environment).faults }
+
+  /// What the server of an environment has done.
+  public func counters(_ environment: Push.Environment) -> APNsCounters { side(environment).service.counters }
+
+  /// How to reach the server of an environment, nil if it does not run.
+  public func endpoint(_ environment: Push.Environment) -> Endpoint? {
+    state.withLock { state in
+      guard case .running(let running) = state, let address = running.addresses[environment] else { return nil }
+      let trust = Array(authorityPEM.utf8)
+      return Endpoint(
+        host: configuration.hostNames.first ?? address.host, port: address.port, trust: .pem(trust), trustPEM: trust)
+    }
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Returns: the addresses, with their ports.
+  /// - Throws: `SystemError` as when a port is taken, `CertificateError`, `TLSError`, ``APNsSimulatorError``.
+  @discardableResult
+  public func start() async throws -> (development: SocketAddress, production: SocketAddress) {
+    let mayStart = state.withLock { state in
+      guard case .stopped = state else { return false }
+      state = .changing
+      return true
+    }
+    guard mayStart else { throw APNsSimulatorError.isRunning }
+    let ownLoop: EventLoop?
+    let servers: [HTTP2Server]
+    do {
+      ownLoop = configuration.loops.isEmpty ? try EventLoop(name: "simulator") : nil
+    } catch {
+      state.withLock { $0 = .stopped }
+      throw error
+    }
+    do {
+      servers = try makeServers(on: ownLoop.map { [$0] } ?? configuration.loops)
+    } catch {
+      ownLoop?.stop()
+      state.withLock { $0 = .stopped }
+      throw error
+    }
+    do {
+      let anyPort = SocketAddress(host: "127.0.0.1", port: 0).unsafelyUnwrapped
+      let development = try await servers[0].start(on: configuration.development ?? anyPort)
+      let production = try await servers[1].start(on: configuration.production ?? anyPort)
+      let running = Running(
+        servers: servers, ownLoop: ownLoop, addresses: [.development: development, .production: production])
+      state.withLock { $0 = .running(running) }
+      configuration.log?.info(
+        "The simulated APNs listens.", ["development": development, "production": production])
+      return (development, production)
+    } catch {
+      for server in servers { await server.stop() }
+      ownLoop?.stop()
+      state.withLock { $0 = .stopped }
+      throw error
+    }
+  }
+
+  /// Lets clients finish for ``Configuration/stopTimeout``, closes, and sees that the phones are kept. Does nothing if
+  /// it does not run.
+  public func stop() async {
+    let running: Running? = state.withLock { state in
+      guard case .running(let running) = state else { return nil }
+      state = .changing
+      return running
+    }
+    guard let running else { return }
+    for server in running.servers { await server.stop() }
+    running.ownLoop?.stop()
+    do {
+      try await phones.flush()
+    } catch {
+      configuration.log?.error("The simulator's phones could not be kept at the end.", ["error": "\(error)"])
+    }
+    state.withLock { $0 = .stopped }
+  }
+
+  /// Development first.
+  private func makeServers(on loops: [EventLoop]) throws -> [HTTP2Server] {
+    let now = configuration.now()
+    // Longer than any client asks for; never longer than the authority lives.
+    let (certificate, key) = try authority.issueServer(
+      names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
+      notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
+    let tls = try TLSContext.server(
+      identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2"],
+      clientCertificate: .requestedNotRequired)
+    var settings = ServerSettings()
+    settings.maximumStreams = APNsService.streamsBeforeToken
+    settings.stopTimeout = configuration.stopTimeout
+    return zip([development, production], [loops.first, loops.last]).compactMap { side, loop in
+      loop.map { HTTP2Server(loop: $0, tls: tls, settings: settings, handler: side.service) }
+    }
+  }
+}
+
+/// Why a simulator cannot be started.
+public enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// It runs already, or is being stopped.
+  case isRunning
+
+  /// What happened.
+  public var description: String { "The simulator is running already." }
+}

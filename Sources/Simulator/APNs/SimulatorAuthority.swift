@@ -1,0 +1,40 @@
+public import Foundation
+public import OpenSSL
+
+/// The certificate authority of a simulator, as others have to trust it.
+public enum SimulatorAuthority {
+  /// What it is called in certificate lists.
+  public static let name = "Signalbox simulator"
+  /// Ten years: kept in a file, it outlives the tests that trust it.
+  static let lifetime: TimeInterval = 3652 * 86_400
+
+  /// Makes a new one.
+  ///
+  /// - Throws: `CertificateError`.
+  public static func make(now: Date = Date()) throws(CertificateError) -> CertificateAuthority {
+    try CertificateAuthority(
+      subject: [.commonName(name)], notBefore: now.addingTimeInterval(-86_400),
+      notAfter: now.addingTimeInterval(lifetime))
+  }
+
+  /// Takes up one that was kept, so that who trusted it before a restart still does.
+  ///
+  /// - Throws: `CertificateError`, `PrivateKeyError`, ``SimulatorAuthorityError``.
+  public static func read(certificatePEM: String, keyPEM: String) throws -> CertificateAuthority {
+    let certificate = try Certificate(pem: certificatePEM)
+    let key = try PrivateKey(pem: keyPEM)
+    guard key.matches(certificate) else { throw SimulatorAuthorityError.keyDoesNotFit }
+    return CertificateAuthority(certificate: certificate, key: key)
+  }
+}
+
+/// Why a kept authority cannot be used.
+public enum SimulatorAuthorityError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Certificate and key belong to different pairs.
+  case keyDoesNotFit
+
+  /// What happened, and what to do.
+  public var description: String {
+    "The simulator's private key does not belong to its certificate; delete both files to have new ones made."
+  }
+}

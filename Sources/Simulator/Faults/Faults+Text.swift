@@ -1,0 +1,175 @@
+import Push
+
+extension Faults: CustomStringConvertible {
+  /// Reads what a person writes on the command line: pairs `key=value` between commas.
+  ///
+  /// `status=503,reason=ServiceUnavailable,next=10` · `reason=TooManyRequests,share=0.1` · `delay=200ms` ·
+  /// `goaway=100` · `refuse=0.1` · `cut=50` · `silent=0.01` · `streams=1` · `seed=7`; any of them together, and several
+  /// answers one after the other. An answer needs a status or a reason: the other follows from it where APNs has only
+  /// one. Empty text: nothing wrong.
+  ///
+  /// - Throws: ``FaultsError``.
+  public init(parsing text: String) throws(FaultsError) {
+    self.init()
+    var pending: PendingAnswer?
+    var seen: Set<String> = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: true) {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+        String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+      }
+      guard pair.count == 2, !pair[0].isEmpty else { throw .notAPair(String(part)) }
+      let (key, value) = (pair[0], pair[1])
+      guard FaultsError.keys.contains(key) else { throw .unknownKey(key) }
+      if PendingAnswer.keys.contains(key) {
+        if key == "status" || key == "reason", pending?.begins(anew: key) != false {
+          if let pending { answers.append(try pending.finished()) }
+          pending = PendingAnswer()
+        }
+        guard pending != nil else { throw .withoutAnswer(key: key) }
+        try pending?.set(key, value)
+      } else {
+        guard seen.insert(key).inserted else { throw .repeated(key: key) }
+        try set(key, value)
+      }
+    }
+    if let pending { answers.append(try pending.finished()) }
+  }
+
+  private mutating func set(_ key: String, _ value: String) throws(FaultsError) {
+    switch key {
+    case "delay": delay = try FaultValue.duration(key, value)
+    case "goaway": goAwayAfter = try FaultValue.count(key, value)
+    case "refuse": refusedShare = try FaultValue.share(key, value)
+    case "cut": cutAfter = try FaultValue.count(key, value)
+    case "silent": silentShare = try FaultValue.share(key, value)
+    case "streams":
+      guard let limit = UInt32(value), limit <= 1_000_000 else {
+        throw .badValue(key: key, value: value, expected: "a number from 0 to 1000000")
+      }
+      maximumStreams = limit
+    default:
+      guard let number = UInt64(value) else {
+        throw .badValue(key: key, value: value, expected: "a whole number, 0 or more")
+      }
+      seed = number
+    }
+  }
+
+  /// As ``init(parsing:)`` reads it; empty if nothing is wrong.
+  public var description: String {
+    var parts: [String] = []
+    for answer in answers {
+      parts += ["status=\(answer.status)", "reason=\(answer.reason)"]
+      switch answer.scope {
+      case .all: break
+      case .next(let count): parts.append("next=\(count)")
+      case .share(let share): parts.append("share=\(share)")
+      case .token(let token): parts.append("token=\(token.hexadecimal)")
+      }
+    }
+    if let delay { parts.append("delay=\(FaultValue.text(delay))") }
+    if let goAwayAfter { parts.append("goaway=\(goAwayAfter)") }
+    if refusedShare > 0 { parts.append("refuse=\(refusedShare)") }
+    if let cutAfter { parts.append("cut=\(cutAfter)") }
+    if silentShare > 0 { parts.append("silent=\(silentShare)") }
+    if let maximumStreams { parts.append("streams=\(maximumStreams)") }
+    if seed != 0 { parts.append("seed=\(seed)") }
+    return parts.joined(separator: ",")
+  }
+}
+
+/// An answer of which not all is read yet.
+private struct PendingAnswer {
+  static let keys: Set<String> = ["status", "reason", "next", "share", "token"]
+
+  private var status: Int?
+  private var reason: String?
+  private var scope: Faults.Answer.Scope?
+
+  /// Whether the key cannot belong to this answer any more, but to the next.
+  func begins(anew key: String) -> Bool {
+    scope != nil || (key == "status" ? status != nil : reason != nil)
+  }
+
+  mutating func set(_ key: String, _ value: String) throws(FaultsError) {
+    switch key {
+    case "status":
+      guard let number = Int(value), (400...599).contains(number) else {
+        throw .badValue(key: key, value: value, expected: "an HTTP status from 400 to 599")
+      }
+      status = number
+    case "reason":
+      guard !value.isEmpty, value.utf8.count <= 64, value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+      else { throw .badValue(key: key, value: value, expected: "a reason as APNs writes it, as TooManyRequests") }
+      reason = value
+    default:
+      guard scope == nil else { throw .severalScopes }
+      switch key {
+      case "next": scope = .next(try FaultValue.count(key, value))
+      case "share": scope = .share(try FaultValue.share(key, value))
+      default:
+        do {
+          scope = .token(try DeviceToken(parsing: value, platform: .ios))
+        } catch {
+          throw .badValue(key: key, value: value, expected: "a device token (\(error.text))")
+        }
+      }
+    }
+  }
+
+  func finished() throws(FaultsError) -> Faults.Answer {
+    let known = Reason.table.filter { $0.source == .apns }
+    if let reason {
+      guard let status = status ?? known.first(where: { $0.code == reason })?.status else {
+        throw .statusNeeded(reason: reason)
+      }
+      return Faults.Answer(status: status, reason: reason, scope: scope ?? .all)
+    }
+    let status = status ?? 0
+    // What a status most often stands for, where Apple's table has more than one.
+    let usual = [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
+    let reasons = Set(known.filter { $0.status == status }.map(\.code))
+    guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {
+      throw .reasonNeeded(status: status)
+    }
+    return Faults.Answer(status: status, reason: reason, scope: scope ?? .all)
+  }
+}
+
+private enum FaultValue {
+  static func count(_ key: String, _ value: String) throws(FaultsError) -> Int {
+    guard let count = Int(value), (1...1_000_000_000).contains(count) else {
+      throw .badValue(key: key, value: value, expected: "a number of requests, 1 or more")
+    }
+    return count
+  }
+
+  static func share(_ key: String, _ value: String) throws(FaultsError) -> Double {
+    let isPercentage = value.hasSuffix("%")
+    guard let number = Double(isPercentage ? String(value.dropLast()) : value), number.isFinite else {
+      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, as 0.1 or 10%")
+    }
+    let share = isPercentage ? number / 100 : number
+    guard (0...1).contains(share) else {
+      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, as 0.1 or 10%")
+    }
+    return share
+  }
+
+  private static let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("s", 1000), ("min", 60_000)]
+  private static let longest: Int64 = 3_600_000
+
+  static func duration(_ key: String, _ value: String) throws(FaultsError) -> Duration {
+    for unit in units where value.hasSuffix(unit.name) {
+      guard let number = Int64(value.dropLast(unit.name.count)), (0...longest / unit.milliseconds).contains(number)
+      else { continue }
+      return .milliseconds(number * unit.milliseconds)
+    }
+    throw .badValue(key: key, value: value, expected: "a time up to one hour with its unit, as 200ms, 3s or 2min")
+  }
+
+  static func text(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+  }
+}

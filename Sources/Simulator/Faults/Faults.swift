@@ -1,0 +1,102 @@
+public import Push
+
+/// What the simulator does wrong on purpose, to show how a sender copes. Nothing by default.
+///
+/// Where several apply to one request, the first of this order does: ``cutAfter``, ``refusedShare``, ``answers``,
+/// ``silentShare``. ``delay`` and ``goAwayAfter`` come on top.
+public struct Faults: Sendable, Hashable {
+  /// Refusals, in the order in which they are tried. The push does not reach its phone.
+  public var answers: [Answer] = []
+  /// How long each answer waits.
+  public var delay: Duration?
+  /// After so many requests a connection is told to end (GOAWAY with the reason `Shutdown`); all are answered.
+  public var goAwayAfter: Int?
+  /// Share of requests that are reset as not processed (REFUSED_STREAM), 0 to 1: safe to send again.
+  public var refusedShare = 0.0
+  /// At this request of a connection it is cut: what is not answered by then stays unknown to the sender.
+  public var cutAfter: Int?
+  /// Share of requests, 0 to 1, that are never answered, although the push reaches its phone: a sender that repeats
+  /// them makes duplicates.
+  public var silentShare = 0.0
+  /// SETTINGS_MAX_CONCURRENT_STREAMS, for connections that are there too; nil: as APNs does.
+  public var maximumStreams: UInt32?
+  /// Where the random numbers for shares begin: the same seed gives the same course.
+  public var seed: UInt64 = 0
+
+  /// Nothing wrong.
+  public init() {}
+
+  /// Whether nothing is wrong; the seed alone does nothing.
+  public var isEmpty: Bool {
+    var other = Faults()
+    other.seed = seed
+    return self == other
+  }
+
+  /// An answer instead of the right one.
+  public struct Answer: Sendable, Hashable {
+    /// HTTP status, 400 to 599.
+    public var status: Int
+    /// As in the JSON of the answer.
+    public var reason: String
+    /// Which requests get it.
+    public var scope: Scope
+
+    /// Which requests.
+    public enum Scope: Sendable, Hashable {
+      case all
+      /// So many from now on.
+      case next(Int)
+      /// 0 to 1, at random.
+      case share(Double)
+      /// Those to one device token.
+      case token(DeviceToken)
+    }
+
+    /// Describes an answer.
+    public init(status: Int, reason: String, scope: Scope = .all) {
+      self.status = status
+      self.reason = reason
+      self.scope = scope
+    }
+  }
+}
+
+/// Why a text describes no faults.
+public enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A part that is not `key=value`.
+  case notAPair(String)
+  /// A key that does not exist.
+  case unknownKey(String)
+  /// A value that the key does not take.
+  case badValue(key: String, value: String, expected: String)
+  /// `reason`, `next`, `share` or `token` without a `status` or `reason` before it.
+  case withoutAnswer(key: String)
+  /// A key that may stand once, twice.
+  case repeated(key: String)
+  /// More than one of `next`, `share` and `token` in one answer.
+  case severalScopes
+  /// A reason that APNs does not have, and no status beside it.
+  case statusNeeded(reason: String)
+  /// A status for which APNs has several reasons or none, and no reason beside it.
+  case reasonNeeded(status: Int)
+
+  /// The keys, for a help text.
+  public static let keys = [
+    "status", "reason", "next", "share", "token", "delay", "goaway", "refuse", "cut", "silent", "streams", "seed",
+  ]
+
+  /// What is wrong, and what to write instead.
+  public var description: String {
+    switch self {
+    case .notAPair(let part): "“\(part)” is not of the form key=value."
+    case .unknownKey(let key): "There is no fault “\(key)”; there are \(Self.keys.joined(separator: ", "))."
+    case .badValue(let key, let value, let expected): "\(key)=\(value): expected \(expected)."
+    case .withoutAnswer(let key): "“\(key)” belongs to an answer: write status=… or reason=… before it."
+    case .repeated(let key): "“\(key)” stands twice."
+    case .severalScopes: "An answer has one of next, share and token; begin another with status=… for the next."
+    case .statusNeeded(let reason): "APNs has no reason “\(reason)”; write its status too, as status=503."
+    case .reasonNeeded(let status): "Write which reason goes with status \(status), as reason=ServiceUnavailable."
+    }
+  }
+}

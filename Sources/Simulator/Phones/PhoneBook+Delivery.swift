@@ -1,0 +1,77 @@
+import Foundation
+import Push
+import Synchronization
+
+extension PhoneBook {
+  /// Brings a push to its phone, as APNs does.
+  ///
+  /// - Parameter environment: of the server that took it.
+  /// - Returns: success also where APNs says nothing: the phone is off, or the push's time is over.
+  func deliver(
+    _ push: AcceptedPush, environment: Push.Environment, now: Date
+  ) -> Result<Void, APNsRejection> {
+    let result = state.withLock { $0.deliver(push, environment: environment, now: now, acceptsUnknownTokens) }
+    if storage != nil { keepSoon() }
+    return result
+  }
+}
+
+extension PhoneBook.State {
+  fileprivate mutating func deliver(
+    _ push: AcceptedPush, environment: Push.Environment, now: Date, _ acceptsUnknownTokens: Bool
+  ) -> Result<Void, APNsRejection> {
+    let id: Int64
+    var removedAt: Date?
+    switch owners[push.token] {
+    case .present(let owner): id = owner
+    case .former(let owner, let since): (id, removedAt) = (owner, since)
+    case nil:
+      return acceptsUnknownTokens ? .success(()) : .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
+    }
+    guard let index = records.index(forKey: id), records.values[index].phone.environment == environment else {
+      return .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
+    }
+    if case .uninstalled(let since) = records.values[index].phone.state, removedAt == nil { removedAt = since }
+    if let removedAt { return .failure(APNsRejection("Unregistered", apnsID: push.apnsID, timestamp: removedAt)) }
+    guard Self.topic(push.topic, isOf: records.values[index].phone.topic) else {
+      return .failure(APNsRejection("DeviceTokenNotForTopic", apnsID: push.apnsID))
+    }
+    let isOn = records.values[index].phone.power == .on
+    // 0 is one attempt at once; another time that has passed leaves none (Apple, Sending notification requests).
+    if !push.isOnceOnly, let expiration = push.expiration, expiration <= now { return .success(()) }
+    if push.isOnceOnly, !isOn { return .success(()) }
+    lastNotificationID += 1
+    let notification = ReceivedNotification(
+      id: lastNotificationID, apnsID: push.apnsID, topic: push.topic, pushType: push.pushType, priority: push.priority,
+      payload: String(decoding: push.rawPayload, as: UTF8.self), receivedAt: now, expiration: push.expiration,
+      collapseID: push.collapseID, uniqueID: push.uniqueID, appState: records.values[index].phone.appState)
+    keeping.mark(id)
+    if isOn {
+      let (received, isRepeat) = records.values[index].receive(notification)
+      tell(isRepeat ? .updated(phone: id, received) : .received(phone: id, received))
+    } else {
+      // "APNs stores only one notification per bundle id" of a device that is off: the latest (PROTOCOLS §1.1).
+      records.values[index].phone.waiting.removeAll { $0.topic == notification.topic }
+      records.values[index].phone.waiting.append(notification)
+      tell(.waits(phone: id, notification))
+    }
+    return .success(())
+  }
+
+  private static let suffixes = Set(PushType.allCases.map(\.topicSuffix))
+
+  /// Whether a topic is the app's, as it is or with the suffix of a push type.
+  private static func topic(_ topic: String, isOf app: String) -> Bool {
+    topic == app || topic.hasPrefix(app) && suffixes.contains(String(topic.dropFirst(app.count)))
+  }
+}
+
+extension ReceivedNotification {
+  /// How long APNs keeps a push that says nothing about it, or more (PROTOCOLS §1.1).
+  private static let longestWait: TimeInterval = 30 * 86_400
+
+  /// Whether APNs has given it up.
+  func isOver(at now: Date) -> Bool {
+    receivedAt.addingTimeInterval(Self.longestWait) <= now || expiration.map { $0 <= now } == true
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+public import Logging
+import OpenSSL
+public import Push
+import Synchronization
+
+/// The phones of a simulator, and what each of them received. Safe to use from any thread; nothing here waits.
+public final class PhoneBook: Sendable {
+  struct State {
+    var records: [Int64: PhoneRecord] = [:]
+    /// Present and former tokens.
+    var owners: [DeviceToken: Owner] = [:]
+    var lastPhoneID: Int64 = 0
+    var lastNotificationID: Int64 = 0
+    var watchers: [Int: AsyncStream<PhoneChange>.Continuation] = [:]
+    var lastWatcher = 0
+    var keeping = Keeping()
+
+    func tell(_ change: @autoclosure () -> PhoneChange) {
+      guard !watchers.isEmpty else { return }
+      let change = change()
+      for watcher in watchers.values { watcher.yield(change) }
+    }
+  }
+
+  /// Whose a token is.
+  enum Owner {
+    case present(Int64)
+    case former(Int64, since: Date)
+  }
+
+  /// How many changes a slow reader of ``changes()`` may fall behind before it loses the oldest.
+  public static let changeLimit = 1024
+
+  /// Whether pushes to tokens of no phone are accepted, and go nowhere: for measuring, and for trying out other
+  /// people's lists. Otherwise they are answered with `BadDeviceToken`.
+  public let acceptsUnknownTokens: Bool
+  let state: Mutex<State>
+  let storage: (any PhoneStorage)?
+  let log: Logger?
+
+  /// An empty phone book that is forgotten with the process.
+  public convenience init(acceptsUnknownTokens: Bool = false) {
+    self.init(State(), storage: nil, acceptsUnknownTokens: acceptsUnknownTokens, log: nil)
+  }
+
+  /// The phone book that `storage` holds; what changes is kept there.
+  ///
+  /// - Throws: what `storage` throws.
+  public static func open(
+    _ storage: any PhoneStorage, acceptsUnknownTokens: Bool = false, log: Logger? = nil
+  ) async throws -> PhoneBook {
+    let kept = try await storage.load()
+    var state = State()
+    for phone in kept {
+      state.lastNotificationID = max(
+        state.lastNotificationID, phone.received.first?.id ?? 0, phone.waiting.map(\.id).max() ?? 0)
+    }
+    for phone in kept {
+      state.lastPhoneID = max(state.lastPhoneID, phone.id)
+      state.records[phone.id] = PhoneRecord(phone, keptThrough: state.lastNotificationID)
+      for former in phone.formerTokens { state.owners[former.token] = .former(phone.id, since: former.since) }
+      state.owners[phone.token] = .present(phone.id)
+    }
+    return PhoneBook(state, storage: storage, acceptsUnknownTokens: acceptsUnknownTokens, log: log)
+  }
+
+  private init(_ state: sending State, storage: (any PhoneStorage)?, acceptsUnknownTokens: Bool, log: Logger?) {
+    self.state = Mutex(state)
+    self.storage = storage
+    self.acceptsUnknownTokens = acceptsUnknownTokens
+    self.log = log
+  }
+
+  /// All phones, oldest first.
+  public func phones() -> [SimulatedPhone] {
+    state.withLock { state in state.records.values.map(\.snapshot) }.sorted { $0.id < $1.id }
+  }
+
+  /// One phone, nil if there is none.
+  public func phone(_ id: Int64) -> SimulatedPhone? { state.withLock { $0.records[id]?.snapshot } }
+
+  /// The phone with this token now, nil if there is none.
+  public func phone(token: DeviceToken) -> SimulatedPhone? {
+    state.withLock { state in
+      guard case .present(let id)? = state.owners[token] else { return nil }
+      return state.records[id]?.snapshot
+    }
+  }
+
+  /// Makes a phone, switched on, with the app installed and in the background.
+  ///
+  /// - Throws: ``PhoneBookError/tokenTaken(phone:)``.
+  @discardableResult
+  public func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
+    try change { (state: inout State) throws(PhoneBookError) in
+      let token = new.token ?? Self.newToken()
+      if let owner = state.owners[token] { throw .tokenTaken(phone: state.name(of: owner)) }
+      state.lastPhoneID += 1
+      let phone = SimulatedPhone(
+        id: state.lastPhoneID, name: new.name, model: new.model, platform: new.platform,
+        environment: new.environment, topic: new.topic, token: token, registrationID: new.registrationID,
+        alias: new.alias)
+      state.records[phone.id] = PhoneRecord(phone)
+      state.owners[token] = .present(phone.id)
+      state.keeping.mark(phone.id)
+      state.tell(.added(phone))
+      return phone
+    }
+  }
+
+  /// Removes a phone with everything it received; its tokens are unknown from now on.
+  ///
+  /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
+  public func remove(_ id: Int64) throws(PhoneBookError) {
+    try change { (state: inout State) throws(PhoneBookError) in
+      guard let record = state.records.removeValue(forKey: id) else { throw .noSuchPhone(id) }
+      state.owners[record.phone.token] = nil
+      for former in record.phone.formerTokens { state.owners[former.token] = nil }
+      state.keeping.markRemoved(id)
+      state.tell(.removed(id))
+    }
+  }
+
+  /// What happens from now on, in order. A reader that falls behind by more than ``changeLimit`` loses the oldest.
+  public func changes() -> AsyncStream<PhoneChange> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: PhoneChange.self, bufferingPolicy: .bufferingNewest(Self.changeLimit))
+    let watcher = state.withLock { state in
+      state.lastWatcher += 1
+      state.watchers[state.lastWatcher] = continuation
+      return state.lastWatcher
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.watchers.removeValue(forKey: watcher) }
+    }
+    return stream
+  }
+
+  static func newToken() -> DeviceToken { DeviceToken(bytes: Random.bytes(32)) }
+
+  /// Changes the state, and sees to it that storage hears of it.
+  func change<Result: Sendable>(
+    _ body: (inout State) throws(PhoneBookError) -> Result
+  ) throws(PhoneBookError) -> Result {
+    let result = state.withLock { state in Swift.Result { () throws(PhoneBookError) in try body(&state) } }
+    keepSoon()
+    return try result.get()
+  }
+}
+
+extension PhoneBook.State {
+  fileprivate func name(of owner: PhoneBook.Owner) -> String {
+    switch owner {
+    case .present(let id), .former(let id, _): records[id]?.phone.name ?? ""
+    }
+  }
+}

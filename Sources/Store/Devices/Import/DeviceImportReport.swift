@@ -1,0 +1,52 @@
+public import Push
+
+/// What became of an import: the API's schema `ImportResult`.
+public struct DeviceImportReport: Sendable {
+  /// How many lines are told one by one.
+  public static let errorLimit = 1000
+
+  /// Lines with a device, good or not.
+  public private(set) var lines = 0
+  /// New devices.
+  public private(set) var added = 0
+  /// Known devices.
+  public private(set) var updated = 0
+  /// Lines that were left out.
+  public private(set) var rejected = 0
+  /// The first ``errorLimit`` of them.
+  public private(set) var errors: [RejectedLine] = []
+
+  /// An import that has not begun.
+  public init() {}
+
+  /// Counts a line that could not be read.
+  public mutating func add(_ line: RejectedLine) {
+    lines += 1
+    rejected += 1
+    if errors.count < Self.errorLimit { errors.append(line) }
+  }
+
+  /// Counts what became of a batch.
+  public mutating func add(_ outcome: DeviceImportBatch.Outcome) {
+    lines += outcome.added + outcome.updated
+    added += outcome.added
+    updated += outcome.updated
+    for line in outcome.rejected { add(line) }
+  }
+
+  /// For programs.
+  public var json: JSONValue {
+    let list = errors.sorted { $0.line < $1.line }.map { line -> JSONValue in
+      // A line with one field that is wrong names it; with several, the message does.
+      let text =
+        line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
+      var members: [String: JSONValue] = ["line": .number(line.line), "message": .string(text)]
+      if let field = line.problems.first?.field, !field.isEmpty { members["field"] = .string(field) }
+      return .object(members)
+    }
+    return [
+      "lines": .integer(Int64(lines)), "added": .integer(Int64(added)), "updated": .integer(Int64(updated)),
+      "rejected": .integer(Int64(rejected)), "errors": .array(list),
+    ]
+  }
+}

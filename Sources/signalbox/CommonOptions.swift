@@ -1,0 +1,86 @@
+import Arguments
+import Foundation
+import Push
+import SQLite
+import Store
+
+/// Options that several commands take.
+enum CommonOptions {
+  static let data = Option<String>(
+    "data", "dir", "The folder with signalbox.sqlite and secret.key.", default: "./data")
+  static let json = Flag("json", "Machine-readable output.")
+  static let app = Option<String?>("app", "bundle-id", "Only of this app.")
+  static let environment = Option<Environment?>(
+    "environment", "environment", "Only of this environment: development or production.", Environment.parse)
+  static let password = Option<String?>(
+    "password", "text", "Opens an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
+}
+
+extension Environment {
+  static let parse: @Sendable (String) throws(BadValue) -> Environment = { text throws(BadValue) in
+    guard let environment = Environment(rawValue: text) else {
+      throw BadValue("is neither development nor production")
+    }
+    return environment
+  }
+}
+
+extension Platform {
+  static let parse: @Sendable (String) throws(BadValue) -> Platform = { text throws(BadValue) in
+    guard let platform = Platform(rawValue: text) else { throw BadValue("is neither ios nor android") }
+    return platform
+  }
+}
+
+/// A whole number of days, as `30d` or `30`.
+func parseDays(_ text: String) throws(BadValue) -> Int {
+  guard let days = Int(text.hasSuffix("d") ? String(text.dropLast()) : text), (0...36_500).contains(days) else {
+    throw BadValue("is not a number of days, as 30d")
+  }
+  return days
+}
+
+/// The id of a row.
+func parseID(_ text: String) throws(BadValue) -> Int64 {
+  guard let id = Int64(text), id > 0 else { throw BadValue("is not a number, as list shows it") }
+  return id
+}
+
+extension App {
+  /// The app of a bundle id.
+  ///
+  /// - Throws: ``CommandFailure``, which names those that there are.
+  static func named(_ bundleID: String, _ database: Database) throws -> App {
+    if let app = try find(database, bundleID: bundleID) { return app }
+    let known = try all(database).map(\.bundleID)
+    throw CommandFailure(
+      "There is no app \(bundleID). "
+        + (known.isEmpty
+          ? "Add it with: signalbox apps add \(bundleID) --name <name>"
+          : "There are: \(known.joined(separator: ", "))"))
+  }
+}
+
+extension Date {
+  /// As `2026-11-20T12:00:00Z`.
+  var text: String { Timestamp.text(Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))) }
+}
+
+/// Opens the store of `--data` for the length of `body`.
+func withStore<Result>(
+  _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Store) throws -> Result
+) throws -> Result {
+  let store = try DataDirectory(values[CommonOptions.data]).open(creating: creating, now: io.now())
+  defer { store.close() }
+  return try body(store)
+}
+
+/// Notes in the audit what the command line did.
+func audit(
+  _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:], now: Date
+) throws {
+  try AuditEntry.add(
+    database,
+    NewAuditEntry(actor: "cli", action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
+    now: now)
+}

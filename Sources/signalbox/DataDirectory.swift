@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import OpenSSL
+import Reactor
+import Store
+import Synchronization
+
+/// The folder that holds everything: `signalbox.sqlite`, and `secret.key`, which opens the credentials in it.
+final class DataDirectory: Sendable {
+  /// Who may hold the folder at the same time.
+  enum Lock: Sendable {
+    /// For a server, or for what replaces its file: alone.
+    case exclusive
+    /// For a command that delivers a push of its own: beside others like it, but not beside a server, which would take
+    /// up the push as well.
+    case shared
+  }
+
+  let path: String
+  private let held = Mutex<Int32?>(nil)
+
+  var database: String { path + "/signalbox.sqlite" }
+  var keyFile: String { path + "/secret.key" }
+
+  /// Names a folder; nothing is looked at yet.
+  init(_ path: String) { self.path = path }
+
+  deinit { unlock() }
+
+  /// Whether there is a database in it.
+  var exists: Bool { access(database, F_OK) == 0 }
+
+  /// Makes the folder, for its owner alone, unless it is there.
+  func create() throws {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+      guard isFolder.boolValue else { throw CommandFailure("\(path) is no folder. Name another one with --data.") }
+      return
+    }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw CommandFailure("\(path) cannot be made: \(error.localizedDescription) Name another folder with --data.")
+    }
+  }
+
+  /// Opens the store, and brings its schema up to date.
+  ///
+  /// - Parameters:
+  ///   - creating: makes folder, key and database if they are missing; otherwise a folder without a database is told.
+  ///   - now: the time of the migration.
+  func open(creating: Bool = false, readers: Int = 1, now: Date) throws -> Store {
+    if creating { try create() } else { try mustExist() }
+    return try Store.open(path: database, sealer: try key(), readers: readers, now: now)
+  }
+
+  /// As ``open(creating:readers:now:)`` with `creating`, for a server: takes the lock first and keeps it, so that the
+  /// file is not replaced between the two.
+  ///
+  /// - Returns: nil if somebody else holds the folder.
+  func openAlone(readers: Int, now: Date) throws -> Store? {
+    try create()
+    _ = try key()
+    guard try lock() else { return nil }
+    do {
+      return try open(creating: true, readers: readers, now: now)
+    } catch {
+      unlock()
+      throw error
+    }
+  }
+
+  /// The key; made only beside a new database, because a new key opens nothing that is there.
+  func key() throws -> SealingKey {
+    if let key = try SealingKey.load(path: keyFile) { return key }
+    guard !exists else {
+      throw CommandFailure(
+        "\(keyFile) is missing, and without it the stored credentials cannot be opened. Put it back from a backup; "
+          + "if there is none, run: head -c 32 /dev/urandom | basenc --base64url > \(keyFile); chmod 600 \(keyFile) "
+          + "– and upload every certificate and key again.")
+    }
+    return try SealingKey.loadOrCreate(path: keyFile)
+  }
+
+  /// - Throws: what to do if there is no database.
+  func mustExist() throws {
+    guard exists else {
+      throw CommandFailure(
+        "there is no \(database). Name the data folder with --data or SIGNALBOX_DATA.")
+    }
+  }
+
+  /// Takes the lock, and keeps it until ``unlock()`` or the end of the process, however that ends. Does not wait.
+  ///
+  /// It stands on `secret.key`, which every server has; the database itself has SQLite's own locks.
+  ///
+  /// - Returns: false if another process, or another object of this one, holds it in a way that excludes this.
+  func lock(_ kind: Lock = .exclusive) throws -> Bool {
+    try held.withLock { held in
+      if held != nil { return true }
+      let file = Glibc.open(keyFile, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { throw SystemError("open \(keyFile)") }
+      if flock(file, (kind == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 {
+        held = file
+        return true
+      }
+      let error = SystemError("flock \(keyFile)")
+      Glibc.close(file)
+      guard error.number == EWOULDBLOCK else { throw error }
+      return false
+    }
+  }
+
+  /// Gives the lock back.
+  func unlock() {
+    held.withLock { held in
+      if let file = held { Glibc.close(file) }
+      held = nil
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import Arguments
+import Foundation
+import Store
+
+/// `signalbox devices export`: in pages, whatever the number.
+enum DevicesExportCommand {
+  private static let format = Option(
+    "format", "format", "ndjson or csv.", default: DeviceImport.Format.ndjson, showing: "ndjson"
+  ) { text throws(BadValue) in
+    guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is neither ndjson nor csv") }
+    return format
+  }
+
+  static let command = Command<Action>(
+    "export", "Writes devices to standard output, first registered first.",
+    discussion: "What it writes can be imported again. It holds whole tokens: keep it from other people's eyes.",
+    parameters: [format.parameter] + DevicesCommand.filterParameters + [CommonOptions.data.parameter]
+  ) { values, io in
+    var count = 0
+    try withStore(values, io) { store in
+      if let header = DeviceExport.header(values[format]) { io.write(header) }
+      try DevicesCommand.forEachPage(store, values, order: .oldestFirst, limit: 0) { page, apps in
+        io.write(page.map { DeviceExport.line($0, app: apps[$0.appID] ?? "", values[format]) }.joined())
+        count += page.count
+        io.progress("\(count) devices")
+      }
+    }
+    io.endProgress()
+    return ExitCode.done
+  }
+}

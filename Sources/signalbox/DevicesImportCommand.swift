@@ -1,0 +1,114 @@
+import Arguments
+import Foundation
+import Push
+import SQLite
+import Store
+
+/// `signalbox devices import FILE`: streamed, whatever the size.
+enum DevicesImportCommand {
+  private static let file = Argument<String>("file", "The file; - is standard input.")
+  private static let format = Option<DeviceImport.Format?>(
+    "format", "format", "ndjson or csv; otherwise told by the file's name."
+  ) { text throws(BadValue) in
+    guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is neither ndjson nor csv") }
+    return format
+  }
+  private static let app = Option<String?>("app", "bundle-id", "The app of lines that name none.")
+  private static let environment = Option<Environment?>(
+    "environment", "environment", "The environment of lines that name none.", Environment.parse)
+  private static let platform = Option<Platform?>(
+    "platform", "platform", "The platform of lines that name none.", Platform.parse)
+  private static let dryRun = Flag("dry-run", "Looks at every line, and keeps nothing.")
+
+  static let command = Command<Action>(
+    "import", "Registers the devices of a file.",
+    discussion: """
+      NDJSON: one device a line, as the body of PUT /api/v1/devices. CSV: a header line with the same names (app, \
+      environment, platform, token, alias, tags, registration_id, name), tags separated by blanks. Lines that are \
+      wrong are named on standard error and left out; the rest is kept. Exit 0 only if every line was right.
+      """,
+    parameters: [
+      file.parameter, format.parameter, app.parameter, environment.parameter, platform.parameter, dryRun.parameter,
+      CommonOptions.data.parameter, CommonOptions.json.parameter,
+    ]
+  ) { values, io in
+    let path = values[file]
+    guard let format = values[format] ?? guess(path) else {
+      throw CommandFailure.usage("Say --format ndjson or --format csv: the name of the file does not tell it.")
+    }
+    var defaults: [String: JSONValue] = [:]
+    if let app = values[app] { defaults["app"] = .string(app) }
+    if let environment = values[environment] { defaults["environment"] = .string(environment.rawValue) }
+    if let platform = values[platform] { defaults["platform"] = .string(platform.rawValue) }
+    let report = try withStore(values, io) { store in
+      var run = DeviceImportRun(store: store, isDryRun: values[dryRun], now: io.now()) { rejected in
+        io.endProgress()
+        io.writeError("\(singleLine(rejected.description))\n")
+      }
+      let source = try Source(path: path, io: io)
+      defer { source.close() }
+      try run.take(DeviceLineParser(format: format, defaults: defaults), from: source) { report in
+        io.progress("\(report.added + report.updated) registered, \(report.rejected) rejected\(source.part)")
+      }
+      io.endProgress()
+      let report = run.report
+      if !values[dryRun] {
+        try store.writeSync { database in
+          try audit(
+            database, "device.import", "devices",
+            ["added": .number(report.added), "updated": .number(report.updated)], now: io.now())
+        }
+      }
+      return report
+    }
+    if values[CommonOptions.json] {
+      io.print(report.json.text(pretty: true))
+    } else {
+      let kept = values[dryRun] ? " (dry run: nothing was kept)" : ""
+      io.print(
+        "\(report.lines) devices: \(report.added) added, \(report.updated) updated, \(report.rejected) rejected\(kept)."
+      )
+    }
+    return report.rejected == 0 ? ExitCode.done : ExitCode.failed
+  }
+
+  private static func guess(_ path: String) -> DeviceImport.Format? {
+    switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+    case "csv": .csv
+    case "ndjson", "jsonl": .ndjson
+    default: nil
+    }
+  }
+
+  /// A file or standard input.
+  struct Source {
+    private let handle: FileHandle?
+    private let io: CommandIO
+    private let size: UInt64
+
+    init(path: String, io: CommandIO) throws {
+      self.io = io
+      do {
+        handle = path == "-" ? nil : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        size = try handle?.seekToEnd() ?? 0
+        try handle?.seek(toOffset: 0)
+      } catch {
+        throw CommandFailure("\(path): \(error.localizedDescription)")
+      }
+    }
+
+    /// The next bytes; empty at the end.
+    func next() throws -> Data {
+      let count = 256 * 1024
+      return try handle.map { try $0.read(upToCount: count) ?? Data() } ?? io.read(count)
+    }
+
+    /// As `, 17 %`; empty if the size is not known.
+    var part: String {
+      guard let handle, size > 0, let offset = try? handle.offset() else { return "" }  // only for show
+      return ", \(offset * 100 / size) %"
+    }
+
+    func close() { try? handle?.close() }  // nothing was written
+  }
+}

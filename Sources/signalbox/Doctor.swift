@@ -1,0 +1,193 @@
+import Certificates
+import Foundation
+import Glibc
+import OpenSSL
+import Push
+import SQLite
+import Store
+
+/// Looks an installation over. Changes nothing, and works beside a running server.
+struct Doctor {
+  /// One thing looked at.
+  struct Finding: Sendable, Hashable {
+    enum Level: String, Sendable, CaseIterable {
+      case ok, warning, error
+    }
+
+    /// What was looked at, as `secret.key`.
+    let subject: String
+    let level: Level
+    let message: String
+    /// What to do; nil if nothing is to be done.
+    var remedy: String?
+  }
+
+  let directory: DataDirectory
+  let environment: [String: String]
+  let now: Date
+
+  /// Everything that can be seen on this machine.
+  func findings() -> [Finding] {
+    guard access(directory.path, F_OK) == 0 else {
+      return [
+        Finding(
+          subject: "data", level: .error, message: "there is no folder \(directory.path)",
+          remedy: "Name it with --data or SIGNALBOX_DATA; signalbox serve makes a new one.")
+      ] + [clock(latest: nil), trustStore()]
+    }
+    var findings = [folder(), keyFile()]
+    var latest: Date?
+    if directory.exists {
+      findings += database(&latest)
+    } else {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning, message: "there is no \(directory.database) yet",
+          remedy: "signalbox serve makes one; or name another folder with --data."))
+    }
+    return findings + [clock(latest: latest), trustStore()]
+  }
+
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : nil
+  }
+
+  private func folder() -> Finding {
+    let path = directory.path
+    guard let mode = mode(path), mode & S_IFMT == S_IFDIR else {
+      return Finding(
+        subject: "data", level: .error, message: "\(path) is no folder", remedy: "Name another one with --data.")
+    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else {
+      return Finding(
+        subject: "data", level: .error, message: "this user may not write to \(path)",
+        remedy: "Run it as the owner of the folder, or: chown -R $(id -un) \(path)")
+    }
+    guard mode & 0o077 == 0 else {
+      return Finding(
+        subject: "data", level: .warning, message: "others may look into \(path) (mode \(octal(mode)))",
+        remedy: "chmod 700 \(path)")
+    }
+    return Finding(subject: "data", level: .ok, message: "\(path) is readable by its owner alone")
+  }
+
+  private func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
+
+  private func keyFile() -> Finding {
+    do {
+      if let key = try SealingKey.load(path: directory.keyFile) {
+        return Finding(subject: "secret.key", level: .ok, message: "\(key), readable by its owner alone")
+      }
+      guard directory.exists else {
+        return Finding(subject: "secret.key", level: .ok, message: "not there yet; it is made with the database")
+      }
+      return Finding(
+        subject: "secret.key", level: .error, message: "\(directory.keyFile) is missing",
+        remedy: "Put it back from a backup: without it no stored credential can be opened.")
+    } catch {
+      return Finding(subject: "secret.key", level: .error, message: "\(error)", remedy: "As the message says.")
+    }
+  }
+
+  // MARK: The database
+
+  private func database(_ latest: inout Date?) -> [Finding] {
+    var findings: [Finding] = []
+    if let mode = mode(directory.database), mode & 0o077 != 0 {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning, message: "others may read \(directory.database) (mode \(octal(mode)))",
+          remedy: "chmod 600 \(directory.database)"))
+    }
+    do {
+      let database = try Database(path: directory.database, mode: .reader)
+      defer { database.close() }
+      let pending = try Schema.migrator.pending(database)
+      let faults = try database.integrityCheck(limit: 3)
+      findings.append(
+        faults.isEmpty
+          ? Finding(subject: "database", level: .ok, message: "every page and every reference is sound")
+          : Finding(
+            subject: "database", level: .error, message: "damaged: \(faults.joined(separator: "; "))",
+            remedy: "Stop the server, keep a copy of the file, then: signalbox restore <backup>"))
+      findings.append(
+        pending.isEmpty
+          ? Finding(subject: "schema", level: .ok, message: "up to date")
+          : Finding(subject: "schema", level: .ok, message: "\(pending.count) steps are done at the next start"))
+      guard faults.isEmpty, pending.isEmpty else { return findings }
+      latest = try database.fetchOne(
+        "SELECT max(coalesce((SELECT max(at) FROM audit), 0), coalesce((SELECT max(created_at) FROM pushes), 0))"
+      ) { Date(timeIntervalSince1970: Double($0.int64(0)) / 1000) }
+      return try findings + credentials(database) + apps(database)
+    } catch let error as MigrationError {
+      return findings + [
+        Finding(
+          subject: "schema", level: .error, message: "\(error)",
+          remedy: "Start the version that wrote it, or restore a backup.")
+      ]
+    } catch {
+      return findings + [
+        Finding(
+          subject: "database", level: .error, message: "\(error)",
+          remedy: "Stop the server, keep a copy of the file, then: signalbox restore <backup>")
+      ]
+    }
+  }
+
+  private func credentials(_ database: Database) throws -> [Finding] {
+    let report = try CertificateTracker.report(database, now: now)
+    var findings = report.findings.filter { $0.band.needsSomebody }.map { finding in
+      let isOver = finding.band == .expired || finding.band == .notYetValid
+      let end = finding.item.notAfter.map { " until \($0.text)" } ?? ""
+      return Finding(
+        subject: "certificate", level: isOver ? .error : .warning,
+        message: "\(singleLine(finding.item.name)): \(finding.band.rawValue)\(end)",
+        remedy: "Renew it in the developer account, then: signalbox certificates add <file> --app … --use-for …")
+    }
+    findings += report.unreadable.map {
+      Finding(
+        subject: "certificate", level: .error, message: "\(singleLine($0.name)): \(singleLine($0.reason))",
+        remedy: "Upload it again.")
+    }
+    // A key that is missing or damaged was told already.
+    if let key = try? SealingKey.load(path: directory.keyFile) {
+      findings += try TrackedCertificate.unreadable(database, sealer: key).map {
+        Finding(
+          subject: "certificate", level: .error,
+          message: "\(singleLine($0.details.name)): secret.key does not open it",
+          remedy: "Put back the key with which it was stored, or upload it again.")
+      }
+    }
+    if findings.isEmpty {
+      findings = [
+        Finding(
+          subject: "certificate", level: .ok,
+          message: "none of \(report.findings.count) ends within \(report.withinDays) days")
+      ]
+    }
+    return findings
+  }
+
+  /// Apps with devices that nothing can reach, or whose credential was refused.
+  private func apps(_ database: Database) throws -> [Finding] {
+    try AppOverview.all(database).flatMap { app in
+      Environment.allCases.compactMap { environment -> Finding? in
+        let count = app.count(environment: environment, platform: .ios, state: .active)
+        let credential = app.credentials.first { $0.provider == .apns && $0.environment == environment }
+        if let credential, credential.health == .refused {
+          return Finding(
+            subject: "app", level: .error,
+            message: "\(app.app.bundleID) \(environment.rawValue): the credential was refused last"
+              + (credential.lastRefusal.map { " (\($0))" } ?? ""),
+            remedy: Reason.of(credential.lastRefusal ?? "").remedy)
+        }
+        guard credential == nil, count > 0 else { return nil }
+        return Finding(
+          subject: "app", level: .warning,
+          message: "\(app.app.bundleID) has \(count) \(environment.rawValue) devices and nothing to send with",
+          remedy: "signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue)")
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Push
+import Store
+
+/// What `send` says of a push: counts, and every reason with its remedy.
+struct SendReportText {
+  private let push: PushRecord
+  private let app: App
+  private let reasons: [Delivery.ReasonCount]
+
+  init(_ store: Store, _ push: PushRecord) throws {
+    self.push = push
+    (app, reasons) = try store.readSync { database in
+      (try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id))
+    }
+  }
+
+  /// 0 only if nothing failed: every device was accepted, or, without `--wait`, the server has it.
+  func exitCode(isDryRun: Bool, isWaited: Bool) -> Int32 {
+    switch push.state {
+    case .finished:
+      let counts = push.counts
+      return counts.accepted + (isDryRun ? counts.skipped : 0) == counts.total ? ExitCode.done : ExitCode.failed
+    case .queued, .sending: return isWaited ? ExitCode.failed : ExitCode.done
+    case .cancelled, .failed: return ExitCode.failed
+    }
+  }
+
+  var lines: [String] {
+    var lines = ["\(push.uid)  \(app.bundleID) \(push.environment.rawValue): \(headline)"]
+    if let error = push.error { lines.append("  \(singleLine(error))") }
+    for reason in reasons {
+      let count = "\(reason.count)"
+      let padded = String(repeating: " ", count: max(0, 8 - count.count)) + count
+      var line = "\(padded)  \(reason.outcome.name)"
+      if let word = reason.reason {
+        let known = Reason.of(word)
+        line += "  \(word): \(known.cause) \(known.remedy)"
+      }
+      lines.append(singleLine(line))
+    }
+    return lines
+  }
+
+  private var headline: String {
+    switch push.state {
+    case .queued: "queued; the running server delivers it"
+    case .sending: "under way, \(push.counts.total) of \(push.target ?? 0) devices"
+    case .finished, .cancelled, .failed: "\(push.state.rawValue), \(push.counts.total) of \(push.target ?? 0) devices"
+    }
+  }
+
+  /// Members of the API's schema `Push`.
+  var json: JSONValue {
+    let counts = push.counts
+    return [
+      "id": .string(push.uid), "state": .string(push.state.rawValue), "error": .optional(push.error),
+      "app": .string(app.bundleID), "environment": .string(push.environment.rawValue),
+      "counts": [
+        "target": .number(push.target ?? 0), "accepted": .number(counts.accepted), "failed": .number(counts.failed),
+        "dead_token": .number(counts.deadToken), "skipped": .number(counts.skipped),
+        "unknown": .number(counts.unknown), "pending": .number(push.pending ?? 0),
+      ],
+      "reasons": .array(
+        reasons.compactMap { reason in
+          guard let word = reason.reason else { return nil }
+          let known = Reason.of(word)
+          return [
+            "outcome": .string(reason.outcome.name), "reason": .string(word), "count": .number(reason.count),
+            "cause": .string(known.cause), "remedy": .string(known.remedy), "who": .string(known.actor.rawValue),
+          ]
+        }),
+      "source": .string(push.source), "created_at": .string(push.createdAt.text),
+      "started_at": .optional(push.startedAt), "finished_at": .optional(push.finishedAt),
+    ]
+  }
+}

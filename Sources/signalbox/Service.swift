@@ -1,0 +1,148 @@
+import Console
+import Delivery
+import Foundation
+import HTTPServer
+import Logging
+import OpenSSL
+import Providers
+import Push
+import Reactor
+import Simulator
+import Store
+
+/// Everything that `serve` runs, from the data folder to the listening port.
+final class Service: Sendable {
+  /// What a service is told.
+  struct Options: Sendable {
+    var data = DataDirectory("./data")
+    var listen = SocketAddress("127.0.0.1:8080")
+    /// The folder with `Templates` and `Public`.
+    var resources = "."
+    var isDemo = false
+    var tls: TLSContext?
+    var trustedProxies: [AddressRange] = []
+    /// Where people reach it; nil: as it listens.
+    var address: String?
+    var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
+    var passwordCost = Console.PasswordCost.normal
+    var isStrict = true
+    var clock: @Sendable () -> Date = { Date() }
+  }
+
+  /// Where it listens.
+  let address: SocketAddress
+  /// What to type into a browser.
+  let url: String
+  let console: Console
+  let simulator: APNsSimulator?
+  let store: Store
+
+  private let options: Options
+  private let server: Server
+  private let engine: DeliveryEngine
+  private let routes: CredentialRoutes
+  private let loop: EventLoop
+  private let pool: BlockingPool
+  private let delivery: Task<Void, any Error>
+
+  /// Opens the store, starts delivery and the simulator, and listens.
+  ///
+  /// - Throws: `CommandFailure` if another server holds the folder; whatever cannot be opened.
+  init(_ options: Options) async throws {
+    self.options = options
+    let clock = options.clock
+    guard let store = try options.data.openAlone(readers: 4, now: clock()) else {
+      throw CommandFailure(
+        "Another signalbox holds \(options.data.path). Stop it, or name another folder with --data.")
+    }
+    self.store = store
+    loop = try EventLoop(name: "delivery")
+    pool = BlockingPool(name: "blocking", threads: 2)
+    simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
+    let (simulator, log) = (simulator, options.log)
+    routes = CredentialRoutes(
+      store: store, loop: loop, resolver: pool,
+      simulator: { environment in
+        simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
+      }, clock: clock)
+    engine = DeliveryEngine(store: store, routes: routes, clock: clock, log: log)
+
+    let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
+    guard let listen else { throw CommandFailure("There is no address to listen on.") }
+    // The port may be chosen by the system: the address that people use is then known only after listening.
+    let scheme = options.tls == nil ? "http" : "https"
+    var configuration = Console.Configuration(
+      templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
+      address: options.address ?? "\(scheme)://\(listen)", version: Signalbox.version)
+    configuration.trustedProxies = options.trustedProxies
+    configuration.passwordCost = options.passwordCost
+    configuration.isStrict = options.isStrict
+    console = try Console(
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
+      log: log)
+    server = Server(Self.serverConfiguration(listen, options), console.router())
+    address = try await server.start()
+    url = options.address ?? "\(scheme)://\(address)"
+    let engine = engine
+    delivery = Task { try await engine.run() }
+    log.notice("listening", ["address": url])
+  }
+
+  private static func simulator(_ store: Store, _ loop: EventLoop, _ options: Options) async throws -> APNsSimulator {
+    var configuration = APNsSimulator.Configuration()
+    configuration.phones = try await PhoneBook.open(StoredPhones(store, clock: options.clock), log: options.log)
+    configuration.log = options.log.labelled("Simulator")
+    configuration.now = options.clock
+    let simulator = try APNsSimulator(configuration: configuration)
+    try await simulator.start()
+    try await DemoInstallation.install(store: store, phones: simulator.phones, now: options.clock())
+    return simulator
+  }
+
+  private static func serverConfiguration(_ listen: SocketAddress, _ options: Options) -> ServerConfiguration {
+    var configuration = ServerConfiguration(address: listen)
+    configuration.tls = options.tls
+    let log = options.log.labelled("HTTPServer")
+    configuration.accessLog = { entry in
+      // Without the query: it can hold a sign-in link or somebody's alias.
+      let path = entry.target?.prefix { $0 != "?" } ?? "-"
+      log.info(
+        "request",
+        [
+          "method": entry.method?.rawValue ?? "-", "path": Redaction.masking(String(path)), "status": entry.status,
+          "bytes": entry.bytes, "ms": entry.duration.milliseconds, "from": entry.remoteAddress?.host ?? "-",
+          "request": entry.requestID,
+        ])
+    }
+    configuration.errorLog = { failure in
+      log.error("request broke off", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
+    }
+    return configuration
+  }
+
+  /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
+  func stop(within limit: Duration = .seconds(10)) async {
+    await server.stop(within: limit)
+    engine.stop()
+    let delivery = delivery
+    await withTaskGroup { group in
+      group.addTask { _ = await delivery.result }
+      group.addTask { try? await Task.sleep(for: limit) }  // cancelled as soon as delivery has ended
+      await group.next()
+      group.cancelAll()
+    }
+    routes.stop()
+    await simulator?.stop()
+    loop.stop()
+    pool.stop()
+    store.close()
+    options.data.unlock()
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds.
+  fileprivate var milliseconds: Int64 {
+    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import OpenSSL
+import Push
+import Store
+import Testing
+
+@testable import signalbox
+
+@Suite("signalbox apps, users, tokens, certificates")
+struct AdministrationTests {
+  @Test("every command has help, and wrong usage ends with 64 and says how it is called")
+  func usage() async throws {
+    try await CommandRunner.with { box in
+      let help = await box.run("--help")
+      #expect(help.code == 0 && help.output.contains("check-certificates") && help.output.contains("SUBCOMMANDS"))
+      #expect(await box.run("--version").output == Signalbox.version + "\n")
+      #expect(await box.run("devices", "import", "-h").output.contains("env: SIGNALBOX_DATA"))
+      let wrong = await box.run("devices", "imprt")
+      #expect(wrong.code == 64 && wrong.output.isEmpty)
+      #expect(
+        wrong.errors == """
+          signalbox: error: There is no command “imprt”. Did you mean “import”?
+          Usage: signalbox devices <subcommand>
+            See 'signalbox devices --help' for more information.
+
+          """)
+      #expect(await box.run().code == 64)
+      #expect(await box.run("check-certificates", "--within", "soon").code == 64)
+    }
+  }
+
+  @Test("without a database a command that only looks fails and says so, and makes nothing")
+  func nothingThere() async throws {
+    try await CommandRunner.with { box in
+      for words in [
+        ["apps", "list"], ["users", "list"], ["tokens", "list"], ["devices", "list"], ["certificates", "list"],
+      ] {
+        let result = await box.run(words)
+        #expect(result.code == 1)
+        #expect(
+          result.errors
+            == "signalbox: error: there is no \(box.data)/signalbox.sqlite. Name the data folder with --data or "
+            + "SIGNALBOX_DATA.\n")
+      }
+      #expect(!FileManager.default.fileExists(atPath: box.data))
+    }
+  }
+
+  @Test("the data folder and its files are for their owner alone; without the key nothing is opened")
+  func files() async throws {
+    try await CommandRunner.with { box in
+      #expect(await box.run("apps", "add", "com.example.shop", "--name", "Shop").code == 0)
+      for (path, mode) in [("", 0o700), ("/secret.key", 0o600), ("/signalbox.sqlite", 0o600)] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: box.data + path)
+        #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+      }
+      try FileManager.default.removeItem(atPath: box.data + "/secret.key")
+      let result = await box.run("apps", "list")
+      #expect(result.code == 1 && result.errors.contains("secret.key is missing"))
+      #expect(!FileManager.default.fileExists(atPath: box.data + "/secret.key"))
+    }
+  }
+
+  @Test("apps are added, listed, shown and removed")
+  func apps() async throws {
+    try await CommandRunner.with { box in
+      let added = await box.run("apps", "add", "com.example.shop", "--name", "Shop", "--alias-rule", "jpush", "--json")
+      #expect(added.code == 0 && added.json?["bundle_id"] == "com.example.shop")
+      let twice = await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      #expect(twice.code == 1 && twice.errors.contains("another app with this bundle id"))
+      let bad = await box.run("apps", "add", "com example", "--name", "x")
+      #expect(bad.code == 1 && bad.errors.contains("bundle id: A bundle id has parts of letters"))
+      await box.run("apps", "add", "com.example.other", "--name", "Other")
+      let list = await box.run("apps", "list")
+      #expect(list.lines.count == 3 && list.lines[1].hasPrefix("com.example.other  Other"))
+      #expect(await box.run("apps", "list", "--json").json?.array?.count == 2)
+      #expect(await box.run("apps", "show", "com.example.shop").output.contains("alias rule   jpush"))
+      let missing = await box.run("apps", "show", "com.example.sho")
+      #expect(missing.code == 1 && missing.errors.contains("There are: com.example.other, com.example.shop"))
+      #expect(await box.run("apps", "remove", "com.example.other").code == 0)
+      #expect(await box.run("apps", "list", "--json").json?.array?.count == 1)
+    }
+  }
+
+  @Test("an app with devices goes only by force")
+  func appWithDevices() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let token = String(repeating: "0a", count: 32)
+      let csv = "app,environment,platform,token\ncom.example.shop,production,ios,\(token)\n"
+      #expect(await box.run("devices", "import", "-", "--format", "csv", input: csv).code == 0)
+      let refused = await box.run("apps", "remove", "com.example.shop")
+      #expect(refused.code == 1 && refused.errors.contains("has 1 devices and 0 pushes"))
+      #expect(await box.run("apps", "remove", "com.example.shop", "--force").code == 0)
+      #expect(await box.run("devices", "list", "--json").json == [])
+    }
+  }
+
+  @Test("a person is added with a one-time link, whose hash alone is kept")
+  func users() async throws {
+    try await CommandRunner.with { box in
+      let added = await box.run("users", "add", "lin@example.com", "--role", "admin")
+      let path = try #require(added.lines.first)
+      #expect(added.code == 0 && path.hasPrefix("/session/setup?token="))
+      let token = path.replacing("/session/setup?token=", with: "")
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      let link = try store.readSync {
+        try SignInLink.find($0, hash: Digest.sha256(Array(token.utf8)), now: CommandRunner.noon)
+      }
+      #expect(link?.purpose == .invitation && link?.expiresAt == CommandRunner.noon + 86_400)
+      let next = await box.run("users", "link", "LIN@example.com", "--json")
+      #expect(next.json?["path"]?.string?.hasPrefix("/session/setup?token=") == true)
+      let old = try store.readSync {
+        try SignInLink.find($0, hash: Digest.sha256(Array(token.utf8)), now: CommandRunner.noon)
+      }
+      #expect(old == nil)
+      #expect(await box.run("users", "add", "lin@example.com", "--role", "viewer").code == 1)
+      #expect(await box.run("users", "add", "lin", "--role", "viewer").code == 1)
+      #expect(await box.run("users", "add", "a@b", "--role", "boss").code == 64)
+      let list = await box.run("users", "list", "--json")
+      #expect(list.json?.array?.first?["state"] == "invited" && list.json?.array?.first?["role"] == "admin")
+      #expect(await box.run("users", "remove", "lin@example.com").code == 0)
+      #expect(await box.run("users", "remove", "lin@example.com").code == 1)
+    }
+  }
+
+  @Test("the only administrator cannot be removed")
+  func lastAdministrator() async throws {
+    try await CommandRunner.with { box in
+      await box.run("users", "add", "lin@example.com", "--role", "admin")
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      try store.writeSync { database in
+        let user = try #require(try User.find(database, name: "lin@example.com"))
+        try User.setPassword(database, id: user.id, hash: "x")
+      }
+      let result = await box.run("users", "remove", "lin@example.com")
+      #expect(result.code == 1 && result.errors.contains("the only administrator"))
+    }
+  }
+
+  @Test("a token is shown once, kept as its hash, listed without it, and revoked")
+  func tokens() async throws {
+    try await CommandRunner.with { box in
+      let added = await box.run("tokens", "add", "cron", "--role", "viewer", "--expires-in", "30d")
+      let text = try #require(added.lines.first)
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      let hash = Digest.sha256(Array(text.utf8))
+      let token = try #require(try store.readSync { try APIToken.find($0, hash: hash, now: CommandRunner.noon) })
+      #expect(token.scopes == ["viewer"] && token.expiresAt == CommandRunner.noon + 30 * 86_400)
+      let list = await box.run("tokens", "list")
+      #expect(list.output.contains("cron") && !list.output.contains(text))
+      #expect(await box.run("tokens", "remove", "\(token.id)").code == 0)
+      #expect(try store.readSync { try APIToken.find($0, hash: hash, now: CommandRunner.noon) } == nil)
+      #expect(await box.run("tokens", "remove", "\(token.id)").code == 1)
+      #expect(await box.run("tokens", "remove", "99").code == 1)
+      #expect(await box.run("tokens", "list", "--json").json?.array?.first?["state"] == "revoked")
+    }
+  }
+
+  @Test("a certificate is kept, bound, shown, and not removed while an app needs it")
+  func certificates() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let key = try PrivateKey.generateP256().pkcs8PEM
+      let path = try box.file("AuthKey_ABCDE12345.p8", key)
+      let missing = await box.run("certificates", "add", path)
+      #expect(missing.code == 1 && missing.errors.contains("team_id: Give the team id"))
+      let words = ["certificates", "add", path, "--team-id", "TEAM123456"]
+      #expect(await box.run(words + ["--use-for", "production"]).code == 64)
+      let added = await box.run(words + ["--app", "com.example.shop", "--use-for", "production", "--json"])
+      #expect(added.code == 0 && added.json?["kind"] == "apns_key")
+      #expect(added.json?["used_by"] == [["app": "com.example.shop", "environment": "production"]])
+      #expect(!added.output.contains("PRIVATE KEY"))
+      let id = try #require(added.json?["id"]?.integer)
+      #expect(await box.run("certificates", "list").output.contains("com.example.shop/production"))
+      #expect(await box.run("certificates", "show", "\(id)").output.contains("ABCDE12345"))
+      let refused = await box.run("certificates", "remove", "\(id)")
+      #expect(refused.code == 1 && refused.errors.contains("still needed by com.example.shop (apns, production)"))
+      await box.run("apps", "remove", "com.example.shop")
+      #expect(await box.run("certificates", "remove", "\(id)").code == 0)
+      #expect(await box.run("certificates", "show", "\(id)").code == 1)
+    }
+  }
+
+  @Test("inspect keeps nothing, and says why a file is refused")
+  func inspect() async throws {
+    try await CommandRunner.with { box in
+      let path = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      let result = await box.run("inspect", path, "--json")
+      #expect(result.code == 0 && result.json?["kind"] == "apns_key")
+      let text = try box.file("note.pem", "hello")
+      let refused = await box.run("inspect", text)
+      #expect(refused.code == 1 && refused.errors.hasPrefix("signalbox: error: \(text): "))
+      #expect(await box.run("inspect", box.folder + "/none").code == 1)
+      #expect(await box.run("inspect").code == 64)
+      #expect(!FileManager.default.fileExists(atPath: box.data))
+    }
+  }
+
+  @Test("what the command line changes stands in the audit")
+  func audit() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      await box.run("users", "add", "lin@example.com", "--role", "admin")
+      await box.run("tokens", "add", "cron")
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      let lines = try store.readSync { try AuditEntry.list($0, limit: 10).items.map(\.entry) }
+      #expect(lines.map(\.action) == ["token.create", "user.create", "app.create"])
+      #expect(lines.allSatisfy { $0.actor == "cli" })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Push
+import Store
+import Testing
+
+@testable import signalbox
+
+@Suite("signalbox devices")
+struct DevicesCommandTests {
+  private func token(_ number: Int) -> String {
+    String(repeating: "0", count: 8 - String(number, radix: 16).count) + String(number, radix: 16)
+      + String(repeating: "ab", count: 28)
+  }
+
+  private func line(_ number: Int, _ rest: String = "", app: String = "com.example.shop") -> String {
+    #"{"app":"\#(app)","environment":"production","platform":"ios","token":"\#(token(number))"\#(rest)}"# + "\n"
+  }
+
+  private func withApp(_ body: (CommandRunner) async throws -> Void) async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop", "--alias-rule", "jpush")
+      try await body(box)
+    }
+  }
+
+  @Test("right lines are kept, wrong ones named with number and reason; then the exit code is 1")
+  func rejected() async throws {
+    try await withApp { box in
+      let text =
+        line(1, #","alias":"anna","tags":["a"]"#) + line(2, app: "com.example.none") + "nonsense\n"
+        + line(3, #","alias":"an-na""#) + line(1, #","tags":["b"]"#)
+      let path = try box.file("devices.ndjson", text)
+      let result = await box.run("devices", "import", path)
+      #expect(result.code == 1)
+      #expect(result.output == "5 devices: 1 added, 1 updated, 3 rejected.\n")
+      let errors = result.errors.split(separator: "\n")
+      #expect(errors.count == 3)
+      #expect(errors.contains("line 2: app: There is no app “com.example.none”; add it first."))
+      #expect(errors.contains { $0.hasPrefix("line 3: ") })
+      #expect(errors.contains { $0.hasPrefix("line 4: alias: “-” must not stand in an alias") })
+      let json = await box.run("devices", "import", path, "--json").json
+      #expect(json?["lines"] == 5 && json?["added"] == 0 && json?["updated"] == 2 && json?["rejected"] == 3)
+      #expect(json?["errors"]?.array?.count == 3)
+      let list = await box.run("devices", "list", "--json")
+      #expect(list.json?.array?.count == 1 && list.json?.array?.first?["tags"] == ["b"])
+      #expect(list.json?.array?.first?["alias"] == "anna")
+    }
+  }
+
+  @Test("the form is told by the name, or by --format; a dry run keeps nothing")
+  func forms() async throws {
+    try await withApp { box in
+      let csv = "token,alias\n\(token(1)),anna\n\(token(2)),\n"
+      #expect(await box.run("devices", "import", "-", input: csv).code == 64)
+      let words = [
+        "devices", "import", try box.file("a.csv", csv), "--app", "com.example.shop", "--environment", "development",
+        "--platform", "ios",
+      ]
+      let dry = await box.run(words + ["--dry-run"])
+      #expect(dry.code == 0 && dry.output.hasPrefix("2 devices: 2 added, 0 updated, 0 rejected (dry run"))
+      #expect(await box.run("devices", "list", "--json").json == [])
+      #expect(await box.run(words).output == "2 devices: 2 added, 0 updated, 0 rejected.\n")
+      #expect(await box.run("devices", "import", box.folder + "/none.csv").code == 1)
+      let header = await box.run("devices", "import", "-", "--format", "csv", input: "colour\nred\n")
+      #expect(header.code == 1 && header.errors.hasPrefix("line 1: The header's column “colour” is unknown"))
+    }
+  }
+
+  @Test("several thousand devices go in and out again unchanged", arguments: ["ndjson", "csv"])
+  func roundTrip(format: String) async throws {
+    try await withApp { box in
+      let text = (1...2500).map { line($0, $0.isMultiple(of: 2) ? #","tags":["even"]"# : "") }.joined()
+      let first = await box.run("devices", "import", "-", "--format", "ndjson", input: text)
+      #expect(first.output == "2500 devices: 2500 added, 0 updated, 0 rejected.\n")
+      let export = await box.run("devices", "export", "--format", format)
+      #expect(export.code == 0)
+      await box.run("apps", "remove", "com.example.shop", "--force")
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let second = await box.run("devices", "import", "-", "--format", format, input: export.output)
+      #expect(second.output == "2500 devices: 2500 added, 0 updated, 0 rejected.\n" && second.errors.isEmpty)
+      #expect(await box.run("devices", "list", "--tag", "even", "--limit", "0", "--json").json?.array?.count == 1250)
+    }
+  }
+
+  @Test("a person at a terminal sees how far it is, on standard error alone")
+  func progress() async throws {
+    try await withApp { box in
+      let path = try box.file("a.ndjson", line(1) + "nonsense\n")
+      let watched = await box.run(["devices", "import", path], isWatched: true)
+      #expect(watched.errors.contains("1 rejected, 100 %") && watched.errors.hasSuffix("\r\u{1B}[K"))
+      #expect(watched.output == "2 devices: 1 added, 0 updated, 1 rejected.\n")
+      #expect(await box.run("devices", "import", path).errors.contains("%") == false)
+    }
+  }
+
+  @Test("a list is narrowed down, and ends where it should")
+  func list() async throws {
+    try await withApp { box in
+      let text = (1...5).map { line($0, #","alias":"user\#($0)""#) }.joined()
+      await box.run("devices", "import", "-", "--format", "ndjson", input: text)
+      let two = await box.run("devices", "list", "--limit", "2")
+      #expect(two.lines.count == 3 && two.lines[1].contains("user5") && two.lines[2].contains("user4"))
+      #expect(await box.run("devices", "list", "--alias", "user3", "--json").json?.array?.count == 1)
+      #expect(await box.run("devices", "list", "--token", "00000002", "--json").json?.array?.count == 1)
+      #expect(await box.run("devices", "list", "--token", "xyz").code == 64)
+      #expect(await box.run("devices", "list", "--environment", "development", "--json").json == [])
+      #expect(await box.run("devices", "list", "--state", "asleep").code == 64)
+      #expect(await box.run("devices", "list", "--app", "com.example.none").code == 1)
+      #expect(!two.output.contains(token(5)), "a list shows no whole token")
+    }
+  }
+
+  @Test("devices are removed by their numbers; one that is not there is told")
+  func remove() async throws {
+    try await withApp { box in
+      await box.run("devices", "import", "-", "--format", "ndjson", input: line(1) + line(2))
+      let result = await box.run("devices", "remove", "1", "99")
+      #expect(result.code == 1 && result.output == "Removed 1 of 2.\n")
+      #expect(result.errors == "signalbox: error: There is no device 99.\n")
+      #expect(await box.run("devices", "remove", "x").code == 64)
+      #expect(await box.run("devices", "list", "--json").json?.array?.count == 1)
+    }
+  }
+}

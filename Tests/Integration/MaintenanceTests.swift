@@ -1,0 +1,192 @@
+import Foundation
+import OpenSSL
+import Push
+import Reactor
+import SQLite
+import Store
+import Testing
+
+@testable import signalbox
+
+@Suite("signalbox backup, restore, doctor")
+struct MaintenanceTests {
+  private func apps(_ box: CommandRunner) async -> [String] {
+    await box.run("apps", "list", "--json").json?.array?.compactMap { $0["bundle_id"]?.string } ?? []
+  }
+
+  @Test("a backup is restored; what was there is kept aside")
+  func backupAndRestore() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let backup = box.folder + "/copy.sqlite"
+      #expect(await box.run("backup", backup).code == 0)
+      #expect(await box.run("backup", backup).code == 1, "a backup overwrites nothing")
+      await box.run("apps", "add", "com.example.two", "--name", "Two")
+      let restored = await box.run("restore", backup)
+      #expect(restored.code == 0 && restored.errors.isEmpty)
+      #expect(await apps(box) == ["com.example.one"])
+      let aside = box.data + "/signalbox.sqlite.before-restore-20261120T120000Z"
+      #expect(restored.output.contains(aside))
+      let database = try Database(path: aside)
+      #expect(try App.all(database).count == 2)
+      database.close()
+      #expect(await box.run("restore", backup).code == 0, "also twice in the same second")
+    }
+  }
+
+  @Test("a backup is taken while somebody holds the folder, but not restored")
+  func locked() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let server = DataDirectory(box.data)
+      let holds = try server.lock()
+      let another = try DataDirectory(box.data).lock(.shared)
+      #expect(holds && !another)
+      let backup = box.folder + "/copy.sqlite"
+      #expect(await box.run("backup", backup).code == 0)
+      let refused = await box.run("restore", backup)
+      #expect(refused.code == 1 && refused.errors.contains("in use by a running signalbox"))
+      server.unlock()
+      #expect(await box.run("restore", backup).code == 0)
+    }
+  }
+
+  @Test("several may share the lock; then none has it alone")
+  func sharedLock() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let (one, other) = (DataDirectory(box.data), DataDirectory(box.data))
+      let shared = [try one.lock(.shared), try other.lock(.shared)]
+      let alone = try DataDirectory(box.data).lock()
+      #expect(shared == [true, true] && !alone)
+      one.unlock()
+      other.unlock()
+      let later = try DataDirectory(box.data).lock()
+      #expect(later)
+    }
+  }
+
+  @Test("a damaged, foreign, newer or empty file is refused, and nothing is changed")
+  func refused() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let text = try box.file("text", "no database at all, but long enough to be looked at as one by SQLite" + "\n")
+      let foreign = box.folder + "/foreign.sqlite"
+      let other = try Database(path: foreign)
+      try other.script("CREATE TABLE t(x)")
+      other.close()
+      let newer = box.folder + "/newer.sqlite"
+      await box.run("backup", newer)
+      let future = try Database(path: newer)
+      try future.run("INSERT INTO migrations(id, applied_at) VALUES ('2999-01-01 more', 0)")
+      future.close()
+      let damaged = box.folder + "/damaged.sqlite"
+      await box.run("backup", damaged)
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: damaged))
+      for page in 2..<12 where (page + 1) * 4096 <= bytes.count {
+        bytes.replaceSubrange(page * 4096..<page * 4096 + 200, with: Data(repeating: 0xff, count: 200))
+      }
+      try bytes.write(to: URL(fileURLWithPath: damaged))
+      for (path, words) in [
+        (text, "is damaged or no backup"), (foreign, "another program's database"), (newer, "newer version"),
+        (damaged, "damaged"), (try box.file("empty", ""), "it is no backup"), (box.folder + "/none", "No such file"),
+      ] {
+        let result = await box.run("restore", path)
+        #expect(result.code == 1 && result.errors.contains(words), "\(path): \(result.errors)")
+      }
+      #expect(await apps(box) == ["com.example.one"])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: box.data).allSatisfy { !$0.contains("restor") })
+    }
+  }
+
+  @Test("a backup of another server tells what this server's key does not open")
+  func otherKey() async throws {
+    try await CommandRunner.with { box in
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      await box.run("certificates", "add", key, "--team-id", "TEAM123456")
+      let backup = box.folder + "/copy.sqlite"
+      await box.run("backup", backup)
+      let elsewhere = ["SIGNALBOX_DATA": box.folder + "/new"]
+      let fresh = await box.run("restore", backup, environment: elsewhere)
+      #expect(fresh.code == 0 && fresh.errors.contains("put the one of the backup's server there"))
+      try FileManager.default.removeItem(atPath: box.folder + "/new")
+      await box.run("apps", "add", "com.example.one", "--name", "One", environment: elsewhere)
+      let other = await box.run("restore", backup, environment: elsewhere)
+      #expect(other.code == 0 && other.errors.contains("does not open: "))
+      let doctor = await box.run("doctor", environment: elsewhere)
+      #expect(doctor.code == 1 && doctor.output.contains("secret.key does not open it"))
+    }
+  }
+
+  /// A bundle with a root of the name that APNs' servers stand under.
+  private func trust(_ box: CommandRunner, name: String = "USERTrust RSA Certification Authority") throws -> [String:
+    String]
+  {
+    let authority = try CertificateAuthority(
+      subject: [.commonName(name)], notBefore: CommandRunner.noon - 86_400, notAfter: CommandRunner.noon + 86_400)
+    return ["SSL_CERT_FILE": try box.file("bundle.pem", authority.certificate.pem)]
+  }
+
+  @Test("doctor finds nothing wrong with a new installation")
+  func healthy() async throws {
+    try await CommandRunner.with { box in
+      let trust = try trust(box)
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let result = await box.run("doctor", environment: trust)
+      #expect(result.code == 0, "\(result.output)")
+      #expect(result.lines.allSatisfy { $0.hasPrefix("OK       ") })
+      let json = await box.run("doctor", "--json", environment: trust).json
+      let subjects = json?.array?.compactMap { $0["subject"]?.string } ?? []
+      #expect(subjects == ["data", "secret.key", "database", "schema", "certificate", "clock", "trust store"])
+    }
+  }
+
+  @Test("doctor names what is wrong, each with its remedy")
+  func unhealthy() async throws {
+    try await CommandRunner.with { box in
+      #expect(await box.run("doctor").output.contains("ERROR    data: there is no folder"))
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let line =
+        #"{"app":"com.example.one","environment":"production","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
+      await box.run("devices", "import", "-", "--format", "ndjson", input: line)
+      for (path, mode) in [("", 0o755), ("/secret.key", 0o644), ("/signalbox.sqlite", 0o644)] {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: box.data + path)
+      }
+      let result = await box.run(
+        "doctor", environment: try trust(box, name: "Another"), now: CommandRunner.noon - 3600)
+      #expect(result.code == 1)
+      for text in [
+        "WARNING  data: others may look into \(box.data) (mode 755). Remedy: chmod 700 \(box.data)",
+        "WARNING  database: others may read \(box.data)/signalbox.sqlite (mode 644). Remedy: chmod 600",
+        "WARNING  app: com.example.one has 1 production devices and nothing to send with. Remedy: signalbox",
+        "ERROR    clock: 2026-11-20T11:00:00Z is before the latest entry, 2026-11-20T12:00:00Z. Remedy: ",
+        "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificates, but not the root of APNs",
+        "ERROR    secret.key: \(box.data)/secret.key may be read by others (mode 644)",
+      ] {
+        #expect(result.output.contains(text), "\(text)\n\(result.output)")
+      }
+    }
+  }
+
+  @Test("doctor tries the servers that credentials name, if asked")
+  func network() async throws {
+    try await CommandRunner.with { box in
+      let trust = try trust(box)
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      let address = try #require(SocketAddress(host: "127.0.0.1", port: 0))
+      let listener = try Socket.listen(on: address)
+      let port = try Socket.localAddress(of: listener).port
+      #expect(
+        await box.run(
+          "certificates", "add", key, "--team-id", "TEAM123456", "--app", "com.example.one", "--use-for", "production",
+          "--endpoint", "127.0.0.1:\(port)"
+        ).code == 0)
+      let open = await box.run("doctor", "--network", environment: trust)
+      #expect(open.code == 0 && open.output.contains("OK       127.0.0.1:\(port): reached at 127.0.0.1:\(port)"))
+      close(listener)
+      let closed = await box.run("doctor", "--network", environment: trust)
+      #expect(closed.code == 1 && closed.output.contains("ERROR    127.0.0.1:\(port): 127.0.0.1:\(port): "))
+    }
+  }
+}

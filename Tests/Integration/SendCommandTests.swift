@@ -1,0 +1,153 @@
+import Delivery
+import Foundation
+import Logging
+import OpenSSL
+import Push
+import Reactor
+import Simulator
+import Store
+import Testing
+
+@testable import signalbox
+
+@Suite("signalbox send")
+struct SendCommandTests {
+  private let app = "com.example.shop"
+
+  /// An app with a key whose pushes go to a simulator, and three phones: anna's with the tag `beta`, ben's, and one
+  /// without the app.
+  private func withSimulator(_ body: (CommandRunner, APNsSimulator) async throws -> Void) async throws {
+    try await CommandRunner.with { box in
+      let simulator = try APNsSimulator()
+      let port = try await simulator.start().development.port
+      await box.run("apps", "add", app, "--name", "Shop")
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      let added = await box.run(
+        "certificates", "add", key, "--team-id", "TEAM123456", "--app", app, "--use-for", "development",
+        "--endpoint", "127.0.0.1:\(port)", "--trust", try box.file("ca.pem", simulator.authorityPEM))
+      #expect(added.code == 0, "\(added.errors)")
+      var lines = ""
+      for (name, rest) in [("anna", #","tags":["beta"]"#), ("ben", ""), ("gone", "")] {
+        let phone = try simulator.phones.add(NewPhone(name: name, environment: .development, topic: app))
+        lines += #"{"app":"\#(app)","environment":"development","platform":"ios","token":"\#(phone.token.hexadecimal)""#
+        lines += #","alias":"\#(name)"\#(rest)}"# + "\n"
+        if name == "gone" { _ = try simulator.phones.uninstall(phone.id, now: Date() + 5) }
+      }
+      #expect(await box.run("devices", "import", "-", "--format", "ndjson", input: lines, now: Date()).code == 0)
+      do { try await body(box, simulator) } catch {
+        await simulator.stop()
+        throw error
+      }
+      await simulator.stop()
+    }
+  }
+
+  private func send(_ box: CommandRunner, _ words: String..., input: String = "") async -> CommandResult {
+    await box.run(["send", "--app", app, "--environment", "development"] + words, input: input, now: Date())
+  }
+
+  @Test("without a server it delivers by itself, and exits with 0 if every device was accepted")
+  func delivered() async throws {
+    try await withSimulator { box, simulator in
+      let result = await send(box, "--tag", "beta", "--title", "Hello", "--body", "From cron", "--badge", "3")
+      #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+      #expect(result.lines.count == 2)
+      #expect(result.lines[0].hasSuffix("com.example.shop development: finished, 1 of 1 devices"))
+      #expect(result.lines[1] == "       1  accepted")
+      #expect(simulator.counters(.development).byStatus == [200: 1])
+      let both = await send(box, "--alias", "anna", "--alias", "ben", "--body", "x", "--json")
+      #expect(both.json?["counts"]?["accepted"] == 2 && both.json?["state"] == "finished")
+      #expect(both.json?["source"] == "cli")
+      let payload = try box.file("payload.json", #"{"aps":{"alert":"raw"}}"#)
+      #expect(await send(box, "--alias", "ben", "--payload", payload).code == 0)
+    }
+  }
+
+  @Test("a device that is refused is told with reason and remedy, and the exit code is 1")
+  func refused() async throws {
+    try await withSimulator { box, _ in
+      let result = await send(box, "--broadcast", "--body", "x")
+      #expect(result.code == 1)
+      #expect(result.lines.first?.hasSuffix("finished, 3 of 3 devices") == true)
+      #expect(result.output.contains("       2  accepted\n"))
+      #expect(result.output.contains("       1  dead_token  Unregistered: "))
+      let again = await send(box, "--alias", "gone", "--body", "x")
+      #expect(again.code == 1 && again.errors.contains("No active device of com.example.shop in development fits"))
+    }
+  }
+
+  @Test("a dry run checks everything and sends nothing")
+  func dryRun() async throws {
+    try await withSimulator { box, simulator in
+      let result = await send(box, "--broadcast", "--body", "x", "--dry-run")
+      #expect(result.code == 0 && result.output.contains("       3  skipped  DryRun: "), "\(result)")
+      #expect(simulator.counters(.development).requests == 0)
+    }
+  }
+
+  @Test("a push that cannot be sent at all says why")
+  func noCredential() async throws {
+    try await withSimulator { box, _ in
+      let line =
+        #"{"app":"\#(app)","environment":"production","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
+      await box.run("devices", "import", "-", "--format", "ndjson", input: line)
+      let result = await box.run("send", "--app", app, "--environment", "production", "--broadcast", "--body", "x")
+      #expect(result.code == 1 && result.output.contains("The app has no key or certificate for production."))
+    }
+  }
+
+  @Test("the audience is said, and only in one way; what is wrong is told by its field")
+  func wrong() async throws {
+    try await withSimulator { box, simulator in
+      #expect(await send(box, "--body", "x").code == 64)
+      #expect(await send(box, "--body", "x", "--broadcast", "--tag", "beta").code == 64)
+      #expect(await box.run("send", "--app", app, "--broadcast", "--body", "x").code == 64)
+      #expect(await send(box, "--broadcast", "--body", "x", "--badge", "many").code == 64)
+      let empty = await send(box, "--broadcast")
+      #expect(empty.code == 1 && empty.errors.hasPrefix("signalbox: error: notification: "), "\(empty.errors)")
+      let priority = await send(box, "--broadcast", "--body", "x", "--priority", "urgent")
+      #expect(priority.code == 1 && priority.errors.contains("options.priority: Must be one of high, normal, low"))
+      let large = await send(box, "--broadcast", "--body", String(repeating: "x", count: 5000))
+      #expect(large.code == 1)
+      let token = await send(box, "--device", "xyz", "--body", "x")
+      #expect(token.code == 1 && token.errors.contains("audience.device_token[0]: "))
+      let json = await send(box, "--broadcast", "--payload", "-", input: "{")
+      #expect(json.code == 1 && json.errors.hasPrefix("signalbox: error: -: "))
+      #expect(simulator.counters(.development).requests == 0)
+      let store = try DataDirectory(box.data).open(now: Date())
+      defer { store.close() }
+      #expect(try store.readSync { try PushRecord.list($0, PushFilter(), limit: 10).items.isEmpty })
+    }
+  }
+
+  @Test("beside a running server it leaves the push to that, and --wait waits for the end")
+  func besideServer() async throws {
+    try await withSimulator { box, simulator in
+      let directory = DataDirectory(box.data)
+      let store = try directory.open(readers: 2, now: Date())
+      let isServer = try directory.lock()
+      #expect(isServer)
+      let queued = await send(box, "--alias", "anna", "--body", "x")
+      #expect(queued.code == 0 && queued.output.contains("queued; the running server delivers it"))
+      #expect(simulator.counters(.development).requests == 0)
+      let tired = await send(box, "--alias", "anna", "--body", "x", "--wait", "--timeout", "0")
+      #expect(tired.code == 1 && tired.output.contains("queued"))
+
+      let loop = try EventLoop(name: "test")
+      let pool = BlockingPool(name: "test", threads: 1)
+      let routes = CredentialRoutes(store: store, loop: loop, resolver: pool)
+      let engine = DeliveryEngine(store: store, routes: routes, log: Logger(label: "test", sink: MemorySink()))
+      let running = Task { try await engine.run() }
+      let waited = await send(box, "--alias", "ben", "--body", "x", "--wait", "--timeout", "60")
+      #expect(waited.code == 0 && waited.output.contains("finished, 1 of 1 devices"), "\(waited)")
+      engine.stop()
+      try await running.value
+      #expect(simulator.counters(.development).byStatus == [200: 3])
+      routes.stop()
+      loop.stop()
+      pool.stop()
+      store.close()
+      directory.unlock()
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import OpenSSL
+import Push
+import Reactor
+import Testing
+
+@testable import Simulator
+
+/// Other people's clients against the simulated APNs.
+@Suite("Simulated APNs with others")
+struct SimulatorInteropTests {
+  private static let curl = "/usr/bin/curl"
+  private static let python = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_PYTHON"]
+
+  private static func run(_ tool: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // A leftover in the temporary folder harms nobody.
+    defer { try? FileManager.default.removeItem(at: folder) }
+    // A file, not a pipe: other children of this process would inherit a pipe's end and keep it open.
+    let file = folder.appending(path: "output")
+    try Data().write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    defer { handle.closeFile() }
+    let process = Process()
+    process.executableURL = URL(filePath: tool)
+    process.arguments = arguments
+    process.standardOutput = handle
+    process.standardError = handle
+    try process.run()
+    let pool = BlockingPool(name: "process", threads: 1)
+    defer { pool.stop() }
+    try await pool.run { [process] in process.waitUntilExit() }
+    return (process.terminationStatus, try String(contentsOf: file, encoding: .utf8))
+  }
+
+  /// Files with these texts, for tools that want files.
+  private static func withFiles(_ texts: [String], _ body: ([String]) async throws -> Void) async throws {
+    let files = texts.map { text in
+      (FileManager.default.temporaryDirectory.appending(path: UUID().uuidString), text)
+    }
+    // Leftovers in the temporary folder harm nobody.
+    defer { for (file, _) in files { try? FileManager.default.removeItem(at: file) } }
+    for (file, text) in files { try Data(text.utf8).write(to: file) }
+    try await body(files.map(\.0.path))
+  }
+
+  @Test("curl --http2 posts a push with a signed token, as Apple's documentation shows")
+  func curl() async throws {
+    try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")
+    try await SimulatorScene.run { scene in
+      let port = try #require(scene.simulator.endpoint(.development)?.port)
+      try await Self.withFiles([scene.simulator.authorityPEM]) { files in
+        func post(_ token: String, _ authorization: String, host: String = "localhost") async throws -> String {
+          let (status, output) = try await Self.run(
+            Self.curl,
+            [
+              "-sS", "--http2", "--max-time", "20", "--cacert", files[0], "-w", " %{http_version} %{http_code}",
+              "-H", "authorization: \(authorization)", "-H", "apns-topic: \(SimulatorScene.topic)",
+              "-H", "apns-push-type: alert", "-H", "apns-id: eabeae54-14a8-11e5-b60b-1697f925ec7b",
+              "-d", #"{"aps":{"alert":"from curl"}}"#, "https://\(host):\(port)/3/device/\(token)",
+            ])
+          #expect(status == 0, "\(output)")
+          return output
+        }
+        let bearer = try scene.bearer()
+        #expect(try await post(scene.phone.tokenHex, bearer) == " 2 200")
+        #expect(try await post(scene.phone.tokenHex, bearer, host: "127.0.0.1") == " 2 200")
+        let received = try #require(scene.book.phone(scene.phone.id)?.received)
+        #expect(received.map(\.payload) == [#"{"aps":{"alert":"from curl"}}"#])
+        #expect(received.map(\.duplicates) == [1])
+        #expect(received.map(\.apnsID) == ["eabeae54-14a8-11e5-b60b-1697f925ec7b"])
+        #expect(
+          try await post(scene.phone.tokenHex, String(bearer.dropLast(4)) + "AAAA")
+            == #"{"reason":"InvalidProviderToken"} 2 403"#)
+        #expect(
+          try await post(String(repeating: "0", count: 64), bearer) == #"{"reason":"BadDeviceToken"} 2 400"#)
+        try scene.book.uninstall(scene.phone.id, now: Date(timeIntervalSince1970: 1_700_000_000))
+        #expect(
+          try await post(scene.phone.tokenHex, bearer)
+            == #"{"reason":"Unregistered","timestamp":1700000000000} 2 410"#)
+      }
+    }
+  }
+
+  private static let script = """
+    import asyncio, json, ssl, sys
+    from aioapns import APNs, NotificationRequest, PushType
+    from aioapns.connection import APNsTLSClientProtocol
+    host, port, authority, key, key_id, team, topic, good, bad = sys.argv[1:10]
+    class Simulated(APNsTLSClientProtocol):
+        APNS_SERVER = host
+        APNS_PORT = int(port)
+    async def main():
+        client = APNs(key=open(key).read(), key_id=key_id, team_id=team, topic=topic, use_sandbox=True,
+                      ssl_context=ssl.create_default_context(cafile=authority))
+        client.pool.protocol_class = Simulated
+        async def send(token, number):
+            request = NotificationRequest(device_token=token, message={"aps": {"alert": "from aioapns %d" % number}},
+                                          time_to_live=60, priority=10, push_type=PushType.ALERT)
+            result = await client.send_notification(request)
+            return [result.status, result.description, result.timestamp]
+        first = [await send(good, 0), await send(bad, 1)]
+        rest = await asyncio.gather(*(send(good, 2 + number) for number in range(40)))
+        print(json.dumps({"first": first, "rest": sorted({answer[0] for answer in rest})}))
+        client.pool.close()
+    asyncio.run(asyncio.wait_for(main(), 60))
+    """
+
+  @Test(
+    "aioapns, with a .p8 key and without ALPN, sends to a phone",
+    .enabled(if: python != nil, "SIGNALBOX_TEST_PYTHON is not set: script/test sets it"))
+  func aioapns() async throws {
+    let python = try #require(Self.python)
+    try await SimulatorScene.run { scene in
+      let endpoint = try #require(scene.simulator.endpoint(.development))
+      let removed = try scene.book.add(
+        NewPhone(name: "Removed", environment: .development, topic: SimulatorScene.topic))
+      try scene.book.uninstall(removed.id, now: Date(timeIntervalSince1970: 1_700_000_000))
+      try await Self.withFiles([scene.simulator.authorityPEM, scene.key.pkcs8PEM, Self.script]) { files in
+        let (status, output) = try await Self.run(
+          python,
+          [
+            files[2], endpoint.host, "\(endpoint.port)", files[0], files[1], SimulatorScene.keyID, SimulatorScene.team,
+            SimulatorScene.topic, scene.phone.tokenHex, removed.tokenHex,
+          ])
+        try #require(status == 0, "\(output)")
+        let answer = try JSONValue(parsing: Data((output.split(separator: "\n").last ?? "").utf8))
+        #expect(answer["first"] == [["200", .null, .null], ["410", "Unregistered", 1_700_000_000_000]])
+        #expect(answer["rest"] == ["200"])
+        let received = try #require(scene.book.phone(scene.phone.id)?.received)
+        #expect(received.count == 41)
+        #expect(received.last?.payload == #"{"aps": {"alert": "from aioapns 0"}}"#)
+      }
+    }
+  }
+}
