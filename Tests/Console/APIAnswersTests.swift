@@ -85,6 +85,7 @@ struct APIAnswersTests {
       Call(
         .put, credential, "/apps/\(Self.app)/credentials/development", 200,
         json: ["certificate": .integer(certificate), "endpoint": "localhost:2197"]),
+      Call(.put, credential, "/apps/\(Self.app)/credentials/production", 200, json: ["endpoint": "simulator"]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/development", 422, json: ["certificate": 999]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/staging", 404, json: ["certificate": 1]),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
