@@ -193,5 +193,6 @@ struct ConsoleScene: Sendable {
 
 /// Why a scene could not be played.
 enum SceneError: Error {
+  case noConnection
   case neverFinished(String)
 }
