@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTP2
 import OpenSSL
 public import Providers
 public import Push
@@ -21,19 +22,24 @@ public final class CredentialRoutes: RouteFinder {
   private let loop: EventLoop
   private let resolver: BlockingPool
   private let simulator: @Sendable (Environment) -> APNsEndpoint?
+  private let connections: ClientGroupConfiguration
   private let clock: @Sendable () -> Date
   private let open = Mutex<[Key: APNsRoute]>([:])
 
-  /// - Parameter simulator: where the built-in simulator listens; nil if it does not run.
+  /// - Parameters:
+  ///   - simulator: where the built-in simulator listens; nil if it does not run.
+  ///   - connections: limits and time-outs of the connections of each credential.
   public init(
     store: Store, loop: EventLoop, resolver: BlockingPool,
     simulator: @escaping @Sendable (Environment) -> APNsEndpoint? = { _ in nil },
+    connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.store = store
     self.loop = loop
     self.resolver = resolver
     self.simulator = simulator
+    self.connections = connections
     self.clock = clock
   }
 
@@ -54,7 +60,8 @@ public final class CredentialRoutes: RouteFinder {
     if let route = open.withLock({ $0[key] }) { return route }
     let credentials = try await credentials(credential.certificateID)
     let provider = try APNsProvider(
-      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, clock: clock, report: report)
+      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, configuration: connections,
+      clock: clock, report: report)
     let route = APNsRoute(credentialID: credential.id, provider: provider)
     return open.withLock { routes in
       if let first = routes[key] {
