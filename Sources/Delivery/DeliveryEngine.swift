@@ -160,7 +160,8 @@ public final class DeliveryEngine: Sendable {
   private func carryOut(_ id: Int64) async {
     guard let inbox = state.withLock({ $0.running[id]?.inbox }) else { return }
     let run = PushRun(
-      store: store, routes: routes, clock: clock, publish: { self.publish(id, $0) },
+      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock,
+      publish: { self.publish(id, $0) },
       isCancelled: { self.state.withLock { $0.running[id]?.isCancelled ?? false } }, inbox: inbox,
       report: { self.deliver($0) },
       setRoute: { route in self.state.withLock { $0.running[id]?.route = route } })

@@ -6,7 +6,7 @@ import Store
 
 /// One push under way: its audience in pages, results in batches.
 struct PushRun {
-  let store: Store
+  let store: PatientStore
   let routes: any RouteFinder
   let clock: @Sendable () -> Date
   let publish: @Sendable (PushProgress) -> Void

@@ -64,7 +64,7 @@ final class Service: Sendable {
       store: store, loop: loop, resolver: pool,
       simulator: { environment in
         simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
-      }, clock: clock)
+      }, clock: clock, log: log)
     engine = DeliveryEngine(store: store, routes: routes, clock: clock, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")

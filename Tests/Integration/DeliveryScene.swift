@@ -21,6 +21,7 @@ final class DeliveryScene: Sendable {
     var credentials = Credentials.key
     var connections = DeliveryScene.quick
     var clock: @Sendable () -> Date = { Date() }
+    var simulatorClock: @Sendable () -> Date = { Date() }
     /// Where the connections go instead of to the simulator: a proxy that is given the simulator's port.
     var detour: (@Sendable (UInt16) async throws -> UInt16)?
   }
@@ -61,16 +62,18 @@ final class DeliveryScene: Sendable {
     for environment in Push.Environment.allCases {
       guard let server = simulator.endpoint(environment) else { throw APNsSimulatorError.isRunning }
       let port = try await options.detour?(server.port) ?? server.port
-      try await store.write { [app] database in
+      _ = try await store.write { [app] database in
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: certificate,
           endpoint: "127.0.0.1:\(port)", trustPEM: String(decoding: server.trustPEM, as: UTF8.self), now: Date())
       }
     }
+    let logger = Logger(label: "test", level: .debug, sink: log)
     routes = CredentialRoutes(
-      store: store, loop: loop, resolver: pool, connections: options.connections, clock: options.clock)
+      store: store, loop: loop, resolver: pool, connections: options.connections, clock: options.clock, log: logger)
     engine = DeliveryEngine(
-      store: store, routes: routes, clock: options.clock, log: Logger(label: "test", level: .debug, sink: log))
+      store: store, routes: routes, clock: options.clock, pause: { try await Task.sleep(for: .milliseconds(50)) },
+      log: logger)
   }
 
   /// Sets everything up for the time of `body`.
@@ -80,6 +83,7 @@ final class DeliveryScene: Sendable {
     try await CommandRunner.with { box in
       var configuration = APNsSimulator.Configuration()
       configuration.stopTimeout = .milliseconds(200)
+      configuration.now = options.simulatorClock
       configuration.faults = [.development: faults, .production: faults]
       let simulator = try APNsSimulator(configuration: configuration)
       try await simulator.start()

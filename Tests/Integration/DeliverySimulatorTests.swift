@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Push
 import Simulator
@@ -23,7 +24,7 @@ struct DeliverySimulatorTests {
   @Test(
     "each kind of audience reaches whom it names and nobody else, with a key and with a certificate",
     arguments: [DeliveryScene.Options.Credentials.key, .certificate], Push.Environment.allCases)
-  func audiences(_ credentials: DeliveryScene.Options.Credentials, _ environment: Push.Environment) async throws {
+  func reached(_ credentials: DeliveryScene.Options.Credentials, _ environment: Push.Environment) async throws {
     var options = DeliveryScene.Options()
     options.credentials = credentials
     try await DeliveryScene.run(options) { scene in
