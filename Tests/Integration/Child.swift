@@ -29,7 +29,10 @@ final class Child: Sendable {
     // Files, not pipes: other children would inherit these, and nobody would see the end.
     process.standardOutput = try Self.newFile(output)
     process.standardError = try Self.newFile(errors)
-    process.terminationHandler = { [weak self] process in self?.end(process.terminationStatus) }
+    process.terminationHandler = { [weak self] process in
+      // As a shell says it.
+      self?.end(process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+    }
     try process.run()
   }
 
