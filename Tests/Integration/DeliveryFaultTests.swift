@@ -32,8 +32,10 @@ struct DeliveryFaultTests {
     Course(faults: "refuse=0.3,seed=3", accepted: 300) { $0.refused > 30 },
     Course(faults: "streams=1", devices: 150, accepted: 150) { $0.mostStreams == 1 },
     Course(faults: "refuse=0.1,goaway=30,delay=20ms,seed=4", accepted: 300) { $0.refused > 0 && $0.connections > 3 },
-    Course(faults: "cut=60") { $0.connections > 1 && $0.unanswered > 0 },
-    Course(faults: "cut=25,delay=5ms", devices: 150) { $0.connections > 1 && $0.unanswered > 0 },
+    Course(faults: "cut=60,streams=20", accepted: 100) { $0.connections > 1 && $0.unanswered > 0 },
+    Course(faults: "cut=25,delay=5ms,streams=8", devices: 150, accepted: 40) {
+      $0.connections > 1 && $0.unanswered > 0
+    },
     Course(faults: "reason=BadDeviceToken,share=0.1,refuse=0.1,seed=5", accepted: 200) {
       $0.byReason["BadDeviceToken", default: 0] > 0
     },
@@ -74,16 +76,16 @@ struct DeliveryFaultTests {
     var options = DeliveryScene.Options()
     options.connections.connection.requestTimeout = .milliseconds(500)
     try await DeliveryScene.run(options, faults: try Faults(parsing: "delay=2s")) { scene in
-      let phones = try await scene.add(20)
+      let phones = try await scene.add(8)
       let push = try await scene.deliver()
       let tally = try await scene.tally(push, phones)
-      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["unknown": 20], "\(tally)")
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["unknown": 8], "\(tally)")
       scene.simulator.faults(.development).set(Faults())
       let next = try await scene.deliver()
       let after = try await scene.tally(next, phones)
       // Late answers may still come on the connection: they are nobody's any more.
-      #expect(after.isWhole && after.outcomes == ["accepted": 20], "\(after)")
-      #expect(try await scene.tally(push, phones).outcomes == ["unknown": 20])
+      #expect(after.isWhole && after.outcomes == ["accepted": 8], "\(after)")
+      #expect(try await scene.tally(push, phones).outcomes == ["unknown": 8])
     }
   }
 

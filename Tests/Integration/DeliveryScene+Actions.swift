@@ -27,7 +27,7 @@ extension DeliveryScene {
       var registration = Registration(
         token: phone.token, environment: person.registeredAs ?? person.environment, platform: .ios)
       registration.alias = .set(person.name)
-      registration.registrationID = .set("rid-" + person.name)
+      registration.registrationID = .set("rid" + person.name)
       registration.tags = .set(person.tags)
       return registration
     }

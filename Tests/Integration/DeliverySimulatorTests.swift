@@ -18,7 +18,7 @@ struct DeliverySimulatorTests {
     (["tag": ["beta", "vip"], "tag_not": ["vip"]], ["ada"]),
     (["alias": ["cleo", "dora"]], ["cleo", "dora"]),
     (["alias": ["ada", "cleo"], "tag": ["vip"]], ["cleo"]),
-    (["registration_id": ["rid-dora"]], ["dora"]),
+    (["registration_id": ["riddora"]], ["dora"]),
   ]
 
   @Test(
