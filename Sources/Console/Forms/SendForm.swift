@@ -144,12 +144,15 @@ extension Form {
     case .rule(let rule):
       let lists = [
         ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
-        ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.hexadecimal)),
+        ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
       ]
       let used = lists.filter { !$0.1.isEmpty }
       let first = used.first?.0 ?? ""
       fields.append(("audience", first.hasPrefix("tag") ? "tag" : first))
-      fields += used.map { ($0.0, $0.1.joined(separator: $0.0.hasPrefix("tag") ? ", " : "\n")) }
+      fields += used.map { name, names in
+        if name == "device_token" { return (name, names.joined(separator: "\n")) }
+        return (name, Form.list(names, separator: name.hasPrefix("tag") ? ", " : "\n"))
+      }
     }
     let message = draft.notification
     let texts: [(String, String?)] = [
