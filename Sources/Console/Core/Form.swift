@@ -48,17 +48,25 @@ struct Form: Sendable {
   var all: [(name: String, value: String)] { fields }
 
   /// Words separated by blanks, commas or line ends. One that has such a character in it stands in quotes.
-  func words(_ name: String) -> [String] { Self.names(in: raw(name), separators: ", \n\t，、;") }
+  func words(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.wordSeparators) }
 
   /// Parts separated by commas or line ends, blanks inside kept. One that has such a character in it stands in quotes.
-  func parts(_ name: String) -> [String] { Self.names(in: raw(name), separators: ",\n，;") }
+  func parts(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.partSeparators) }
 
-  /// Names as ``words(_:)`` and ``parts(_:)`` read them.
-  static func list(_ names: [String], separator: String = ", ") -> String {
+  private static let wordSeparators = ", \n\t，、;"
+  private static let partSeparators = ",\n，;"
+
+  /// Names as ``words(_:)`` reads them, each on a line.
+  static func words(_ names: [String]) -> String { list(names, between: "\n", separators: wordSeparators) }
+
+  /// Names as ``parts(_:)`` reads them.
+  static func parts(_ names: [String]) -> String { list(names, between: ", ", separators: partSeparators) }
+
+  private static func list(_ names: [String], between: String, separators: String) -> String {
     names.map { name in
-      let isPlain = !name.hasPrefix("\"") && !name.contains { ", \n\t，、;".contains($0) }
+      let isPlain = !name.hasPrefix("\"") && !name.contains { separators.contains($0) }
       return isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
-    }.joined(separator: separator)
+    }.joined(separator: between)
   }
 
   private static func names(in text: String, separators: String) -> [String] {

@@ -41,8 +41,11 @@ struct SendForm {
       groups[group]?[field] = .string(isProse ? form.raw(field) : form[field])
     }
     for (field, group) in Self.numbers where !form[field].isEmpty {
-      if let number = Int64(form[field]) {
+      if let number = Int64(form[field]), !form[field].hasPrefix("+") {
         groups[group]?[field] = .integer(number)
+      } else if field == "badge", Int64(form[field]) != nil {
+        // “+1” is what JPush adds to a badge: the reader of the API's JSON has a word about it.
+        groups[group]?[field] = .string(form[field])
       } else {
         problems.append(
           Problem(field, code: "form.number", "Write a whole number; this is “{value}”.", ["value": form[field]]))
@@ -151,7 +154,7 @@ extension Form {
       fields.append(("audience", first.hasPrefix("tag") ? "tag" : first))
       fields += used.map { name, names in
         if name == "device_token" { return (name, names.joined(separator: "\n")) }
-        return (name, Form.list(names, separator: name.hasPrefix("tag") ? ", " : "\n"))
+        return (name, name.hasPrefix("tag") ? Form.parts(names) : Form.words(names))
       }
     }
     let message = draft.notification

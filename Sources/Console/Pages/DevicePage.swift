@@ -34,7 +34,7 @@ enum DevicePage {
     let facts = try await facts(page)
     let device = facts.device
     let form = Form([
-      ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.list(device.tags)),
+      ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.parts(device.tags)),
     ])
     return try show(page, facts, form, FieldErrors())
   }
