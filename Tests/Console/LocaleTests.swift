@@ -42,7 +42,7 @@ struct LocaleTests {
     var plain: [String: String] = [:]
     var literals: Set<String> = []
     for (name, text) in try files("Sources/Console", ".swift") {
-      for match in text.matches(of: /texts\(\s*"([a-zA-Z0-9_.]+)"/) { plain[String(match.1)] = name }
+      for match in text.matches(of: /texts\(\s*"([a-zA-Z0-9_.]+[a-zA-Z0-9_])"/) { plain[String(match.1)] = name }
       for match in text.matches(of: /"([a-z0-9_]+(?:\.[a-zA-Z0-9_]+)+)"/) { literals.insert(String(match.1)) }
     }
     return (plain, literals)

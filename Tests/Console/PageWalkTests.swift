@@ -67,6 +67,9 @@ struct PageWalkTests {
         for group in ["apps", "devices", "pushes", "deliveries", "certificates", "phones"] {
           #expect(addresses.ids[group]?.isEmpty == false, "the world has no \(group)")
         }
+        for state in DeviceState.allCases {
+          #expect(try await scene.count("devices WHERE state = \(state.rawValue)") > 0, "no device is \(state)")
+        }
       }
       let name = world == .hostile ? "\(SceneWorld.attack)@example.com" : "anna@example.com"
       var anna = try await scene.signIn(.admin, name: name)

@@ -15,6 +15,9 @@ enum SceneWorld: String, CaseIterable, Sendable {
   /// Markup, template tags, quotes, and a text that runs backwards.
   static let attack = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{csrf}}{{{csrf}}}\u{202E}שלום&lt;"
 
+  /// Devices are older than the pushes: what a provider says of a token before it was registered does not count.
+  private static let yesterday = ConsoleScene.noon.addingTimeInterval(-86_400)
+
   /// Where something stands in place of a route's parameters, most telling first.
   struct Addresses: Sendable {
     var ids: [String: [String]] = [:]
@@ -65,7 +68,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
   /// The demo, after two pushes: one that meets every kind of answer, one that nobody got.
   private static func demo(_ scene: ConsoleScene) async throws {
     let phones = try #require(scene.simulator).phones
-    try await DemoInstallation.install(store: scene.store, phones: phones, now: ConsoleScene.noon)
+    try await DemoInstallation.install(store: scene.store, phones: phones, now: yesterday)
     scene.provider.answer { member in
       switch member.id % 4 {
       case 0: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
@@ -126,7 +129,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
   private static func devicesAndPushes(_ scene: ConsoleScene, _ app: App, _ long: String) async throws {
     try await scene.store.write { database in
       var registrations: [Registration] = []
-      for number in 1...3 {
+      for number in 1...4 {
         var registration = Registration(token: ConsoleScene.token(number), environment: .production, platform: .ios)
         registration.alias = .set(number == 1 ? long : attack)
         registration.tags = .set([attack, "\(long)\(number)"])
@@ -134,13 +137,15 @@ enum SceneWorld: String, CaseIterable, Sendable {
         registration.registrationID = .set(attack)
         registrations.append(registration)
       }
-      _ = try Device.register(database, app: app.id, registrations, by: long, now: ConsoleScene.noon)
-      try Device.update(database, id: 1, alias: .set(attack), by: attack, now: ConsoleScene.noon)
+      _ = try Device.register(database, app: app.id, registrations, by: long, now: yesterday)
+      try Device.update(database, id: 1, alias: .set(attack), by: attack, now: yesterday)
     }
     scene.provider.answer { member in
-      member.id == 2
-        ? .outcome(.rejected(status: 400, reason: attack, tokenInvalidSince: nil))
-        : .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+      switch member.id {
+      case 2: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
+      case 4: .outcome(.rejected(status: 400, reason: attack, tokenInvalidSince: nil))
+      default: .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+      }
     }
     // Neither an app's id nor a title of that length can be read back: the page must do without the draft.
     var draft = PushDraft(
