@@ -33,8 +33,6 @@ struct ConsoleRouter {
   func finished() -> Router {
     var router = router
     let files = console.publicFiles
-    // What browsers ask for beside pages that name no icon, as an error that is plain text.
-    router.get("/favicon.ico") { _ in .redirect(to: "/icons/signalbox.svg", status: 308) }
     for folder in ["css", "js", "icons", "api"] {
       router.get("/\(folder)/*path") { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
