@@ -1,5 +1,10 @@
 import Store
+import Console
+import Simulator
+import Push
 import Testing
+
+@testable import signalbox
 
 extension InBrowser {
   @Suite("Every page")

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Reactor
 import Synchronization
+import Console
 import Testing
 
 @testable import signalbox

@@ -3,6 +3,8 @@ import OpenSSL
 import Store
 import Testing
 
+@testable import signalbox
+
 extension InBrowser {
   @Suite("Certificates")
   struct CertificateTests {

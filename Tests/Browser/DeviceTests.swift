@@ -1,4 +1,7 @@
+import Simulator
 import Testing
+
+@testable import signalbox
 
 extension InBrowser {
   @Suite("Devices")

@@ -1,5 +1,8 @@
 import Simulator
+import Push
 import Testing
+
+@testable import signalbox
 
 extension InBrowser {
   @Suite("Sending")

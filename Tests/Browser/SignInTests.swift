@@ -1,4 +1,7 @@
+import Console
 import Testing
+
+@testable import signalbox
 
 extension InBrowser {
   @Suite("Signing in")
