@@ -44,7 +44,7 @@ struct PushPreview: Sendable {
     guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
     return PushPreview(
       draft, app: app, credential: credential, count: try await count(draft, app, page.store),
-      address: page.console.configuration.address, now: page.now)
+      address: page.address, now: page.now)
   }
 
   static func noApp(_ name: String) -> Problem {
