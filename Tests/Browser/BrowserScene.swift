@@ -76,11 +76,11 @@ struct BrowserScene: Sendable {
   }
 
   func press(_ label: String) async throws {
-    try await browser.find(xpath: "//button[normalize-space()=\"\(label)\"]").click()
+    try await browser.click(xpath: "//button[normalize-space()=\"\(label)\"]")
   }
 
   func follow(_ label: String, in place: String = "//main") async throws {
-    try await browser.find(xpath: "\(place)//a[normalize-space()=\"\(label)\"]").click()
+    try await browser.click(xpath: "\(place)//a[normalize-space()=\"\(label)\"]")
   }
 
   func choose(_ name: String, _ value: String) async throws {
@@ -128,7 +128,7 @@ struct BrowserScene: Sendable {
 
 /// A clock that stands until it is moved.
 final class StandingClock: Sendable {
-  private let moment = Mutex(Date())
+  private let moment = Mutex(Date(timeIntervalSince1970: 1_900_000_000))
 
   var now: Date { moment.withLock { $0 } }
 

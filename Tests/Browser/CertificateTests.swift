@@ -66,12 +66,11 @@ extension InBrowser {
         try await scene.open("/apps")
         try await scene.follow("Shop")
         let panel = "//section[@aria-labelledby='development']"
-        try await scene.browser.find(xpath: panel + "//summary").click()
-        try await scene.browser.find(
-          xpath: panel + "//select[@name='certificate']/option[contains(.,'Apple Push Services')]"
-        ).click()
-        try await scene.browser.find(xpath: panel + "//input[@value='simulator']").click()
-        try await scene.browser.find(xpath: panel + "//button[.='Bind']").click()
+        try await scene.browser.click(xpath: panel + "//summary")
+        try await scene.browser.click(
+          xpath: panel + "//select[@name='certificate']/option[contains(.,'Apple Push Services')]")
+        try await scene.browser.click(xpath: panel + "//input[@value='simulator']")
+        try await scene.browser.click(xpath: panel + "//button[.='Bind']")
         try await scene.sees("From now on pushes are sent with this.")
         try await scene.sees("Apple Push Services", in: panel + "//p[@class='sentence']")
       }

@@ -12,9 +12,7 @@ extension InBrowser {
       "<77366f0d c4a4f2f4 9de70bf4 00112233 44556677 8899aabb ccddeeff 5a1b2c3d>"
 
     private func press(_ scene: BrowserScene, _ label: String) async throws {
-      try await scene.browser.find(
-        xpath: scene.phone(Self.phone) + "//button[normalize-space()='\(label)']"
-      ).click()
+      try await scene.browser.click(xpath: scene.phone(Self.phone) + "//button[normalize-space()='\(label)']")
     }
 
     private func send(_ scene: BrowserScene, _ text: String) async throws {
@@ -37,13 +35,13 @@ extension InBrowser {
         try await send(scene, "is somebody there?")
         try await scene.sees(count: 1, of: "dead_token")
         try await scene.sees("410 Unregistered", in: "//tbody//td")
-        try await scene.sees("410 Unregistered", in: "//*[@class='reason']")
+        try await scene.sees("Unregistered", in: "//*[@class='reason']")
 
-        try await scene.browser.find(xpath: "//tbody//th/a").click()
+        try await scene.browser.click(xpath: "//tbody//th/a")
         try await scene.heading("One delivery")
         try await scene.sees(":status: 410", in: "//pre")
         try await scene.open("/devices?q=\(token)")
-        try await scene.browser.find(xpath: "//tbody//th/a").click()
+        try await scene.browser.click(xpath: "//tbody//th/a")
         try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag dead']")
         try await scene.sees("The provider says since")
         try await scene.sees("Declared dead by the provider")
@@ -76,7 +74,7 @@ extension InBrowser {
         try await scene.fill("badge", "3")
         try await scene.press("Review")
         try await scene.heading("Send a push")
-        try await scene.sees("bytes", beside: "device_token")
+        try await scene.sees("This text has lost part of the token", beside: "device_token")
         #expect(try await scene.value("device_token") == Self.lossy)
         #expect(try await scene.value("title") == "Typed “with care” & <love>")
         #expect(try await scene.value("body") == "First line\nsecond line")
@@ -92,7 +90,7 @@ extension InBrowser {
         try await scene.fill("alias", "usr_lin")
         try await scene.fill("tags", "beta, 北京")
         try await scene.press("Register a device")
-        try await scene.sees("bytes", beside: "token")
+        try await scene.sees("This text has lost part of the token", beside: "token")
         #expect(try await scene.value("alias") == "usr_lin")
         #expect(try await scene.value("tags") == "beta, 北京")
         try await scene.fill("token", Self.described)
@@ -125,7 +123,7 @@ extension InBrowser {
           """
           token,environment,platform,alias,tags
           \(tokens[0]),development,ios,usr_one,beta
-          \(Self.lossy.prefix(20)),development,ios,usr_two,beta
+          abc123,development,ios,usr_two,beta
           \(tokens[1]),production,ios,usr_three,
           """)
         try await scene.press("Import devices")

@@ -25,7 +25,7 @@ extension InBrowser {
     }
 
     private func tap(_ scene: BrowserScene) async throws {
-      try await scene.browser.find(xpath: scene.phone(Self.phone) + "//button[normalize-space()='Tap']").click()
+      try await scene.browser.click(xpath: scene.phone(Self.phone) + "//button[normalize-space()='Tap']")
       try await scene.browser.wait(for: scene.phone(Self.phone) + "//div[@class='bubble'][contains(.,'tapped ')]")
       #expect(
         scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.received.first?.tapped != nil)
@@ -102,12 +102,12 @@ extension InBrowser {
       try await BrowserScene.run { scene in
         try await scene.open("/phones")
         let form = "//form[@action='/phones/faults'][.//input[@value='development']]"
-        try await scene.browser.find(xpath: form + "//input[@name='fault'][@value='503']").click()
+        try await scene.browser.click(xpath: form + "//input[@name='fault'][@value='503']")
         try await scene.fill("count-development", "nonsense")
-        try await scene.browser.find(xpath: form + "//button[.='Set']").click()
+        try await scene.browser.click(xpath: form + "//button[.='Set']")
         try await scene.sees("A number from 1 to", beside: "count-development")
         try await scene.fill("count-development", "1")
-        try await scene.browser.find(xpath: form + "//button[.='Set']").click()
+        try await scene.browser.click(xpath: form + "//button[.='Set']")
         try await scene.sees("The simulator answers wrongly on purpose: development: 503 ServiceUnavailable, 1.")
 
         try await fillForm(scene)
@@ -115,7 +115,7 @@ extension InBrowser {
         try await scene.press("Send to 1 device")
         try await scene.seesFinished()
         try await scene.sees(count: 1, of: "failed")
-        let reason = "//*[@class='reason'][.//*[contains(@class,'tag')][.='503 ServiceUnavailable']]"
+        let reason = "//*[@class='reason'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
         try await scene.browser.wait(for: reason + "//dt[.='Likely cause']/following-sibling::dd[1][.!='']")
         try await scene.browser.wait(for: reason + "//dt[.='What to do']/following-sibling::dd[1][.!='']")
         try await scene.sees("503 ServiceUnavailable", in: "//tbody//td")

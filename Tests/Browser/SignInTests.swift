@@ -60,7 +60,7 @@ extension InBrowser {
         }
         // The right one too: a guesser learns nothing.
         try await signIn(scene, BrowserScene.password)
-        try await scene.sees("Too many attempts. Try again in 1 seconds.")
+        try await scene.sees("Too many attempts. Try again in 1 second.")
         clock.advance(1)
         try await signIn(scene, BrowserScene.password)
         try await scene.heading("Overview")

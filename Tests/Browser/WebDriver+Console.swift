@@ -7,7 +7,20 @@ extension WebDriver {
     try element(try await post("element", ["using": "xpath", "value": xpath]))
   }
 
-  /// Fails unless a row of an XPath's hits is there within the driver's ten seconds.
+  /// Clicks what an XPath finds. A page that brings itself up to date may replace it in that very moment: then what
+  /// stands in its place is clicked.
+  func click(xpath: String) async throws {
+    for _ in 0..<4 {
+      do {
+        return try await find(xpath: xpath).click()
+      } catch let failure as Failure where failure.description.hasPrefix("stale element") {
+        continue
+      }
+    }
+    try await find(xpath: xpath).click()
+  }
+
+  /// Fails unless an XPath finds something within the driver's ten seconds.
   func wait(for xpath: String) async throws { _ = try await find(xpath: xpath) }
 
   /// What scripts and the browser wrote to the console since the last call: errors and warnings, also those of the
