@@ -141,10 +141,12 @@ extension Reason {
   private static let apnsService: [Reason] = [
     Reason(
       "InternalServerError", .apns, 500, .later, .operations,
-      cause: "Something failed at Apple.", remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
+      cause: "Something failed at Apple.",
+      remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
     Reason(
       "ServiceUnavailable", .apns, 503, .later, .operations,
-      cause: "Apple's service is not available.", remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
+      cause: "Apple's service is not available.",
+      remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
     Reason(
       "Shutdown", .apns, 503, .newConnection, .nobody,
       cause: "This server of Apple's is shutting down.", remedy: "Nothing: it is sent again on a new connection."),
