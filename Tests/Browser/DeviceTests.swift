@@ -39,7 +39,7 @@ extension InBrowser {
 
         try await scene.browser.click(xpath: "//tbody//th/a")
         try await scene.heading("One delivery")
-        try await scene.sees(":status: 410", in: "//pre")
+        try await scene.sees("HTTP/2 410", in: "//pre")
         try await scene.open("/devices?q=\(token)")
         try await scene.browser.click(xpath: "//tbody//th/a")
         try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag dead']")
