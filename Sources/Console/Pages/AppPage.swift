@@ -183,7 +183,7 @@ struct AppSnippets {
   let address: String
 
   func value(_ texts: Texts) -> Value {
-    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" --header 'Content-Type: application/json'"
+    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" \\\n  --header 'Content-Type: application/json'"
     func command(_ method: String, _ path: String, _ json: JSONValue) -> String {
       "curl --request \(method) \(header) \\\n  --data-raw '\(json.text())' \\\n  '\(address)\(path)'"
     }
