@@ -103,6 +103,9 @@ let package = Package(
       ]),
     tests(
       "Browser",
-      knows: ["Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging"]),
+      knows: [
+        "signalbox", "Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging",
+        "SQLite",
+      ]),
   ]
 )

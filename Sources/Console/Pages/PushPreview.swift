@@ -51,7 +51,7 @@ struct PushPreview: Sendable {
     guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
     return PushPreview(
       draft, app: app, credential: credential, count: try await count(draft, app, page.store),
-      unknown: unknown, address: page.console.configuration.address, now: page.now)
+      unknown: unknown, address: page.address, now: page.now)
   }
 
   static func noApp(_ name: String) -> Problem {
