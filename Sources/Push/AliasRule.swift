@@ -73,7 +73,7 @@ enum PlainName {
     if name.utf8.count > limit {
       return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
     }
-    if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
+    if let control = name.unicodeScalars.first(where: { $0.isControl }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
     }
     if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
@@ -84,6 +84,9 @@ enum PlainName {
 }
 
 extension Unicode.Scalar {
+  /// Of the category Cc, without a look into the tables of Unicode.
+  var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+
   /// As `U+0007`.
   var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)

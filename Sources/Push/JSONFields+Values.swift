@@ -128,7 +128,7 @@ extension JSONFields {
 
   private static func controlCharacter(in text: String, lines: Bool) -> Problem? {
     for (index, scalar) in text.unicodeScalars.enumerated()
-    where scalar.properties.generalCategory == .control && !(lines && "\n\r\t".unicodeScalars.contains(scalar)) {
+    where scalar.isControl && !(lines && (scalar == "\n" || scalar == "\r" || scalar == "\t")) {
       let arguments = ["character": scalar.codePoint, "position": String(index + 1)]
       return Problem("", FieldMessage.controlCharacter, arguments)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTP2
 import OpenSSL
 import Reactor
@@ -26,6 +27,7 @@ final class Receiver: ServerHandler {
     let server = HTTP2Server(loop: try EventLoop(name: "server"), tls: tls, handler: receiver)
     guard let loopback = SocketAddress(host: "127.0.0.1", port: port) else { return }
     print("listening \(try await server.start(on: loopback))")
+    fflush(nil)
     _ = FileHandle.standardInput.readDataToEndOfFile()
     let answers = receiver.count.load(ordering: .relaxed)
     print("server: \(answers) answers, CPU \(cpuSeconds() / Double(max(1, answers)) * 1e6) us each")

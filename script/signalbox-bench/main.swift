@@ -1,7 +1,6 @@
 // What script/bench measures with, beside the program itself.
 import Glibc
 
-setvbuf(stdout, nil, _IOLBF, 0)
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { Int($0) }
 switch (arguments.first, arguments.count, numbers.count) {
