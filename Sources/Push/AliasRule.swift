@@ -76,7 +76,9 @@ enum PlainName {
     if let control = name.unicodeScalars.first(where: { $0.isControl }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
     }
-    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
+    // Letters and digits of ASCII at both ends, as of most, need no tables of Unicode.
+    let isPlain = [name.utf8.first, name.utf8.last].allSatisfy { ASCII.isAlphanumeric($0 ?? 0) }
+    if !isPlain, name.first?.isWhitespace == true || name.last?.isWhitespace == true {
       return Problem("", NameMessage.blankEdge)
     }
     return nil

@@ -42,6 +42,8 @@ extension DeviceToken {
   public static func reading(
     _ text: String, platform: Platform
   ) throws(Problem) -> (token: DeviceToken, notation: Notation) {
+    // What nearly all are, and imports have by the million: nothing but digits.
+    if platform == .ios, let token = plain(text) { return (token, .hexadecimal) }
     let text = unwrapped(text)
     guard !text.isEmpty else { throw Problem("", TokenMessage.empty) }
     return switch platform {
@@ -51,6 +53,25 @@ extension DeviceToken {
   }
 
   // MARK: APNs
+
+  /// A token of digits alone, nil if there is anything else about it.
+  private static func plain(_ text: String) -> DeviceToken? {
+    let count = text.utf8.count
+    guard count.isMultiple(of: 2), hexadecimalDigits.contains(count) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count / 2)
+    var high: UInt8?
+    for digit in text.utf8 {
+      guard let value = ASCII.hexDigit(digit) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return DeviceToken(bytes: bytes)
+  }
 
   private static func readingAPNs(_ text: String) throws(Problem) -> (DeviceToken, Notation) {
     if text.hasPrefix("{") || text.contains("length") { return (try readingData(text), .description) }

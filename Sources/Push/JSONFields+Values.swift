@@ -46,7 +46,7 @@ extension JSONFields {
   public func choice<T: RawRepresentable<String> & CaseIterable>(
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
-    let choices = T.allCases.map(\.rawValue).joined(separator: ", ")
+    var choices: String { T.allCases.map { $0.rawValue }.joined(separator: ", ") }
     guard let value = value(name), value != "" else {
       if required { report(name, Problem("", FieldMessage.choose, ["choices": choices])) }
       return nil

@@ -14,7 +14,14 @@ public enum JSONValue: Sendable, Hashable, Codable {
   ///
   /// - Throws: what is wrong, with line and column.
   public init(parsing data: Data) throws(Problem) {
-    var parser = JSONParser(Array(data))
+    try self.init(parsing: Array(data))
+  }
+
+  /// Parses a document, as ``init(parsing:)-(Data)`` does.
+  ///
+  /// - Throws: what is wrong, with line and column.
+  public init(parsing bytes: [UInt8]) throws(Problem) {
+    var parser = JSONParser(bytes)
     self = try parser.document()
   }
 

@@ -13,17 +13,25 @@ struct LineSplitter {
   private var isFirst = true
 
   mutating func push(_ bytes: some Sequence<UInt8>) -> [Line] {
+    bytes.withContiguousStorageIfAvailable { split($0) } ?? Array(bytes).withUnsafeBufferPointer { split($0) }
+  }
+
+  private mutating func split(_ bytes: UnsafeBufferPointer<UInt8>) -> [Line] {
     var lines: [Line] = []
-    for byte in bytes {
-      if byte == 0x0a {
-        lines.append(take())
-      } else if rest.count < DeviceImport.maximumLineBytes {
-        rest.append(byte)
-      } else {
-        isTooLong = true
-      }
+    var start = 0
+    while let end = bytes[start...].firstIndex(of: 0x0a) {
+      add(bytes[start..<end])
+      lines.append(take())
+      start = end + 1
     }
+    add(bytes[start...])
     return lines
+  }
+
+  private mutating func add(_ piece: Slice<UnsafeBufferPointer<UInt8>>) {
+    let room = DeviceImport.maximumLineBytes - rest.count
+    rest += piece.prefix(room)
+    if piece.count > room { isTooLong = true }
   }
 
   mutating func finish() -> [Line] { rest.isEmpty ? [] : [take()] }
