@@ -52,7 +52,7 @@ let package = Package(
     // Workers
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
     room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite"]),
-    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor"]),
+    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
 
     // Faces
     room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),

@@ -73,12 +73,11 @@ enum PlainName {
     if name.utf8.count > limit {
       return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
     }
-    if let control = name.unicodeScalars.first(where: { $0.isControl }) {
+    if name.isPlainASCII { return name.first == " " || name.last == " " ? Problem("", NameMessage.blankEdge) : nil }
+    if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
     }
-    // Letters and digits of ASCII at both ends, as of most, need no tables of Unicode.
-    let isPlain = [name.utf8.first, name.utf8.last].allSatisfy { ASCII.isAlphanumeric($0 ?? 0) }
-    if !isPlain, name.first?.isWhitespace == true || name.last?.isWhitespace == true {
+    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
       return Problem("", NameMessage.blankEdge)
     }
     return nil
@@ -86,9 +85,6 @@ enum PlainName {
 }
 
 extension Unicode.Scalar {
-  /// Of the category Cc, without a look into the tables of Unicode.
-  var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
-
   /// As `U+0007`.
   var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)

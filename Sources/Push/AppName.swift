@@ -47,7 +47,7 @@ public enum AppName {
 
   /// What is wrong with a topic, as `apns-topic` has it.
   public static func problem(withTopic topic: String) -> Problem? {
-    return isDotted(topic) && topic.utf8.count <= topicLimit
+    isDotted(topic) && topic.utf8.count <= topicLimit
       ? nil : Problem("", NameMessage.topic, ["limit": String(topicLimit)])
   }
 

@@ -17,7 +17,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
     try self.init(parsing: Array(data))
   }
 
-  /// Parses a document, as ``init(parsing:)-(Data)`` does.
+  /// Parses a document, as from `Data`.
   ///
   /// - Throws: what is wrong, with line and column.
   public init(parsing bytes: [UInt8]) throws(Problem) {

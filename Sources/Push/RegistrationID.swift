@@ -15,16 +15,12 @@ enum ASCII {
   static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) }
   static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
-  /// What a hexadecimal digit stands for, nil for any other byte.
-  static func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
-  }
   static func isHexDigit(_ byte: UInt8) -> Bool {
     isDigit(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
+}
+
+extension String {
+  /// Whether there is nothing in it but the printable characters of ASCII, and blanks.
+  var isPlainASCII: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 }

@@ -33,6 +33,8 @@ struct ConsoleRouter {
   func finished() -> Router {
     var router = router
     let files = console.publicFiles
+    // What browsers ask for beside pages that name no icon, as an error that is plain text.
+    router.get("/favicon.ico") { _ in .redirect(to: "/icons/signalbox.svg", status: 308) }
     for folder in ["css", "js", "icons", "api"] {
       router.get("/\(folder)/*path") { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
@@ -127,8 +129,13 @@ struct ConsoleRouter {
     } catch let error as PageError {
       return try context.errorPage(error)
     } catch let error as StoreError {
-      guard case .notFound = error else { throw error }
-      return try context.errorPage(PageError(.notFound, "not_found"))
+      switch error {
+      case .notFound: return try context.errorPage(PageError(.notFound, "not_found"))
+      // An address that somebody edited; a row that somebody else took into use meanwhile.
+      case .badCursor: return try context.errorPage(PageError(.badRequest, "refused"))
+      case .taken, .inUse: return try context.errorPage(PageError(.conflict, "refused"))
+      case .unreadable, .outOfOrder: throw error
+      }
     } catch let error as HTTPError where error.status == .notFound {
       return try context.errorPage(PageError(.notFound, "not_found"))
     }

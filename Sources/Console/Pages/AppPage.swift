@@ -137,7 +137,7 @@ enum AppPage {
     for problem in CredentialRule.problems(
       app, environment, certificate: facts.certificates.first { $0.id == certificate }, endpoint: endpoint)
     {
-      errors.add(problem.field, page.texts.text(problem))
+      errors.add(problem.field == "endpoint" ? "host" : problem.field, page.texts.text(problem))
     }
     guard errors.isEmpty else {
       return try show(page, facts, Refused(environment: environment, form: page.form, errors: errors))
@@ -179,7 +179,7 @@ struct AppSnippets {
   let address: String
 
   func value(_ texts: Texts) -> Value {
-    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" --header 'Content-Type: application/json'"
+    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" \\\n  --header 'Content-Type: application/json'"
     func command(_ method: String, _ path: String, _ json: JSONValue) -> String {
       "curl --request \(method) \(header) \\\n  --data-raw '\(json.text())' \\\n  '\(address)\(path)'"
     }

@@ -199,7 +199,12 @@ enum PhonePages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    try simulator(page).phones.remove(try page.id())
+    let phones = try simulator(page).phones
+    do {
+      try phones.remove(try page.id())
+    } catch is PhoneBookError {
+      throw PageError.notFound("phone", list: "/phones")
+    }
     return page.redirect(to: "/phones", flash: "phone_removed")
   }
 

@@ -31,7 +31,7 @@ enum SendPages {
       }
       fields = [
         ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
-        ("audience", "device_token"), ("device_token", device.token.hexadecimal),
+        ("audience", "device_token"), ("device_token", device.tokenText),
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }

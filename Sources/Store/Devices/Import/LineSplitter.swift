@@ -13,25 +13,20 @@ struct LineSplitter {
   private var isFirst = true
 
   mutating func push(_ bytes: some Sequence<UInt8>) -> [Line] {
-    bytes.withContiguousStorageIfAvailable { split($0) } ?? Array(bytes).withUnsafeBufferPointer { split($0) }
-  }
-
-  private mutating func split(_ bytes: UnsafeBufferPointer<UInt8>) -> [Line] {
     var lines: [Line] = []
-    var start = 0
-    while let end = bytes[start...].firstIndex(of: 0x0a) {
-      add(bytes[start..<end])
+    var piece = Array(bytes)[...]
+    while let end = piece.firstIndex(of: 0x0a) {
+      append(piece[..<end])
       lines.append(take())
-      start = end + 1
+      piece = piece[(end + 1)...]
     }
-    add(bytes[start...])
+    append(piece)
     return lines
   }
 
-  private mutating func add(_ piece: Slice<UnsafeBufferPointer<UInt8>>) {
-    let room = DeviceImport.maximumLineBytes - rest.count
-    rest += piece.prefix(room)
-    if piece.count > room { isTooLong = true }
+  private mutating func append(_ bytes: ArraySlice<UInt8>) {
+    if rest.count + bytes.count > DeviceImport.maximumLineBytes { isTooLong = true }
+    rest += bytes.prefix(DeviceImport.maximumLineBytes - rest.count)
   }
 
   mutating func finish() -> [Line] { rest.isEmpty ? [] : [take()] }
