@@ -35,7 +35,7 @@ struct ProblemDetails: Sendable {
   }
 
   var response: Response {
-    var response = Response.json(Array(json.data()), status: status, type: "application/problem+json")
+    var response = Response.json(json.bytes, status: status, type: "application/problem+json")
     response.headers.append("Cache-Control", "no-store")
     return response
   }
