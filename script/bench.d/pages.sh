@@ -1,6 +1,7 @@
 # Pages: requests a second and CPU of the server for each, over 32 kept-alive connections of wrk. A static file beside
 # nginx with one worker (access log off, sendfile); pages and API calls beside Go's net/http and html/template, which
-# shows the same rows out of memory, without a database. Server on one core, wrk on another.
+# shows the same rows out of memory, without a database: Signalbox asks SQLite for session or token and for the rows on
+# every request. Server on one core, wrk on another.
 
 pages_load() { # MEASURE SUBJECT SECONDS URL HEADER PIDS…
   local measure=$1 subject=$2 seconds=$3 url=$4 header=$5 before after count wall
@@ -37,7 +38,7 @@ http {
   fastcgi_temp_path $folder/nginx/fastcgi;
   uwsgi_temp_path $folder/nginx/uwsgi;
   scgi_temp_path $folder/nginx/scgi;
-  server { listen unix:$folder/nginx/socket; listen 127.0.0.1:$1; root $PWD/Public; }
+  server { listen 127.0.0.1:$1; root $PWD/Public; }
 }
 CONF
   taskset -c "$server_core" nginx -p "$folder/nginx" -c "$folder/nginx/nginx.conf" 2>"$folder/nginx/start.log" &
@@ -47,7 +48,6 @@ CONF
 
 pages() {
   local seconds=${1:-3} rounds=${2:-3} data=$folder/pages port=0 token cookie hash now go nginx nginx_port tries=0 worker path
-  "$signalbox" apps list --data "$data" >/dev/null 2>&1 || true
   taskset -c "$server_core" "$signalbox" serve --demo --data "$data" --listen 127.0.0.1:0 --log-level error \
     >"$folder/serve.log" 2>&1 &
   local serve=$!
@@ -87,7 +87,7 @@ pages() {
   wait_for "$folder/go.log" listening "$go"
   local peer=http://$(sed -n 's/^listening //p' "$folder/go.log")
 
-  # nginx cannot tell a port that the system chose: the one that Go's next listener would get is as good as any.
+  # nginx cannot tell a port that the system chose: random ones, until one is free.
   for nginx_port in $(shuf -i 20000-32000 -n 5); do
     pages_nginx "$nginx_port"
     tries=0
