@@ -11,20 +11,24 @@ audience() {
   new_database "$data"
   "$signalbox" devices import "$folder/devices.ndjson" --data "$data" >/dev/null
   local database=$data/signalbox.sqlite
+  # Which of the two got which number is not said.
+  local beta news
+  beta=$(sqlite3 "$database" "SELECT id FROM tags WHERE name = 'beta'")
+  news=$(sqlite3 "$database" "SELECT id FROM tags WHERE name = 'news'")
   columns="d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at"
   local -A queries=(
     [all]="SELECT id FROM devices INDEXED BY devices_kind WHERE app_id = 1 AND environment = 2 AND platform = 1
       AND state = 1 ORDER BY 1 LIMIT -1"
-    [tag]="SELECT device_id AS id FROM device_tags WHERE tag_id = 1 UNION
-      SELECT device_id AS id FROM device_tags WHERE tag_id = 2 ORDER BY 1 LIMIT -1"
-    [tag_and]="SELECT device_id AS id FROM device_tags WHERE tag_id = 2 ORDER BY 1 LIMIT -1"
-    [tag_not]="SELECT device_id AS id FROM device_tags WHERE tag_id = 2 ORDER BY 1 LIMIT -1"
+    [tag]="SELECT device_id AS id FROM device_tags WHERE tag_id = $beta UNION
+      SELECT device_id AS id FROM device_tags WHERE tag_id = $news ORDER BY 1 LIMIT -1"
+    [tag_and]="SELECT device_id AS id FROM device_tags WHERE tag_id = $news ORDER BY 1 LIMIT -1"
+    [tag_not]="SELECT device_id AS id FROM device_tags WHERE tag_id = $news ORDER BY 1 LIMIT -1"
     [alias]="SELECT id FROM devices INDEXED BY devices_alias WHERE app_id = 1 AND alias IN
       ($(seq 0 7 6993 | sed "s/.*/'user-&'/" | paste -sd,)) ORDER BY 1 LIMIT -1"
   )
   local -A conditions=(
-    [tag_and]="AND EXISTS (SELECT 1 FROM device_tags x WHERE x.tag_id IN (1) AND x.device_id = d.id)"
-    [tag_not]="AND NOT EXISTS (SELECT 1 FROM device_tags x WHERE x.tag_id IN (1) AND x.device_id = d.id)"
+    [tag_and]="AND EXISTS (SELECT 1 FROM device_tags x WHERE x.tag_id IN ($beta) AND x.device_id = d.id)"
+    [tag_not]="AND NOT EXISTS (SELECT 1 FROM device_tags x WHERE x.tag_id IN ($beta) AND x.device_id = d.id)"
   )
   for _ in $(seq "$rounds"); do
     for name in all tag tag_and tag_not alias; do

@@ -2,9 +2,10 @@
 # reads the same rows as CSV into a table and copies them into the same tables with their indexes, tags and counters.
 # Both end with a checkpointed file on disk. Every line has a token, an alias, and a third of them one or two tags.
 
-# devices_file COUNT: writes devices.ndjson and devices.csv once.
+# devices_file COUNT: writes devices.ndjson and devices.csv, unless they are there with as many.
 devices_file() {
-  [ ! -e "$folder/devices.ndjson" ] || return 0
+  [ "$(cat "$folder/devices.count" 2>/dev/null)" != "$1" ] || return 0
+  echo "$1" >"$folder/devices.count"
   awk -v n="$1" -v csv="$folder/devices.csv" 'BEGIN {
     srand(7)
     for (i = 0; i < n; i++) {
