@@ -24,6 +24,7 @@ public final class DeliveryEngine: Sendable {
     var nextListener = 0
     /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
     var stopped: Set<Int64> = []
+    var isInterrupted = false
   }
 
   private let store: Store
@@ -100,6 +101,20 @@ public final class DeliveryEngine: Sendable {
   /// Takes no more pushes; ``run()`` returns once those under way have ended.
   public func stop() { hand.finish() }
 
+  /// No more time: as ``stop()``, and pushes under way send nothing more, keep the results of what is in flight, and go
+  /// on at the next start.
+  public func interrupt() {
+    stop()
+    let running = state.withLock { state in
+      state.isInterrupted = true
+      return state.running.map { ($0.key, $0.value.route) }
+    }
+    for (id, route) in running {
+      log.notice("push left for the next start", ["push": id])
+      route?.cancel(push: id)
+    }
+  }
+
   /// Stops a push: devices that it has not reached get nothing.
   ///
   /// - Returns: whether it could still be stopped.
@@ -160,8 +175,10 @@ public final class DeliveryEngine: Sendable {
   private func carryOut(_ id: Int64) async {
     guard let inbox = state.withLock({ $0.running[id]?.inbox }) else { return }
     let run = PushRun(
-      store: store, routes: routes, clock: clock, publish: { self.publish(id, $0) },
-      isCancelled: { self.state.withLock { $0.running[id]?.isCancelled ?? false } }, inbox: inbox,
+      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock,
+      publish: { self.publish(id, $0) },
+      isCancelled: { self.state.withLock { $0.running[id]?.isCancelled ?? false } },
+      isInterrupted: { self.state.withLock { $0.isInterrupted } }, inbox: inbox,
       report: { self.deliver($0) },
       setRoute: { route in self.state.withLock { $0.running[id]?.route = route } })
     do {

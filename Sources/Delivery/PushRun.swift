@@ -6,11 +6,13 @@ import Store
 
 /// One push under way: its audience in pages, results in batches.
 struct PushRun {
-  let store: Store
+  let store: PatientStore
   let routes: any RouteFinder
   let clock: @Sendable () -> Date
   let publish: @Sendable (PushProgress) -> Void
   let isCancelled: @Sendable () -> Bool
+  /// The process ends: what has not left stays without an outcome, for the next start.
+  let isInterrupted: @Sendable () -> Bool
   let inbox: Inbox
   let report: @Sendable (SendReport) -> Void
   let setRoute: @Sendable (any Route) -> Void
@@ -64,21 +66,32 @@ struct PushRun {
     let routed = RoutedPush(
       id: id, seed: push.seed,
       request: APNsRequest(APNsPayload(draft, uid: push.uid), sentAt: push.createdAt))
-    try await send(push, query, routed, route, isResumed: isResumed)
+    guard try await send(push, query, routed, route, isResumed: isResumed) else { return }
     try await end(push, isCancelled() ? .cancelled : .finished, error: nil)
   }
 
+  /// - Returns: whether every device that was to be reached has its outcome; false: it was interrupted.
   private func send(
     _ push: PushRecord, _ query: AudienceQuery, _ routed: RoutedPush, _ route: any Route, isResumed: Bool
-  ) async throws {
+  ) async throws -> Bool {
     var walk = Walk(cursor: push.cursor)
     var sentAt: [Int64: Date] = [:]
     let last = push.lastDeviceID ?? .max
     var isAtEnd = false
+    // Whether a device was left for the next start.
+    var isLeft = false
+    var isOrdered = false
     let began = clock()
     var done = 0
     while !isAtEnd || walk.underWay > 0 {
       if !isAtEnd, isCancelled() { isAtEnd = true }
+      if !isOrdered, isInterrupted() {
+        isOrdered = true
+        if !isAtEnd { isLeft = true }
+        isAtEnd = true
+        // Once more: what was being handed over was in no queue yet when the engine asked.
+        route.cancel(push: push.id)
+      }
       if !isAtEnd, walk.underWay <= Self.window - Self.pageSize {
         let after = walk.handedOut
         let members = try await store.read { database in
@@ -99,7 +112,14 @@ struct PushRun {
         continue
       }
       guard walk.underWay > 0 else { continue }
-      let items = await inbox.take()
+      var items = await inbox.take()
+      if isInterrupted(), !isCancelled() {
+        for item in items where item.wasGivenUp {
+          walk.leave(item.device)
+          isLeft = true
+        }
+        items.removeAll(where: \.wasGivenUp)
+      }
       let now = clock()
       var verdicts: [Credential.Verdict] = []
       let results = items.map { item in
@@ -118,6 +138,7 @@ struct PushRun {
       progress.rate = seconds > 0 ? Double(done) / seconds : 0
       publish(progress)
     }
+    return !isLeft || isCancelled()
   }
 
   private func result(

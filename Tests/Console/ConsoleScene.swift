@@ -223,5 +223,6 @@ final class SceneClock: Sendable {
 
 /// Why a scene could not be played.
 enum SceneError: Error {
+  case noConnection
   case neverFinished(String)
 }

@@ -28,7 +28,7 @@ struct SendForm {
       let draft = try PushDraft(json: json)
       if problems.isEmpty { return draft }
     } catch {
-      problems += error.all.map(Self.placed)
+      problems += error.all.map(Self.asked).map(Self.placed)
     }
     throw Problems(problems)
   }
@@ -116,6 +116,19 @@ struct SendForm {
       }
     }
     return headers
+  }
+
+  /// What the API says of members that are missing, as a question about the form.
+  private static func asked(_ problem: Problem) -> Problem {
+    switch problem.code {
+    case DraftMessage.audienceMissing.rawValue:
+      Problem(problem.field, code: "form.audience", "Choose who gets it; nobody is preselected.")
+    case DraftMessage.audienceEmpty.rawValue:
+      Problem(problem.field, code: "form.audience_empty", "Nobody is named yet: write at least one below.")
+    case DraftMessage.contentMissing.rawValue:
+      Problem(problem.field, code: "form.content", "Write a text, or open “Raw JSON instead”.")
+    default: problem
+    }
   }
 
   /// A problem of the API's JSON at the field of the form that it came from.
