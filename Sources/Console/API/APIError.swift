@@ -35,7 +35,7 @@ struct APIError: HTTPResponseError {
     case let error as SQLiteError where error.isBusy:
       self.init(
         .serviceUnavailable,
-        "The database is busy: another write kept it too long. Nothing was changed; send the request again.",
+        "Another write kept the database too long. Nothing was changed; send the request again.",
         headers: ["Retry-After": "1"])
     default: return nil
     }
