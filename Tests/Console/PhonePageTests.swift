@@ -95,6 +95,36 @@ struct PhonePageTests {
     }
   }
 
+  @Test("what a phone got is shown with its exact request; tapped on, it says when")
+  func received() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "A", environment: .development, topic: ConsoleScene.bundleID))
+      try phones.receive(
+        phone, ["aps": ["alert": ["title": "Hello", "body": "World"]]], id: "ID-1", collapseID: "news")
+      var ben = try await scene.signIn(.operator)
+      let page = ScenePage(try await ben.get("/phones"))
+      for word in ["Hello", "World", "apns-id: ID-1", "apns-collapse-id: news", "apns-push-type: alert", "12:00:00"] {
+        #expect(page.text.contains(word), "\(word)")
+      }
+      let id = try #require(phones.phone(1)?.received.first?.id)
+      let buttons = { (page: ScenePage) in
+        page.values("action").filter { $0 == "tap" }.count
+          + page.tags.filter {
+            $0.name == "button" && $0.attributes["value"] == "tap"
+          }.count
+      }
+      #expect(buttons(page) == 1)
+      #expect(try await ben.post("/phones/1", [("action", "tap"), ("notification", "\(id)")]).status == 303)
+      let tapped = ScenePage(try await ben.get("/phones"))
+      #expect(tapped.text.contains("tapped"), "and says so")
+      #expect(buttons(tapped) == 0)
+      #expect(try await ben.post("/phones/1", [("action", "clear")]).status == 303)
+      #expect(!(try await ben.get("/phones").text.contains("Hello")))
+    }
+  }
+
   @Test("an app that is installed again registers its new token, with everything the device had")
   func reinstall() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -89,7 +89,10 @@ enum SceneWorld: String, CaseIterable, Sendable {
     draft.environment = .production
     try await scene.send(draft)
     let phone = try #require(phones.phones().first)
-    try phones.setAppState(phone.id, .foreground)
+    try phones.receive(phone, ["aps": ["alert": "Hello"]])
+    try phones.receive(phone, ["aps": ["content-available": 1]], pushType: .background)
+    try phones.setPower(phone.id, .off)
+    try phones.receive(phone, ["aps": ["alert": ["title": "While off"]]], id: "A2", collapseID: "news")
     try phones.uninstall(try #require(phones.phones().last).id, now: ConsoleScene.noon)
   }
 
@@ -121,8 +124,11 @@ enum SceneWorld: String, CaseIterable, Sendable {
     }
     try await devicesAndPushes(scene, app, long)
     let phones = try #require(scene.simulator).phones
-    try phones.add(
+    let phone = try phones.add(
       NewPhone(name: long, model: attack, environment: .production, topic: attack, token: ConsoleScene.token(1)))
+    let alert: JSONValue = ["title": .string(attack), "subtitle": .string(long), "body": .string(attack)]
+    try phones.receive(phone, ["aps": ["alert": alert], attack: .string(attack)], id: attack, collapseID: attack)
+    try phones.receive(phone, ["aps": [.string(attack)], "link": .string(long)])
     try phones.add(NewPhone(name: attack, model: long, environment: .development, topic: long))
   }
 

@@ -125,7 +125,7 @@ struct SignInTests {
         #expect(slow.status == 429, "round \(round)")
         let wait = try #require(Int(slow.response.headers["Retry-After"] ?? ""))
         #expect(wait > last)
-        #expect(ScenePage(slow).text.contains("\(wait) seconds"))
+        #expect(ScenePage(slow).text.contains("in \(wait) second"))
         last = wait
         scene.clock.advance(Double(wait) - 0.5)
         #expect(try await Self.attempt(&browser).status == 429, "half a second early")

@@ -110,4 +110,24 @@ struct DeliveryFaultTests {
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
     }
   }
+
+  @Test("an engine that has no more time leaves what has not left; the next one sends it, and nothing twice")
+  func interrupted() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=50ms,streams=20")) { scene in
+      let phones = try await scene.add(3000)
+      let push = try await scene.push()
+      async let carried: Void = scene.engine.runOnly(push.id)
+      try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 200 }
+      scene.engine.interrupt()
+      await carried
+      let left = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      #expect(left.state == .sending && left.counts.total < 3000 && left.counts.total == left.counts.accepted)
+      #expect(scene.simulator.counters(.development).byStatus == [200: left.counts.accepted])
+
+      scene.simulator.faults(.development).set(Faults())
+      await scene.deliverAnew(push)
+      let tally = try await scene.tally(push, phones)
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 3000], "\(tally)")
+    }
+  }
 }

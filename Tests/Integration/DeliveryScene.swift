@@ -76,6 +76,14 @@ final class DeliveryScene: Sendable {
       log: logger)
   }
 
+  /// Carries a push out with an engine and connections of its own, as after a restart.
+  func deliverAnew(_ push: PushRecord) async {
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, connections: Self.quick)
+    let logger = Logger(label: "restarted", level: .debug, sink: log)
+    await DeliveryEngine(store: store, routes: routes, log: logger).runOnly(push.id)
+    routes.stop()
+  }
+
   /// Sets everything up for the time of `body`.
   static func run(
     _ options: Options = Options(), faults: Faults = Faults(), _ body: (DeliveryScene) async throws -> Void

@@ -75,15 +75,6 @@ enum PhonePages {
               phone: phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], now: page.now
             ).value(texts)
           }),
-        "servers": .list(
-          Environment.allCases.compactMap { environment in
-            simulator.endpoint(environment).map { endpoint in
-              [
-                "environment": .string(environment.word(texts)), "production": .bool(environment == .production),
-                "address": .string("\(endpoint.host):\(endpoint.port)"),
-              ]
-            }
-          }),
       ], status: refused == nil ? .ok : .unprocessableContent)
   }
 
