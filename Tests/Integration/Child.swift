@@ -103,3 +103,20 @@ func eventually(
     try await Task.sleep(for: pause)
   }
 }
+
+/// Waits for something that nobody can cancel, but not for ever.
+func bounded(
+  _ what: String, within limit: Duration = .seconds(100), _ body: @escaping @Sendable () async -> Void
+) async throws {
+  let (first, report) = AsyncStream.makeStream(of: Bool.self)
+  Task {
+    await body()
+    report.yield(true)
+  }
+  let timer = Task {
+    do { try await Task.sleep(for: limit) } catch { return }
+    report.yield(false)
+  }
+  defer { timer.cancel() }
+  guard await first.first(where: { _ in true }) == true else { throw SceneError("\(what): not within \(limit)") }
+}

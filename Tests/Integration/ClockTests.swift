@@ -27,10 +27,10 @@ struct ClockTests {
     try await DeliveryScene.run(options, faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
       let phones = try await scene.add(2000)
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 300 }
       clock.step(step)
-      await carried
+      try await carried
       let ended = try await scene.store.read { try PushRecord.get($0, id: push.id) }
       let tally = try await scene.tally(push, phones)
       found.withLock { $0 = (tally, ended) }

@@ -95,7 +95,7 @@ struct DeliveryFaultTests {
       let phones = try await scene.add(3000)
       let faults = ["cut=70", "goaway=50", "refuse=0.3", "status=503,share=0.2", "delay=30ms", "status=429,next=100"]
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       for (round, text) in (faults + faults).enumerated() {
         let least = round * 240
         try await eventually("progress") {
@@ -105,7 +105,7 @@ struct DeliveryFaultTests {
         scene.simulator.faults(.development).set(try Faults(parsing: text + ",seed=\(round)"))
       }
       scene.simulator.faults(.development).set(Faults())
-      await carried
+      try await carried
       let tally = try await scene.tally(push, phones)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
     }
@@ -116,16 +116,16 @@ struct DeliveryFaultTests {
     try await DeliveryScene.run(faults: try Faults(parsing: "delay=50ms,streams=20")) { scene in
       let phones = try await scene.add(3000)
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 200 }
       scene.engine.interrupt()
-      await carried
+      try await carried
       let left = try await scene.store.read { try PushRecord.get($0, id: push.id) }
       #expect(left.state == .sending && left.counts.total < 3000 && left.counts.total == left.counts.accepted)
       #expect(scene.simulator.counters(.development).byStatus == [200: left.counts.accepted])
 
       scene.simulator.faults(.development).set(Faults())
-      await scene.deliverAnew(push)
+      try await scene.carryOutAnew(push)
       let tally = try await scene.tally(push, phones)
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 3000], "\(tally)")
     }

@@ -57,12 +57,17 @@ extension DeliveryScene {
     }
   }
 
-  /// Carries a push out to its end.
+  /// Carries a push out until the engine has done with it.
+  func carryOut(_ push: PushRecord) async throws {
+    try await bounded("the push ends") { [engine] in await engine.runOnly(push.id) }
+  }
+
+  /// Makes a push and carries it out.
   func deliver(
     _ audience: JSONValue = "all", environment: Push.Environment = .development
   ) async throws -> PushRecord {
     let queued = try await push(audience, environment: environment)
-    await engine.runOnly(queued.id)
+    try await carryOut(queued)
     return try await store.read { try PushRecord.get($0, id: queued.id) }
   }
 

@@ -77,11 +77,12 @@ final class DeliveryScene: Sendable {
   }
 
   /// Carries a push out with an engine and connections of its own, as after a restart.
-  func deliverAnew(_ push: PushRecord) async {
+  func carryOutAnew(_ push: PushRecord) async throws {
     let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, connections: Self.quick)
     let logger = Logger(label: "restarted", level: .debug, sink: log)
-    await DeliveryEngine(store: store, routes: routes, log: logger).runOnly(push.id)
-    routes.stop()
+    let engine = DeliveryEngine(store: store, routes: routes, log: logger)
+    defer { routes.stop() }
+    try await bounded("the push ends") { await engine.runOnly(push.id) }
   }
 
   /// Sets everything up for the time of `body`.

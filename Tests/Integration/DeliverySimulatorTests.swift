@@ -130,7 +130,7 @@ struct DeliverySimulatorTests {
           now: Date() - 3600)
         return try PushRecord.create(database, NewPush(draft, app: other, source: "test", by: "test"), now: Date())
       }
-      await scene.engine.runOnly(queued.id)
+      try await scene.carryOut(queued)
       let tally = try await scene.tally(queued, [phone])
       #expect(tally.isWhole && tally.received == 0 && tally.outcomes["accepted"] == nil, "\(tally)")
       #expect(tally.reasons.keys.contains { $0.contains("Topic") || $0.contains("Certificate") }, "\(tally)")

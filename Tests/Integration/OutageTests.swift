@@ -27,7 +27,7 @@ struct OutageTests {
       let phones = try await scene.add(2000)
       let port = try #require(scene.simulator.endpoint(.development)?.port)
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       try await reach(100, scene, push)
       await scene.simulator.stop()
       try await eventually("the log says so") { messages(scene).contains("the push service is out of reach") }
@@ -41,7 +41,7 @@ struct OutageTests {
       configuration.stopTimeout = .milliseconds(200)
       let second = try APNsSimulator(configuration: configuration)
       try await second.start()
-      await carried
+      try await carried
       await second.stop()
       let tally = try await scene.tally(push, phones)
       #expect(try await scene.progress(push).state == .finished)
@@ -68,13 +68,13 @@ struct OutageTests {
       let phones = try await scene.add(1500)
       let proxy = try #require(proxies.value.withLock { $0.first })
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       try await reach(200, scene, push)
       proxy.isDeaf = true
       try await eventually("the log says so") { messages(scene).contains("the push service is out of reach") }
       #expect(proxy.swallowed > 0 && proxy.connections > 1)
       proxy.isDeaf = false
-      await carried
+      try await carried
       let tally = try await scene.tally(push, phones)
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")

@@ -23,7 +23,7 @@ struct StoreFaultTests {
     try await DeliveryScene.run(faults: try Faults(parsing: faults)) { scene in
       let phones = try await scene.add(3000)
       let push = try await scene.push()
-      async let carried: Void = scene.engine.runOnly(push.id)
+      async let carried: Void = scene.carryOut(push)
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 300 }
       try await damage(scene)
       try await eventually("the log says so") {
@@ -34,7 +34,7 @@ struct StoreFaultTests {
       let during = try await scene.progress(push)
       #expect(during.state == .sending && during.total < 3000)
       try await mend(scene)
-      await carried
+      try await carried
       let tally = try await scene.tally(push, phones)
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
