@@ -83,7 +83,8 @@ struct PageContext: Sendable {
     return try page(
       "errors/show", nil,
       [
-        "status": .string(error.status == .ok ? "" : String(error.status.code)), "title": text("title"), "happened": text("happened"),
+        "status": .string(error.status == .ok ? "" : String(error.status.code)), "title": text("title"),
+        "happened": text("happened"),
         "kept": text("kept"), "next": text("next"), "request": .string(request.id),
         "action": error.action.map { ["href": .string($0.href), "label": .string(texts($0.label))] } ?? .null,
       ], status: error.status)
