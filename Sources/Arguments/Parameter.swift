@@ -18,8 +18,7 @@ public struct Parameter: Sendable {
   let defaultText: String?
   let isRequired: Bool
   let isRepeated: Bool
-  /// Makes the value from what was given, in order; empty: nothing was given.
-  let read: @Sendable ([String]) throws(BadValue) -> any Sendable
+  let reading: Reading
 
   /// As it is written on the command line.
   var spelling: String {
@@ -33,7 +32,34 @@ public struct Parameter: Sendable {
   }
 }
 
-/// Why a value is not taken; what a parameter's closure throws. Reads on after “The value “x” for --name”.
+/// Makes a parameter's value from what was given, in order; empty: nothing was given.
+struct Reading: Sendable {
+  let read: @Sendable ([String]) throws(BadValue) -> any Sendable
+
+  /// The last counts; `value`: if there is none, nil: then there must be one.
+  static func last<Value: Sendable>(
+    _ parse: @escaping @Sendable (String) throws(BadValue) -> Value, else value: Value?
+  ) -> Reading {
+    Reading { texts throws(BadValue) in
+      if let last = texts.last { return try parse(last) }
+      guard let value else { throw BadValue("is missing") }
+      return value
+    }
+  }
+
+  /// All count.
+  static func all<Element: Sendable>(
+    _ parse: @escaping @Sendable (String) throws(BadValue) -> Element
+  ) -> Reading {
+    Reading { texts throws(BadValue) in
+      var elements: [Element] = []
+      for text in texts { elements.append(try parse(text)) }
+      return elements
+    }
+  }
+}
+
+/// Why a value is not taken; what a parameter's closure throws. Reads on after “The value “x” of --name”.
 public struct BadValue: Error, Sendable, Hashable {
   /// As `is not a number of days, such as 30d`.
   public let reason: String

@@ -75,7 +75,7 @@ public struct Program<Action: Sendable>: Sendable {
         throw UsageError("\(parameter.spelling) is missing.", usage(path))
       }
       do throws(BadValue) {
-        values[parameter.name] = try parameter.read(texts)
+        values[parameter.name] = try parameter.reading.read(texts)
       } catch {
         let value = texts.last ?? ""
         throw UsageError("The value “\(value)” of \(source) \(error.reason).", usage(path))

@@ -33,7 +33,9 @@ struct Reader {
     for parameter in parameters {
       switch parameter.kind {
       case .option(onlyFromEnvironment: false) where spelled == "--\(parameter.name)":
-        guard let value = attached ?? rest.popFirst() else {
+        // What looks like an option is one; a text that begins so is attached: --name=--text.
+        let isNext = attached == nil && rest.first?.hasPrefix("--") == false
+        guard let value = attached ?? (isNext ? rest.popFirst() : nil) else {
           throw UsageError("\(spelled) needs a value: \(parameter.spelling)", usage)
         }
         if given[parameter.name] != nil, !parameter.isRepeated {

@@ -20,7 +20,9 @@ public enum CredentialRule {
           "environments": details.environments.map(\.rawValue).joined(separator: ", "),
         ])
     }
-    guard kind == .apnsKey || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
+    guard
+      kind == .apnsKey || details.topics.isEmpty
+        || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
     else {
       return Problem(
         "certificate", CredentialMessage.topic,
@@ -29,7 +31,7 @@ public enum CredentialRule {
     return nil
   }
 
-  /// Everything that is wrong with a choice; fields are `certificate`, `endpoint` and `host`.
+  /// Everything that is wrong with a choice; fields are `certificate` and `endpoint`.
   ///
   /// - Parameters:
   ///   - certificate: nil: none; only the simulator does without.
@@ -44,7 +46,7 @@ public enum CredentialRule {
       problems.append(Problem("certificate", CredentialMessage.needed))
     }
     if endpoint != "apple", endpoint != "simulator", !isHostAndPort(endpoint) {
-      problems.append(Problem("host", CredentialMessage.host))
+      problems.append(Problem("endpoint", CredentialMessage.host))
     }
     return problems
   }
@@ -63,12 +65,12 @@ public enum CredentialRule {
 
 /// Why a credential cannot be bound.
 public enum CredentialMessage: String, MessageSet {
-  case kind = "credential.kind"
-  case noKey = "credential.no_key"
-  case environment = "credential.environment"
-  case topic = "credential.topic"
+  case kind = "credential.not_for_apns"
+  case noKey = "credential.no_private_key"
+  case environment = "credential.other_environment"
+  case topic = "credential.other_app"
   case needed = "credential.needed"
-  case host = "credential.host"
+  case host = "credential.endpoint"
 
   /// The English sentence.
   public var english: String {
@@ -78,7 +80,7 @@ public enum CredentialMessage: String, MessageSet {
     case .environment: "“{name}” is for {environments}, not for {environment}."
     case .topic: "“{name}” is for {topics}, not for {app}."
     case .needed: "Choose a key or certificate; only the simulator does without."
-    case .host: "Give a host and a port from 1 to 65535, as 127.0.0.1:2197."
+    case .host: "Must be apple, simulator, or a host and a port from 1 to 65535, as 127.0.0.1:2197."
     }
   }
 }

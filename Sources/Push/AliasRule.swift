@@ -73,6 +73,7 @@ enum PlainName {
     if name.utf8.count > limit {
       return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
     }
+    if name.isPlainASCII { return name.first == " " || name.last == " " ? Problem("", NameMessage.blankEdge) : nil }
     if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
     }

@@ -42,6 +42,7 @@ extension DeviceToken {
   public static func reading(
     _ text: String, platform: Platform
   ) throws(Problem) -> (token: DeviceToken, notation: Notation) {
+    if platform == .ios, let bytes = plainDigits(text) { return (DeviceToken(bytes: bytes), .hexadecimal) }
     let text = unwrapped(text)
     guard !text.isEmpty else { throw Problem("", TokenMessage.empty) }
     return switch platform {
@@ -61,6 +62,31 @@ extension DeviceToken {
     if let bytes = base64(text) { return (DeviceToken(bytes: bytes), .base64) }
     let bytes = try hexadecimal(text)
     return (DeviceToken(bytes: bytes), text.hasPrefix("<") ? .description : .hexadecimal)
+  }
+
+  /// Digits and nothing else, as programs write them: read byte by byte, because imports bring millions.
+  private static func plainDigits(_ text: String) -> [UInt8]? {
+    let count = text.utf8.count
+    guard hexadecimalDigits.contains(count), count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count / 2)
+    var high: UInt8?
+    for byte in text.utf8 {
+      let digit: UInt8
+      switch byte {
+      case 0x30...0x39: digit = byte - 0x30
+      case 0x41...0x46: digit = byte - 0x41 + 10
+      case 0x61...0x66: digit = byte - 0x61 + 10
+      default: return nil
+      }
+      if let first = high {
+        bytes.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    return bytes
   }
 
   /// `{length = 32, bytes = 0x965b251c 6cb1926d … }`: whole only for short data, and then the count proves it.

@@ -46,7 +46,8 @@ extension JSONFields {
   public func choice<T: RawRepresentable<String> & CaseIterable>(
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
-    let choices = T.allCases.map(\.rawValue).joined(separator: ", ")
+    // Put together only for somebody who reads it.
+    var choices: String { T.allCases.map(\.rawValue).joined(separator: ", ") }
     guard let value = value(name), value != "" else {
       if required { report(name, Problem("", FieldMessage.choose, ["choices": choices])) }
       return nil
@@ -127,6 +128,8 @@ extension JSONFields {
   }
 
   private static func controlCharacter(in text: String, lines: Bool) -> Problem? {
+    // Most texts of an import by the million are plain.
+    if text.isPlainASCII { return nil }
     for (index, scalar) in text.unicodeScalars.enumerated()
     where scalar.properties.generalCategory == .control && !(lines && "\n\r\t".unicodeScalars.contains(scalar)) {
       let arguments = ["character": scalar.codePoint, "position": String(index + 1)]

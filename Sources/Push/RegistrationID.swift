@@ -19,3 +19,8 @@ enum ASCII {
     isDigit(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 }
+
+extension String {
+  /// Whether there is nothing in it but the printable characters of ASCII, and blanks.
+  var isPlainASCII: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
+}

@@ -131,38 +131,3 @@ enum AppsCommand {
     return ExitCode.done
   }
 }
-
-extension AppOverview {
-  /// As the API has it: the schema `App`.
-  var json: JSONValue {
-    var counts: [JSONValue] = []
-    for environment in Environment.allCases {
-      for platform in Platform.allCases where count(environment: environment, platform: platform) > 0 {
-        var members: [String: JSONValue] = [
-          "environment": .string(environment.rawValue), "platform": .string(platform.rawValue),
-        ]
-        for state in DeviceState.allCases {
-          members[state.name] = .number(count(environment: environment, platform: platform, state: state))
-        }
-        counts.append(.object(members))
-      }
-    }
-    return [
-      "bundle_id": .string(app.bundleID), "name": .string(app.name), "package_name": .optional(app.packageName),
-      "alias_rule": .string(app.aliasRule ?? AliasRule.none.rawValue), "created_at": .string(app.createdAt.text),
-      "devices": .array(counts), "credentials": .array(credentials.map(\.json)),
-    ]
-  }
-}
-
-extension Credential {
-  /// As the API has it: the schema `Credential`.
-  var json: JSONValue {
-    [
-      "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
-      "endpoint": .string(endpoint), "certificate": certificateID.map { .integer($0) } ?? .null,
-      "last_accepted_at": .optional(lastAcceptedAt),
-      "last_refused_at": .optional(lastRefusedAt), "last_refusal": .optional(lastRefusal),
-    ]
-  }
-}

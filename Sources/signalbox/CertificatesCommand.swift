@@ -122,6 +122,8 @@ enum CertificatesCommand {
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
         for environment in environments {
           guard let app else { continue }
+          let problems = CredentialRule.problems(app, environment, certificate: kept, endpoint: values[endpoint])
+          if !problems.isEmpty { throw CommandFailure(Problems(problems).description) }
           try Credential.bind(
             database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
             endpoint: values[endpoint], trustPEM: trusted, now: now)
@@ -161,23 +163,7 @@ enum CertificatesCommand {
     Expiry.band(notBefore: certificate.details.notBefore, notAfter: certificate.details.notAfter, now: now)
   }
 
-  /// As the API has it: the schema `Certificate`.
   private static func json(_ found: Found, _ now: Date) -> JSONValue {
-    let certificate = found.certificate
-    let details = certificate.details
-    return [
-      "id": .integer(certificate.id), "kind": .string(details.kind), "name": .string(details.name),
-      "state": .string(band(certificate, now).rawValue),
-      "days_left": certificate.daysLeft(now).map { .number($0) } ?? .null, "app": .optional(found.app),
-      "topics": .array(details.topics.map { .string($0) }),
-      "environments": .array(details.environments.map { .string($0.rawValue) }),
-      "team_id": .optional(details.teamID), "key_id": .optional(details.keyID), "subject": .optional(details.subject),
-      "issuer": .optional(details.issuer), "serial": .optional(details.serial), "sha256": .optional(details.sha256),
-      "not_before": .optional(details.notBefore), "not_after": .optional(details.notAfter),
-      "has_private_key": .bool(details.hasPrivateKey), "file_name": .string(details.fileName),
-      "uploaded_by": .string(certificate.uploadedBy), "created_at": .string(certificate.createdAt.text),
-      "used_by": .array(
-        found.uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
-    ]
+    found.certificate.json(app: found.app, uses: found.uses, now: now)
   }
 }

@@ -66,15 +66,6 @@ extension Date {
   var text: String { Timestamp.text(Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))) }
 }
 
-extension JSONValue {
-  /// The text, or null.
-  static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-  /// The time, or null.
-  static func optional(_ date: Date?) -> JSONValue { date.map { .string($0.text) } ?? .null }
-  /// The number.
-  static func number(_ number: Int) -> JSONValue { .integer(Int64(number)) }
-}
-
 /// Opens the store of `--data` for the length of `body`.
 func withStore<Result>(
   _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Store) throws -> Result

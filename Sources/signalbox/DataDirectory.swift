@@ -55,6 +55,22 @@ final class DataDirectory: Sendable {
     return try Store.open(path: database, sealer: try key(), readers: readers, now: now)
   }
 
+  /// As ``open(creating:readers:now:)`` with `creating`, for a server: takes the lock first and keeps it, so that the
+  /// file is not replaced between the two.
+  ///
+  /// - Returns: nil if somebody else holds the folder.
+  func openAlone(readers: Int, now: Date) throws -> Store? {
+    try create()
+    _ = try key()
+    guard try lock() else { return nil }
+    do {
+      return try open(creating: true, readers: readers, now: now)
+    } catch {
+      unlock()
+      throw error
+    }
+  }
+
   /// The key; made only beside a new database, because a new key opens nothing that is there.
   func key() throws -> SealingKey {
     if let key = try SealingKey.load(path: keyFile) { return key }

@@ -51,7 +51,15 @@ enum DevicesImportCommand {
         io.progress("\(report.added + report.updated) registered, \(report.rejected) rejected\(source.part)")
       }
       io.endProgress()
-      return run.report
+      let report = run.report
+      if !values[dryRun] {
+        try store.writeSync { database in
+          try audit(
+            database, "device.import", "devices",
+            ["added": .number(report.added), "updated": .number(report.updated)], now: io.now())
+        }
+      }
+      return report
     }
     if values[CommonOptions.json] {
       io.print(report.json.text(pretty: true))

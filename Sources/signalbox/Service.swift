@@ -51,11 +51,11 @@ final class Service: Sendable {
   init(_ options: Options) async throws {
     self.options = options
     let clock = options.clock
-    store = try options.data.open(creating: true, readers: 4, now: clock())
-    guard try options.data.lock() else {
+    guard let store = try options.data.openAlone(readers: 4, now: clock()) else {
       throw CommandFailure(
-        "Another signalbox serves \(options.data.path). Stop it, or name another folder with --data.")
+        "Another signalbox holds \(options.data.path). Stop it, or name another folder with --data.")
     }
+    self.store = store
     loop = try EventLoop(name: "delivery")
     pool = BlockingPool(name: "blocking", threads: 2)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil

@@ -71,6 +71,7 @@ struct ProgramTests {
   @Test("after -- nothing is an option")
   func end() throws {
     #expect(try run(["look", "--", "--json"])?.1[file] == "--json")
+    #expect(try run(["look", "a", "--data=--json"])?.1[data] == "--json")
   }
 
   @Test("an option may be repeated where that means something, and come from the environment")
@@ -114,6 +115,7 @@ struct ProgramTests {
     arguments: [
       (["look", "a", "--within", "7"], "The value “7” of --within <days> is not a number of days, such as 30d."),
       (["look", "a", "--within"], "--within needs a value: --within <days>"),
+      (["look", "a", "--data", "--json"], "--data needs a value: --data <dir>"),
       (["look", "a", "--json=1"], "--json takes no value."),
       (["look", "a", "--data", "x", "--data", "y"], "--data is given twice."),
       (["look"], "<file> is missing."),

@@ -74,7 +74,7 @@ struct ConsoleScene: Sendable {
       templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
       address: "http://localhost:8080", version: "0.0.0")
     configuration.isStrict = true
-    configuration.passwordParameters = .quickForTests
+    configuration.passwordCost = .quickForTests
     let console = try Console(
       store: store, engine: engine, configuration: configuration, pool: pool, clock: { ConsoleScene.noon }, log: logger)
     router = console.router()

@@ -35,10 +35,17 @@ struct TemplateFixtureTests {
     try TemplateLibrary(directory: root.appendingPathComponent("Templates").path, missingKey: .error)
   }
 
-  @Test("there are view models for the page groups")
-  func count() {
-    let groups = Set(Self.pages.compactMap { $0.split(separator: "-").first })
-    #expect(groups.isSuperset(of: ["session", "errors", "overview"]))
+  @Test("every page has a view model")
+  func count() throws {
+    let templates = Self.root.appendingPathComponent("Templates").path
+    let files = try #require(FileManager.default.enumerator(atPath: templates)).compactMap { $0 as? String }
+    // Those that begin with `_` are parts of pages, and what lies beside the folders is the frame of all.
+    let pages = files.filter { $0.hasSuffix(".mustache") && $0.contains("/") && !$0.contains("/_") }
+      .map { $0.replacing("/", with: "-").replacing(".mustache", with: "") }
+    #expect(pages.count >= 20)
+    let shown = Set(Self.pages.compactMap { $0.split(separator: ".").first.map(String.init) })
+    #expect(Set(pages).subtracting(shown).isEmpty)
+    #expect(shown.subtracting(pages).isEmpty)
   }
 
   @Test(

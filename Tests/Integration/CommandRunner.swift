@@ -43,7 +43,8 @@ final class CommandRunner: Sendable {
   }
 
   func run(
-    _ words: [String], input: String = "", environment: [String: String] = [:], now: Date = CommandRunner.noon
+    _ words: [String], input: String = "", environment: [String: String] = [:], isWatched: Bool = false,
+    now: Date = CommandRunner.noon
   ) async -> CommandResult {
     let texts = Texts(input: Data(input.utf8))
     let io = CommandIO(
@@ -55,7 +56,7 @@ final class CommandRunner: Sendable {
           return Data(rest.prefix(count))
         }
       },
-      isWatched: false, environment: ["SIGNALBOX_DATA": data].merging(environment) { $1 }, now: { now })
+      isWatched: isWatched, environment: ["SIGNALBOX_DATA": data].merging(environment) { $1 }, now: { now })
     let code = await Signalbox.run(words, io)
     return CommandResult(code: code, output: texts.output.withLock { $0 }, errors: texts.errors.withLock { $0 })
   }

@@ -82,6 +82,17 @@ struct DevicesCommandTests {
     }
   }
 
+  @Test("a person at a terminal sees how far it is, on standard error alone")
+  func progress() async throws {
+    try await withApp { box in
+      let path = try box.file("a.ndjson", line(1) + "nonsense\n")
+      let watched = await box.run(["devices", "import", path], isWatched: true)
+      #expect(watched.errors.contains("1 rejected, 100 %") && watched.errors.hasSuffix("\r\u{1B}[K"))
+      #expect(watched.output == "2 devices: 1 added, 0 updated, 1 rejected.\n")
+      #expect(await box.run("devices", "import", path).errors.contains("%") == false)
+    }
+  }
+
   @Test("a list is narrowed down, and ends where it should")
   func list() async throws {
     try await withApp { box in

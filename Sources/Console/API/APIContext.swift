@@ -77,17 +77,3 @@ struct APIContext: Sendable {
     return app
   }
 }
-
-extension JSONValue {
-  /// A text or null.
-  static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
-  /// A number or null.
-  static func optional(_ number: Int?) -> JSONValue { number.map { .integer(Int64($0)) } ?? .null }
-
-  /// RFC 3339, or null.
-  static func optional(_ date: Date?) -> JSONValue { date.map { .time($0) } ?? .null }
-
-  /// RFC 3339 in UTC.
-  static func time(_ date: Date) -> JSONValue { .string(Timestamp.text(date)) }
-}

@@ -5,29 +5,6 @@ import Push
 import Store
 
 extension TrackedCertificate {
-  /// The schema `Certificate`. Never holds the key.
-  ///
-  /// - Parameters:
-  ///   - app: the bundle id of the app that it was uploaded for.
-  ///   - uses: the credentials that rest on it.
-  func json(app: String?, uses: [Use], now: Date) -> JSONValue {
-    [
-      "id": .integer(id), "kind": .string(details.kind), "name": .string(details.name),
-      "state": .string(Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue),
-      "days_left": .optional(Expiry.daysLeft(notAfter: details.notAfter, now: now)), "app": .optional(app),
-      "topics": .array(details.topics.map { .string($0) }),
-      "environments": .array(details.environments.map { .string($0.rawValue) }),
-      "team_id": .optional(details.teamID), "key_id": .optional(details.keyID),
-      "subject": .optional(details.subject), "issuer": .optional(details.issuer),
-      "serial": .optional(details.serial), "sha256": .optional(details.sha256),
-      "not_before": .optional(details.notBefore), "not_after": .optional(details.notAfter),
-      "has_private_key": .bool(details.hasPrivateKey), "file_name": .string(details.fileName),
-      "uploaded_by": .string(uploadedBy), "created_at": .time(createdAt),
-      "used_by": .array(
-        uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
-    ]
-  }
-
   /// For the audit.
   var audited: JSONValue {
     [

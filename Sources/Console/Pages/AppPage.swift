@@ -137,7 +137,7 @@ enum AppPage {
     for problem in CredentialRule.problems(
       app, environment, certificate: facts.certificates.first { $0.id == certificate }, endpoint: endpoint)
     {
-      errors.add(problem.field, page.texts.text(problem))
+      errors.add(problem.field == "endpoint" ? "host" : problem.field, page.texts.text(problem))
     }
     guard errors.isEmpty else {
       return try show(page, facts, Refused(environment: environment, form: page.form, errors: errors))

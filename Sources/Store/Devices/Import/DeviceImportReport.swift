@@ -36,12 +36,13 @@ public struct DeviceImportReport: Sendable {
 
   /// For programs.
   public var json: JSONValue {
-    let list = errors.flatMap { line in
-      line.problems.map { problem -> JSONValue in
-        var members: [String: JSONValue] = ["line": .integer(Int64(line.line)), "message": .string(problem.text)]
-        if !problem.field.isEmpty { members["field"] = .string(problem.field) }
-        return .object(members)
-      }
+    let list = errors.sorted { $0.line < $1.line }.map { line -> JSONValue in
+      // A line with one field that is wrong names it; with several, the message does.
+      let text =
+        line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
+      var members: [String: JSONValue] = ["line": .number(line.line), "message": .string(text)]
+      if let field = line.problems.first?.field, !field.isEmpty { members["field"] = .string(field) }
+      return .object(members)
     }
     return [
       "lines": .integer(Int64(lines)), "added": .integer(Int64(added)), "updated": .integer(Int64(updated)),

@@ -14,16 +14,19 @@ struct LineSplitter {
 
   mutating func push(_ bytes: some Sequence<UInt8>) -> [Line] {
     var lines: [Line] = []
-    for byte in bytes {
-      if byte == 0x0a {
-        lines.append(take())
-      } else if rest.count < DeviceImport.maximumLineBytes {
-        rest.append(byte)
-      } else {
-        isTooLong = true
-      }
+    var piece = Array(bytes)[...]
+    while let end = piece.firstIndex(of: 0x0a) {
+      append(piece[..<end])
+      lines.append(take())
+      piece = piece[(end + 1)...]
     }
+    append(piece)
     return lines
+  }
+
+  private mutating func append(_ bytes: ArraySlice<UInt8>) {
+    if rest.count + bytes.count > DeviceImport.maximumLineBytes { isTooLong = true }
+    rest += bytes.prefix(DeviceImport.maximumLineBytes - rest.count)
   }
 
   mutating func finish() -> [Line] { rest.isEmpty ? [] : [take()] }

@@ -1,9 +1,9 @@
-import Push
-import Store
+public import Push
+internal import Foundation
 
 extension AppOverview {
   /// The schema `App`.
-  var json: JSONValue {
+  public var json: JSONValue {
     [
       "bundle_id": .string(app.bundleID), "name": .string(app.name), "package_name": .optional(app.packageName),
       "alias_rule": .string(app.aliasRule ?? AliasRule.none.rawValue), "created_at": .time(app.createdAt),
@@ -28,16 +28,9 @@ extension AppOverview {
   }
 }
 
-extension App {
-  /// What may change, for the audit.
-  var audited: JSONValue {
-    ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
-  }
-}
-
 extension Credential {
   /// The schema `Credential`.
-  var json: JSONValue {
+  public var json: JSONValue {
     [
       "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
       "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
