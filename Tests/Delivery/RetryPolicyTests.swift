@@ -59,7 +59,7 @@ struct RetryPolicyTests {
     case .final(.rejected(_, let word, _)), .stopCredential(.rejected(_, let word, _)): #expect(word == reason.code)
     default: Issue.record("\(reason.code) ends as \(last)")
     }
-    #expect(attempts < 20)
+    #expect(attempts < 40)
   }
 
   @Test("what was not answered is repeated, except at most once", arguments: OwnReason.allCases)
@@ -102,7 +102,7 @@ struct RetryPolicyTests {
     arguments: [
       ("ServiceUnavailable", [900, 1800, 3600, 7200, 14400, 14400]),
       ("TooManyProviderTokenUpdates", [1200, 2400, 4800]), ("TooManyRequests", [60, 120, 240, 480]),
-      ("UNAVAILABLE", [10, 20, 40, 80, 160, 320, 600, 600]), ("QUOTA_EXCEEDED", [60, 120]),
+      ("UNAVAILABLE", [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600]), ("QUOTA_EXCEEDED", [60, 120]),
       ("JPush 1000", [10, 20]),
     ])
   func pauses(word: String, expected: [TimeInterval]) {

@@ -21,7 +21,7 @@ public struct Backoff: Sendable, Hashable {
   /// One device gets too much; also Firebase's wait after a 429 that names none.
   public static let device = Backoff(first: 60, longest: 3600)
   /// A service that asks for 10 seconds at first (Firebase, JPush).
-  public static let quick = Backoff(first: 10, longest: 600)
+  public static let quick = Backoff(first: 10, longest: 3600)
   /// Nothing is known to be wrong with anything but the connection.
   public static let brief = Backoff(first: 5, longest: 300)
 

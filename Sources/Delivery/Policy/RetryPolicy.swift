@@ -104,6 +104,7 @@ public struct RetryPolicy: Sendable, Hashable {
     case .perDevice: return history.attempts < maximumAttempts ? later(.device) : .final(failure.outcome)
     case .newConnection:
       guard history.attempts > 1 || retryAfter != nil else { return .newConnection }
+      guard history.attempts < maximumAttempts else { return .final(failure.outcome) }
       return later(status >= 500 ? .service : .brief)
     case .resignOnce: return history.isResigned ? .stopCredential(failure.outcome) : .resign
     case .afterCredential: return .stopCredential(failure.outcome)

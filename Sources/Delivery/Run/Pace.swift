@@ -1,0 +1,41 @@
+public import Foundation
+
+/// Fixed speed: so many devices a second, evenly.
+///
+/// A bucket that fills at the rate and holds a twentieth of a second's worth: in any stretch of time no more than
+/// rate × time plus that is let through.
+public struct Pace: Sendable, Hashable {
+  /// Devices a second.
+  public let rate: Int
+  private var tokens: Double
+  private var last: Date
+
+  /// Starts with one device's worth.
+  ///
+  /// - Precondition: `rate` is at least 1.
+  public init(rate: Int, now: Date) {
+    precondition(rate > 0, "a rate is at least 1")
+    self.rate = rate
+    tokens = 1
+    last = now
+  }
+
+  private var room: Double { max(1, Double(rate) / 20) }
+
+  /// Takes as much as may be sent now, at most `wanted`.
+  public mutating func take(atMost wanted: Int, now: Date) -> Int {
+    // A clock that was set back gives nothing, and does not stop the flow either.
+    tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * Double(rate))
+    last = now
+    // Sums of fractions of a second may end a hair below a whole number.
+    let taken = max(0, min(wanted, Int(tokens + 1e-6)))
+    tokens -= Double(taken)
+    return taken
+  }
+
+  /// Gives back what was taken and not used.
+  public mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
+
+  /// When the bucket is full: the time to come again.
+  public var next: Date { last.addingTimeInterval(max(0, room - tokens) / Double(rate)) }
+}
