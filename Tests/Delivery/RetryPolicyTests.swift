@@ -4,7 +4,6 @@ import Providers
 import Push
 import Testing
 
-private let noon = Date(timeIntervalSince1970: 1_795_176_000)
 
 private func decide(
   _ failure: RetryPolicy.Failure, attempts: Int = 1, since: TimeInterval = 0, deadline: TimeInterval? = nil,

@@ -130,8 +130,6 @@ actor PushRun {
     try await count(
       AudienceQuery(app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
     walk = Walk(cursor: push.cursor)
-    let waiting = push.waiting
-    nextDue = waiting == 0 ? nil : .distantPast
     publish()
     do {
       route = try await findRoute()
@@ -148,7 +146,7 @@ actor PushRun {
   private func count(_ query: AudienceQuery) async throws {
     isResumed = push.lastDeviceID != nil
     let (id, parent, isNew) = (id, push.parentID, !isResumed)
-    (self.query, push) = try await tools.store.write { database in
+    (self.query, push, nextDue) = try await tools.store.write { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
       if isNew {
@@ -156,7 +154,7 @@ actor PushRun {
         let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
         try PushRecord.setTarget(database, id: id, targets, lastDeviceID: try Device.lastID(database))
       }
-      return (query, try PushRecord.get(database, id: id))
+      return (query, try PushRecord.get(database, id: id), try WaitingDelivery.nextDue(database, push: id))
     }
   }
 
