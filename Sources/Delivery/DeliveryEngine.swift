@@ -136,7 +136,7 @@ public final class DeliveryEngine: Sendable {
       return true
     }
     if !isRunning {
-      continuation.yield(PushProgress(try await store.read { try PushRecord.get($0, id: id) }))
+      continuation.yield(try await store.read { try PushProgress.find($0, push: id) })
       continuation.finish()
     }
     return stream

@@ -1,5 +1,6 @@
 public import Foundation
 public import Push
+public import SQLite
 public import Store
 
 /// How far a push is.
@@ -33,6 +34,12 @@ public struct PushProgress: Sendable, Hashable {
     self.init(state: push.state, target: push.target, counts: push.counts)
     waiting = push.waiting
     self.nextDue = nextDue
+  }
+
+  /// What the store says of a push.
+  public static func find(_ database: Database, push: Int64) throws -> PushProgress {
+    PushProgress(
+      try PushRecord.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
   }
 
   /// Whether nothing more will happen: it is over, and nobody waits for an outcome.

@@ -74,7 +74,6 @@ private struct TestRoutes: RouteFinder {
   ) async throws -> any Route { try find(report) }
 }
 
-
 private func token(_ number: Int) -> DeviceToken {
   DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 30))
 }

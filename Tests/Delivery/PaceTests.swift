@@ -52,7 +52,8 @@ struct PaceTests {
         while allowed < 250 {
           try await scene.wait(engine, push) { $0.counts.total == allowed }
           #expect(scene.service.devices.count == allowed)
-          scene.clock.advance(by: 0.05)
+          // A hair more than a full bucket's time, for the sake of rounding.
+          scene.clock.advance(by: 0.0501)
           allowed = min(250, allowed + 5)
         }
         try await scene.wait(engine, push) { $0.isFinal }
@@ -88,19 +89,24 @@ struct PaceTests {
   @Test("two broadcasts share the window: the one that had it all gives half of it up")
   func halves() async throws {
     try await EngineScene.run(devices: 30_000) { scene in
-      let pushes = [try await scene.push(), try await scene.push()]
-      func outstanding(_ index: Int) -> Int { scene.service.sent.count { $0.push == pushes[index].id } }
+      func handedOut(_ push: PushRecord) -> Int { scene.service.sent.count { $0.push == push.id } }
       scene.service.answer { _, _ in nil }
+      let first = try await scene.push()
       try await scene.life { engine in
-        engine.enqueue(pushes[0].id)
+        engine.enqueue(first.id)
         await scene.wait { scene.service.held == 8000 }
-        engine.enqueue(pushes[1].id)
-        await scene.wait { outstanding(1) == 4000 }
-        #expect(outstanding(0) == 8000 && scene.service.held == 12_000)
-        // Everything comes back: from now on each has its half.
-        scene.service.answer { _, attempt in attempt < 2 ? .outcome(.accepted) : nil }
-        for push in pushes { _ = try await engine.cancel(push.id) }
-        for push in pushes { try await scene.wait(engine, push) { $0.isFinal } }
+        let second = try await scene.push()
+        engine.enqueue(second.id)
+        await scene.wait { handedOut(second) == 4000 }
+        #expect(handedOut(first) == 8000 && scene.service.held == 12_000)
+        // All that is held comes back, and what follows is held: from now on each has its half.
+        let held = Set(scene.service.sent)
+        let bound = held.map(\.device).max() ?? 0
+        scene.service.answer { member, _ in member.id <= bound ? .outcome(.accepted) : nil }
+        await scene.wait { scene.service.held == 8000 }
+        #expect(handedOut(first) == 8000 + 4000)
+        for push in [first, second] { _ = try await engine.cancel(push.id) }
+        for push in [first, second] { try await scene.wait(engine, push) { $0.isFinal } }
       }
     }
   }

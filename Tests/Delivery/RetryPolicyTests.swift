@@ -4,7 +4,6 @@ import Providers
 import Push
 import Testing
 
-
 private func decide(
   _ failure: RetryPolicy.Failure, attempts: Int = 1, since: TimeInterval = 0, deadline: TimeInterval? = nil,
   resigned: Bool = false, jitter: Double = 0, _ change: (inout RetryPolicy) -> Void = { _ in }

@@ -27,8 +27,9 @@ public struct Pace: Sendable, Hashable {
     // A clock that was set back gives nothing, and does not stop the flow either.
     tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * Double(rate))
     last = now
-    // Sums of fractions of a second may end a hair below a whole number.
-    let taken = max(0, min(wanted, Int(tokens + 1e-6)))
+    // A `Date` of our days is exact to a tenth of a microsecond: sums may end a hair below a whole number. What is
+    // taken too early is owed, so that the rate holds.
+    let taken = max(0, min(wanted, Int(tokens + 0.01)))
     tokens -= Double(taken)
     return taken
   }

@@ -128,7 +128,8 @@ actor PushRun {
     policy.repeatsUnanswered = !draft.options.atMostOnce
     pace = draft.options.rate.map { Pace(rate: $0, now: tools.clock()) }
     try await count(
-      AudienceQuery(app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
+      AudienceQuery(
+        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
     walk = Walk(cursor: push.cursor)
     publish()
     do {
