@@ -1,4 +1,6 @@
 public import Foundation
+public import HTTP2
+public import Logging
 import OpenSSL
 public import Providers
 public import Push
@@ -21,20 +23,28 @@ public final class CredentialRoutes: RouteFinder {
   private let loop: EventLoop
   private let resolver: BlockingPool
   private let simulator: @Sendable (Environment) -> APNsEndpoint?
+  private let connections: ClientGroupConfiguration
   private let clock: @Sendable () -> Date
+  private let log: Logger?
   private let open = Mutex<[Key: APNsRoute]>([:])
 
-  /// - Parameter simulator: where the built-in simulator listens; nil if it does not run.
+  /// - Parameters:
+  ///   - simulator: where the built-in simulator listens; nil if it does not run.
+  ///   - connections: limits and time-outs of the connections of each credential.
+  ///   - log: hears when a provider cannot be reached or refuses a credential, and when it is well again.
   public init(
     store: Store, loop: EventLoop, resolver: BlockingPool,
     simulator: @escaping @Sendable (Environment) -> APNsEndpoint? = { _ in nil },
-    clock: @escaping @Sendable () -> Date = { Date() }
+    connections: ClientGroupConfiguration = ClientGroupConfiguration(),
+    clock: @escaping @Sendable () -> Date = { Date() }, log: Logger? = nil
   ) {
     self.store = store
     self.loop = loop
     self.resolver = resolver
     self.simulator = simulator
+    self.connections = connections
     self.clock = clock
+    self.log = log?.labelled("Delivery")
   }
 
   /// The route of an app's credential; see ``RouteFinder``.
@@ -54,7 +64,8 @@ public final class CredentialRoutes: RouteFinder {
     if let route = open.withLock({ $0[key] }) { return route }
     let credentials = try await credentials(credential.certificateID)
     let provider = try APNsProvider(
-      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, clock: clock, report: report)
+      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, configuration: connections,
+      clock: clock, report: report, stateChanged: RouteLog(credential, log).note)
     let route = APNsRoute(credentialID: credential.id, provider: provider)
     return open.withLock { routes in
       if let first = routes[key] {
@@ -116,6 +127,37 @@ public final class CredentialRoutes: RouteFinder {
         throw NoRoute("The endpoint \(credential.endpoint) is neither apple, simulator, nor host:port.")
       }
       return .custom(host: String(parts[0]), port: port, trust: credential.trustPEM.map { Array($0.utf8) })
+    }
+  }
+}
+
+/// Says once that a provider cannot be used, and once that it can again.
+private final class RouteLog: Sendable {
+  private let credential: Credential
+  private let log: Logger?
+  /// What was said last, nil if all is well.
+  private let told = Mutex<String?>(nil)
+
+  init(_ credential: Credential, _ log: Logger?) {
+    self.credential = credential
+    self.log = log
+  }
+
+  func note(_ state: ProviderState) {
+    switch state {
+    case .idle, .connecting: break
+    case .ready:
+      guard told.withLock({ $0.take() }) != nil else { return }
+      log?.notice("the push service can be used again", ["credential": credential.id, "endpoint": credential.endpoint])
+    case .failing(let failure):
+      let isNew = told.withLock { told in
+        defer { told = failure.reason }
+        return told != failure.reason
+      }
+      guard isNew else { return }
+      log?.warning(
+        failure.kind == .credential ? "the push service refuses the credential" : "the push service is out of reach",
+        ["credential": credential.id, "endpoint": credential.endpoint, "reason": failure.reason])
     }
   }
 }

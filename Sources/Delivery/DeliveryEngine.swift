@@ -25,6 +25,7 @@ public final class DeliveryEngine: Sendable {
     var isStopping = false
     /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
     var stopped: Set<Int64> = []
+    var isInterrupted = false
   }
 
   let store: Store
@@ -123,6 +124,20 @@ public final class DeliveryEngine: Sendable {
     for control in running { control.stop() }
   }
 
+  /// No more time: as ``stop()``, and pushes under way send nothing more, keep the results of what is in flight, and go
+  /// on at the next start.
+  public func interrupt() {
+    stop()
+    let running = state.withLock { state in
+      state.isInterrupted = true
+      return state.running.map { ($0.key, $0.value.control) }
+    }
+    for (id, control) in running {
+      log.notice("push left for the next start", ["push": id])
+      control.interrupt()
+    }
+  }
+
   /// What happens to a push from now on, the present first; ends with its end.
   public func progress(_ id: Int64) async throws -> AsyncStream<PushProgress> {
     let (stream, continuation) = AsyncStream.makeStream(of: PushProgress.self, bufferingPolicy: .bufferingNewest(1))
@@ -165,7 +180,9 @@ public final class DeliveryEngine: Sendable {
   private func begin(_ id: Int64) -> Bool {
     state.withLock { state in
       guard state.running[id] == nil else { return false }
-      state.running[id] = Running(control: RunControl(isStopping: state.isStopping))
+      let control = RunControl(isStopping: state.isStopping)
+      if state.isInterrupted { control.interrupt() }
+      state.running[id] = Running(control: control)
       return true
     }
   }
@@ -179,7 +196,8 @@ public final class DeliveryEngine: Sendable {
   private func carryOut(_ id: Int64) async {
     guard let control = state.withLock({ $0.running[id]?.control }) else { return }
     let tools = PushRun.Tools(
-      store: store, routes: routes, clock: clock, sleep: sleep, policy: policy, shares: shares, log: log,
+      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock, sleep: sleep,
+      policy: policy, shares: shares, log: log,
       report: { self.deliver($0) }, publish: { self.publish(id, $0) })
     do {
       let push = try await store.read { try PushRecord.get($0, id: id) }

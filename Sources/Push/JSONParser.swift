@@ -142,9 +142,14 @@ struct JSONParser {
         index += 1
       }
     }
-    text += bytes[copied..<index]
+    let end = index
     index += 1
-    guard let string = String(validating: text, as: UTF8.self) else {
+    // Most have no escape: no copy but the text itself.
+    let validated =
+      copied == start + 1
+      ? String(validating: bytes[copied..<end], as: UTF8.self)
+      : String(validating: text + bytes[copied..<end], as: UTF8.self)
+    guard let string = validated else {
       index = start
       throw problem(.encoding)
     }

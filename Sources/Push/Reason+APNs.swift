@@ -141,10 +141,12 @@ extension Reason {
   private static let apnsService: [Reason] = [
     Reason(
       "InternalServerError", .apns, 500, .later, .nobody,
-      cause: "Something failed at Apple.", remedy: "Nothing: it is tried again after 15 minutes."),
+      cause: "Something failed at Apple.",
+      remedy: "Nothing: it is tried again after 15 minutes."),
     Reason(
       "ServiceUnavailable", .apns, 503, .later, .nobody,
-      cause: "Apple's service is not available.", remedy: "Nothing: it is tried again after 15 minutes."),
+      cause: "Apple's service is not available.",
+      remedy: "Nothing: it is tried again after 15 minutes."),
     Reason(
       "Shutdown", .apns, 503, .newConnection, .nobody,
       cause: "This server of Apple's is shutting down.", remedy: "Nothing: it is sent again on a new connection."),

@@ -43,7 +43,8 @@ public final class Database {
     }
     do { try configure(mode) } catch {
       close()
-      throw error
+      // The statement would only be one of our settings; which file it was, is what a person wants to know.
+      throw SQLiteError(error.extendedCode, "\(error.message): \(path)")
     }
   }
 

@@ -15,6 +15,8 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let error = Code(rawValue: 1)
     /// SQLITE_BUSY: another connection held the lock longer than the busy time-out.
     public static let busy = Code(rawValue: 5)
+    /// SQLITE_LOCKED: another statement of the same process holds the table.
+    public static let locked = Code(rawValue: 6)
     /// SQLITE_READONLY: a write on a reader, or on a file that may not be written.
     public static let readOnly = Code(rawValue: 8)
     /// SQLITE_INTERRUPT: stopped by a time limit or a cancellation.
@@ -84,6 +86,14 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether another connection held the lock too long: the same again may work.
   public var isBusy: Bool { code == .busy }
 
+  /// Whether the cause lies outside: lock, disk, rights. The same again works once somebody has seen to that.
+  public var mayPass: Bool {
+    switch code {
+    case .busy, .locked, .readOnly, .inputOutput, .full, .cannotOpen: true
+    default: false
+    }
+  }
+
   /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
   public var description: String {
     var text = "SQLite \(extendedCode.rawValue): \(message)"
@@ -98,6 +108,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     case .full: "The disk is full; free space and try again"
     case .corrupt: "The file is damaged; restore a backup"
     case .notADatabase: "The file is not an SQLite database; check the path"
+    case .readOnly: "Check that this user may write to the file and its folder"
     case .cannotOpen: "Check that the folder exists and that this user may write to it"
     default: nil
     }

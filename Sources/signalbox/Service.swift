@@ -25,7 +25,8 @@ final class Service: Sendable {
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
-    var isStrict = true
+    /// Whether a template that names an unknown key is an error; for tests.
+    var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
   }
 
@@ -64,16 +65,16 @@ final class Service: Sendable {
       store: store, loop: loop, resolver: pool,
       simulator: { environment in
         simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
-      }, clock: clock)
+      }, clock: clock, log: log)
     engine = DeliveryEngine(store: store, routes: routes, clock: clock, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("There is no address to listen on.") }
-    // The port may be chosen by the system: the address that people use is then known only after listening.
+    // The port may be chosen by the system: unless it was named, the address is what a browser asked for.
     let scheme = options.tls == nil ? "http" : "https"
     var configuration = Console.Configuration(
       templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
-      address: options.address ?? "\(scheme)://\(listen)", version: Signalbox.version)
+      address: options.address, version: Signalbox.version)
     configuration.trustedProxies = options.trustedProxies
     configuration.passwordCost = options.passwordCost
     configuration.isStrict = options.isStrict
@@ -124,12 +125,10 @@ final class Service: Sendable {
   func stop(within limit: Duration = .seconds(10)) async {
     await server.stop(within: limit)
     engine.stop()
-    let delivery = delivery
-    await withTaskGroup { group in
-      group.addTask { _ = await delivery.result }
-      group.addTask { try? await Task.sleep(for: limit) }  // cancelled as soon as delivery has ended
-      await group.next()
-      group.cancelAll()
+    if await !hasEnded(delivery, within: limit) {
+      engine.interrupt()
+      // What is in flight may have its answer yet; what has none by then is sent again at the next start.
+      _ = await hasEnded(delivery, within: .seconds(3))
     }
     routes.stop()
     await simulator?.stop()
@@ -138,6 +137,21 @@ final class Service: Sendable {
     store.close()
     options.data.unlock()
   }
+}
+
+/// Waits for a task, but not longer than `limit`: a task group would wait for it in any case.
+private func hasEnded(_ task: Task<Void, any Error>, within limit: Duration) async -> Bool {
+  let (first, report) = AsyncStream.makeStream(of: Bool.self)
+  Task {
+    _ = await task.result
+    report.yield(true)
+  }
+  let timer = Task {
+    do { try await Task.sleep(for: limit) } catch { return }
+    report.yield(false)
+  }
+  defer { timer.cancel() }
+  return await first.first { _ in true } ?? true
 }
 
 extension Duration {

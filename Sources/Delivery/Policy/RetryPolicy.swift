@@ -31,6 +31,9 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Repeats that the waits between them do not bound: of one device that gets too much, and of what was not answered.
   public var maximumAttempts = 8
 
+  /// Multiplies every pause of ours: below 1 for tests against a simulator, by the real clock. `Retry-After` holds.
+  public var pauseScale = 1.0
+
   /// Creates the policy with its usual numbers.
   public init() {}
 
@@ -112,7 +115,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   private func wait(_ pace: Backoff, _ attempts: Int, _ jitter: Double) -> TimeInterval {
-    pace.wait(afterAttempt: max(1, attempts), jitter: jitter)
+    pauseScale * pace.wait(afterAttempt: max(1, attempts), jitter: jitter)
   }
 }
 

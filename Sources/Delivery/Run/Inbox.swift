@@ -7,6 +7,12 @@ final class Inbox: Sendable {
   struct Item: Sendable {
     let device: Int64
     let result: SendResult
+
+    /// Whether it did not leave because we no longer wanted it to.
+    var wasGivenUp: Bool {
+      guard case .notSent(let reason) = result else { return false }
+      return reason == OwnReason.cancelled.rawValue || reason == OwnReason.interrupted.rawValue
+    }
   }
 
   private struct State {

@@ -11,8 +11,7 @@ extension PushRun {
     while true {
       let now = tools.clock()
       look(now)
-      if route == nil, ending == nil { try await findRouteAgain() }
-      let order = order
+      if route == nil, ending == nil, order == .go { try await findRouteAgain() }
       if ending == nil, order == .pause {
         giveUpQueued()
         if flights.isEmpty { return try await endPaused() }
@@ -41,6 +40,8 @@ extension PushRun {
     switch (control.order, push.state) {
     case (.cancel, _), (_, .cancelled): .cancel
     case (.pause, _), (_, .paused): .pause
+    // It goes on at the next start; its state is not changed.
+    case _ where control.isInterrupted: .pause
     default: .go
     }
   }

@@ -12,7 +12,7 @@ import Store
 actor PushRun {
   /// What a run needs from the engine.
   struct Tools: Sendable {
-    let store: Store
+    let store: PatientStore
     let routes: any RouteFinder
     let clock: @Sendable () -> Date
     /// Waits until a time, or less long.

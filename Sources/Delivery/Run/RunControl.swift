@@ -13,6 +13,7 @@ final class RunControl: Sendable {
   private struct State {
     var order = Order.go
     var isStopping = false
+    var isInterrupted = false
   }
 
   let inbox = Inbox()
@@ -26,6 +27,17 @@ final class RunControl: Sendable {
 
   func give(_ order: Order) {
     state.withLock { $0.order = order }
+    inbox.nudge()
+  }
+
+  /// The process has no more time: hand out nothing more.
+  var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+  func interrupt() {
+    state.withLock { state in
+      state.isStopping = true
+      state.isInterrupted = true
+    }
     inbox.nudge()
   }
 

@@ -31,6 +31,12 @@ struct Walk {
     underWay += members.count
   }
 
+  /// A device is left without an outcome: the cursor stays before its page.
+  mutating func leave(_ device: Int64) {
+    guard pages.contains(where: { $0.open.contains(device) }) else { return }
+    underWay -= 1
+  }
+
   /// A device has its outcome.
   mutating func finish(_ device: Int64) {
     for index in pages.indices where device <= pages[index].last {

@@ -125,11 +125,13 @@ public final class APNsProvider: @unchecked Sendable {
     // A key that cannot sign has been reported when the first token was made.
     guard let text = try? token?.renewed(at: clock()) else { return false }
     use(text)
-    staleAnswers = group.inFlight + answersLeft
     return group.resend(answer)
   }
 
   private func use(_ text: String) {
+    // Also when nobody has complained yet: after a step of the clock, or a night of sleep, what is in flight carries a
+    // token that is too old by now.
+    staleAnswers = (group?.inFlight ?? 0) + answersLeft
     group?.setSharedFields([HeaderField("authorization", "bearer \(text)", indexing: .never)])
   }
 

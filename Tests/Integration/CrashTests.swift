@@ -1,0 +1,101 @@
+import Delivery
+import Foundation
+import Glibc
+import Push
+import SQLite
+import Simulator
+import Store
+import Testing
+
+/// The whole program, killed at any moment and started again.
+///
+/// Short in `script/test`; `script/faults 100` runs a hundred broadcasts.
+@Suite("Crash and restart", .serialized, .timeLimit(.minutes(FaultPlan.runs.map { 5 + 3 * $0 } ?? 5)))
+struct CrashTests {
+  private static let devices = 20_000
+  /// What may come twice for each kill: devices under way whose outcome was not on the disk. `PushRun` has no more
+  /// than this number under way at once.
+  private static let window = 8000
+
+  private struct Total {
+    var kills = 0
+    var doubles = 0
+  }
+
+  /// Brings one broadcast to its end through a number of kills.
+  private func broadcast(
+    _ scene: DeliveryScene, _ phones: [SimulatedPhone], kills: Int, _ dice: inout SeededNumbers
+  ) async throws -> Total {
+    // What came before is of no interest, and would make a hundred broadcasts slow.
+    for phone in phones { try scene.simulator.phones.clear(phone.id) }
+    let push = try await scene.push()
+    var total = Total()
+    for _ in 0..<kills {
+      let child = try await scene.serve()
+      let begin = try await scene.progress(push).total
+      // Mostly in the middle; sometimes before the first outcome is kept, and sometimes towards the end.
+      let least = dice.next() % 5 == 0 ? 0 : begin + Int.random(in: 1...(Self.devices / kills), using: &dice)
+      let pause = Duration.microseconds(Int.random(in: 0...50_000, using: &dice))
+      try await eventually("some outcomes", every: .milliseconds(5)) {
+        let present = try await scene.progress(push)
+        return present.total >= least || present.state == .finished
+      }
+      try await Task.sleep(for: pause)
+      let isOver = try await scene.progress(push).state == .finished
+      child.send(SIGKILL)
+      #expect(await child.status() == 137)
+      if !isOver { total.kills += 1 }
+    }
+    let last = try await scene.serve()
+    try await scene.finished(push, by: last)
+    #expect(await scene.stop(last) == 0, "\(last.errorText)")
+    let tally = try await scene.tally(push, phones)
+    #expect(tally.isWhole && tally.outcomes == ["accepted": phones.count], "seed \(FaultPlan.seed): \(tally)")
+    #expect(tally.doubles <= Self.window * total.kills, "seed \(FaultPlan.seed): \(tally)")
+    total.doubles = tally.doubles
+    return total
+  }
+
+  @Test("whenever it is killed, nobody is forgotten and what comes twice has the same id")
+  func killed() async throws {
+    var dice = SeededNumbers(seed: FaultPlan.seed)
+    // Slow enough to be hit on its way.
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=30ms")) { scene in
+      let phones = try await scene.add(Self.devices)
+      var total = Total()
+      for run in 1...(FaultPlan.runs ?? 1) {
+        let kills = FaultPlan.runs == nil ? 3 : Int.random(in: 1...5, using: &dice)
+        let one = try await broadcast(scene, phones, kills: kills, &dice)
+        total.kills += one.kills
+        total.doubles += one.doubles
+        print("crash run \(run), seed \(FaultPlan.seed): \(one.kills) kills, \(one.doubles) doubles")
+      }
+      #expect(total.kills > 0, "every kill came too late; seed \(FaultPlan.seed)")
+      let problems = try await scene.store.pool.integrityCheck()
+      #expect(problems.isEmpty, "\(problems)")
+    }
+  }
+
+  @Test("asked to stop in the middle of a slow push, it stops in time, and the rest goes out after the next start")
+  func terminated() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=3s,streams=20")) { scene in
+      let phones = try await scene.add(2000)
+      let push = try await scene.push()
+      let first = try await scene.serve()
+      try await eventually("some outcomes") { try await scene.progress(push).total > 0 }
+      let clock = ContinuousClock.now
+      #expect(await scene.stop(first) == 0, "\(first.errorText)")
+      #expect(ContinuousClock.now - clock < .seconds(40))
+      #expect(try await scene.progress(push).state == .sending)
+      scene.simulator.faults(.development).set(Faults())
+      let second = try await scene.serve()
+      try await scene.finished(push, by: second)
+      #expect(await scene.stop(second) == 0)
+      let tally = try await scene.tally(push, phones)
+      #expect(tally.isWhole, "\(tally)")
+      // What was in flight when time was up may be unknown; what had not left must go out now.
+      #expect(tally.outcomes["skipped"] == nil && tally.outcomes["failed"] == nil, "\(tally)")
+      #expect(tally.outcomes["accepted", default: 0] >= 1900, "\(tally)")
+    }
+  }
+}

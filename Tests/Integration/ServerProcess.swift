@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+import Push
+import Store
+
+@testable import signalbox
+
+extension DeliveryScene {
+  /// Starts the real `signalbox serve` on the scene's folder; returns when it listens.
+  func serve(limits: String = "true", seconds: Int = 240) async throws -> Child {
+    let child = try Child(
+      [
+        try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0", "--log-format", "json",
+      ], in: box.folder, limits: limits, seconds: seconds)
+    try await eventually("signalbox serve listens") {
+      guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+      return child.outputText.contains("at http://")
+    }
+    return child
+  }
+
+  /// Asks the server to stop, as an operator does, and returns how it ended: 0 if as it should.
+  func stop(_ child: Child) async -> Int32 {
+    child.send(SIGTERM)
+    return await child.status()
+  }
+
+  /// How many devices of a push have their outcome.
+  func progress(_ push: PushRecord) async throws -> (state: PushState, total: Int) {
+    try await store.read { database in
+      let present = try PushRecord.get(database, id: push.id)
+      return (present.state, present.counts.total)
+    }
+  }
+
+  /// Waits for the end of a push, while `child`, if there is one, is there.
+  func finished(_ push: PushRecord, by child: Child? = nil, within limit: Duration = .seconds(120)) async throws {
+    try await eventually("the push ends", within: limit, every: .milliseconds(50)) {
+      if let child, !child.isRunning { throw SceneError("serve ended: \(child.errorText)") }
+      return try await progress(push).state == .finished
+    }
+  }
+}
+
+/// How a test of faults is asked for from outside; see `script/faults`.
+enum FaultPlan {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  /// How many broadcasts are tried in the long form, nil: the short form.
+  static let runs = environment["SIGNALBOX_FAULT_RUNS"].flatMap { Int($0) }
+  /// Where the random numbers begin; the same seed chooses the same moments, as far as a machine can.
+  static let seed = environment["SIGNALBOX_FAULT_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999)
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): random numbers that can be had again.
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,156 @@
+import Delivery
+import Foundation
+import Logging
+import Glibc
+import Push
+import SQLite
+import Simulator
+import Store
+import Testing
+
+@testable import signalbox
+
+/// The disk fails in the middle of a push. Nothing is sent twice for it and nobody is forgotten: the push waits, says so
+/// in the log, and goes on when the disk is well again.
+@Suite("Faults of the store", .timeLimit(.minutes(3)))
+struct StoreFaultTests {
+  /// Sends to 3000 phones; breaks the store after some outcomes, and mends it when the log has told of it.
+  private func outage(
+    _ words: String, faults: String = "delay=20ms,streams=50",
+    break damage: @escaping @Sendable (DeliveryScene) async throws -> Void,
+    mend: @escaping @Sendable (DeliveryScene) async throws -> Void
+  ) async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: faults)) { scene in
+      let phones = try await scene.add(3000)
+      let push = try await scene.push()
+      async let carried: Void = scene.engine.runOnly(push.id)
+      try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 300 }
+      try await damage(scene)
+      try await eventually("the log says so") {
+        scene.log.entries.contains { entry in
+          entry.level == .error && entry.metadata.contains { $0.value.contains(words) }
+        }
+      }
+      let during = try await scene.progress(push)
+      #expect(during.state == .sending && during.total < 3000)
+      try await mend(scene)
+      await carried
+      let tally = try await scene.tally(push, phones)
+      #expect(try await scene.progress(push).state == .finished)
+      #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
+      #expect(tally.outcomes == ["accepted": 3000], "\(tally)")
+      #expect(scene.log.entries.contains { $0.message == "the store works again; the push goes on" })
+      let problems = try await scene.store.pool.integrityCheck()
+      #expect(problems.isEmpty, "\(problems)")
+    }
+  }
+
+  /// SQLite's own limit of the file's size gives the very error of a full disk, without a file system to mount.
+  @Test("a full disk")
+  func full() async throws {
+    try await outage("SQLite 13") { scene in
+      try await scene.store.write { database in
+        let pages = try database.fetchOne("PRAGMA page_count") { $0.int(0) } ?? 0
+        // A limit below what there is, is taken as what there is.
+        try database.forEach("PRAGMA max_page_count = \(pages)") { _ in .continue }
+      }
+    } mend: { scene in
+      try await scene.store.write { try $0.forEach("PRAGMA max_page_count = 4294967294") { _ in .continue } }
+    }
+  }
+
+  @Test("another program that holds the lock for longer than the time-out")
+  func locked() async throws {
+    let other = Holder()
+    try await outage("SQLite 5") { scene in
+      try other.lock(scene.box.data + "/signalbox.sqlite")
+    } mend: { _ in
+      other.unlock()
+    }
+  }
+
+  /// The system refuses to let any file grow (`ulimit -f`): the same moment in the real program, with an error of the
+  /// system instead of SQLite's own.
+  @Test("a real server whose files may not grow")
+  func noGrowth() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+      let phones = try await scene.add(3000)
+      let push = try await scene.push()
+      try scene.store.pool.checkpoint(waiting: true)
+      // 512-byte blocks. Without the trap the signal XFSZ would end the program, as it would end any.
+      let child = try await scene.serve(limits: "trap '' XFSZ; ulimit -S -f 1200")
+      try await eventually("the log says so") { child.errorText.contains("the push waits for the store") }
+      let during = try await scene.progress(push)
+      #expect(during.state == .sending && during.total < 3000, "\(during)")
+      #expect(child.isRunning && child.errorText.contains("SQLite 778"), "\(child.errorText)")
+      let pid = try #require(child.pid)
+      try await Child.run("prlimit", ["--pid", "\(pid)", "--fsize=unlimited"], in: scene.box.folder)
+      try await scene.finished(push, by: child)
+      #expect(await scene.stop(child) == 0)
+      let tally = try await scene.tally(push, phones)
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 3000], "\(tally)")
+      #expect(child.errorText.contains("the store works again; the push goes on"))
+    }
+  }
+
+  /// A mount of its own that ends with the program. A file system cannot become read-only under an open file, short of
+  /// a damaged disk, so this is how it is met: at the start.
+  @Test("a server on a read-only folder says so and ends", .enabled(if: ReadOnlyMount.isPossible))
+  func readOnly() async throws {
+    try await DeliveryScene.run { scene in
+      let phones = try await scene.add(10)
+      let push = try await scene.push()
+      scene.store.close()
+      let script = #"mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@""#
+      let child = try Child(
+        ReadOnlyMount.namespace + [
+          "sh", "-c", script, scene.box.data, try Child.signalbox(), "serve", "--data", scene.box.data, "--listen",
+          "127.0.0.1:0",
+        ], in: scene.box.folder, seconds: 30)
+      #expect(await child.status() == 1)
+      #expect(
+        child.errorText.contains("signalbox: error: ") && child.errorText.contains(scene.box.data), "\(child.errorText)"
+      )
+      #expect(scene.simulator.counters(.development).requests == 0)
+      // Writable again, the push goes out.
+      let store = try DataDirectory(scene.box.data).open(now: Date())
+      defer { store.close() }
+      let second = try await scene.serve()
+      try await eventually("the push ends") {
+        try await store.read { try PushRecord.get($0, id: push.id).state == .finished }
+      }
+      #expect(await scene.stop(second) == 0)
+      let tally = try await Tally(
+        store, push: push.id, audience: Set(phones.map(\.token)), phones: scene.simulator.phones)
+      #expect(tally.isWhole && tally.outcomes == ["accepted": 10], "\(tally)")
+    }
+  }
+
+  /// Whether this machine lets us mount in a namespace of our own.
+  private enum ReadOnlyMount {
+    static let namespace = geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-Urm"]
+    static let isPossible: Bool = {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = namespace + ["sh", "-c", "mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp"]
+      process.standardError = FileHandle.nullDevice
+      guard (try? process.run()) != nil else { return false }
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    }()
+  }
+
+  /// A process that holds the write lock.
+  private final class Holder: @unchecked Sendable {
+    // @unchecked because: used by one task, first to lock and then to unlock.
+    private var database: Database?
+
+    func lock(_ path: String) throws {
+      let database = try Database(path: path)
+      try database.execute("BEGIN IMMEDIATE")
+      self.database = database
+    }
+
+    func unlock() { database?.close() }
+  }
+}
