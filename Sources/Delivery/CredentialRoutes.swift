@@ -176,4 +176,8 @@ private struct APNsRoute: Route {
   }
 
   func cancel(push: Int64) { provider.cancel(push: push) }
+
+  func reconnect() { provider.reconnect() }
+
+  var state: ProviderState { provider.state }
 }

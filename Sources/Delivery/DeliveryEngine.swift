@@ -12,9 +12,9 @@ import Synchronization
 /// that a test push does not wait behind a broadcast.
 public final class DeliveryEngine: Sendable {
   private struct Running {
-    let inbox = Inbox()
-    var isCancelled = false
-    var route: (any Route)?
+    let control: RunControl
+    /// Whether to begin again at once when it has ended: it was resumed while it came to a halt.
+    var goesOn = false
     var progress: PushProgress?
     var listeners: [Int: AsyncStream<PushProgress>.Continuation] = [:]
   }
@@ -22,15 +22,19 @@ public final class DeliveryEngine: Sendable {
   private struct State {
     var running: [Int64: Running] = [:]
     var nextListener = 0
+    var isStopping = false
     /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
     var stopped: Set<Int64> = []
     var isInterrupted = false
   }
 
-  private let store: Store
+  let store: Store
   private let routes: any RouteFinder
-  private let clock: @Sendable () -> Date
+  let clock: @Sendable () -> Date
   private let pause: @Sendable () async throws -> Void
+  private let sleep: @Sendable (Date) async throws -> Void
+  private let policy: RetryPolicy
+  private let shares = FairShare(window: 8000)
   private let log: Logger
   private let queue: AsyncStream<Int64>
   private let hand: AsyncStream<Int64>.Continuation
@@ -38,15 +42,25 @@ public final class DeliveryEngine: Sendable {
 
   /// Creates an engine; ``run()`` starts it.
   ///
-  /// - Parameter pause: waits between two looks for pushes that nobody handed over.
+  /// - Parameters:
+  ///   - pause: waits between two looks for pushes that nobody handed over.
+  ///   - sleep: waits until a time by `clock`, or less long; nil: at most a second of real time, so that a clock that
+  ///     is set right is noticed.
+  ///   - policy: what becomes of a device whose push did not go through.
   public init(
     store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() },
-    pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) }, log: Logger
+    pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
+    sleep: (@Sendable (Date) async throws -> Void)? = nil, policy: RetryPolicy = RetryPolicy(), log: Logger
   ) {
     self.store = store
     self.routes = routes
     self.clock = clock
     self.pause = pause
+    self.policy = policy
+    self.sleep =
+      sleep ?? { date in
+        try await Task.sleep(for: .seconds(min(1, max(0.001, date.timeIntervalSince(clock())))))
+      }
     self.log = log.labelled("Delivery")
     (queue, hand) = AsyncStream.makeStream()
   }
@@ -59,6 +73,7 @@ public final class DeliveryEngine: Sendable {
       log.notice("push taken up again", ["push.id": push.uid])
       enqueue(push.id)
     }
+    for id in try await store.read({ try WaitingDelivery.leftBehind($0) }) { enqueue(id) }
     // Ends with this scope, which is left when the last push under way has ended.
     async let _ = lookForDue()
     await withDiscardingTaskGroup { group in
@@ -98,8 +113,16 @@ public final class DeliveryEngine: Sendable {
   /// Hands a committed push over, by its row id. Twice is no harm.
   public func enqueue(_ id: Int64) { hand.yield(id) }
 
-  /// Takes no more pushes; ``run()`` returns once those under way have ended.
-  public func stop() { hand.finish() }
+  /// Takes no more pushes; ``run()`` returns once those under way have ended. Those that have nothing to do but to wait
+  /// for a time end at once, and go on at the next start.
+  public func stop() {
+    hand.finish()
+    let running = state.withLock { state in
+      state.isStopping = true
+      return state.running.values.map(\.control)
+    }
+    for control in running { control.stop() }
+  }
 
   /// No more time: as ``stop()``, and pushes under way send nothing more, keep the results of what is in flight, and go
   /// on at the next start.
@@ -107,30 +130,11 @@ public final class DeliveryEngine: Sendable {
     stop()
     let running = state.withLock { state in
       state.isInterrupted = true
-      return state.running.map { ($0.key, $0.value.route) }
+      return state.running.map { ($0.key, $0.value.control) }
     }
-    for (id, route) in running {
+    for (id, control) in running {
       log.notice("push left for the next start", ["push": id])
-      route?.cancel(push: id)
-    }
-  }
-
-  /// Stops a push: devices that it has not reached get nothing.
-  ///
-  /// - Returns: whether it could still be stopped.
-  public func cancel(_ id: Int64) async throws -> Bool {
-    let now = clock()
-    let route = state.withLock { state -> (any Route)?? in
-      guard state.running[id] != nil else { return nil }
-      state.running[id]?.isCancelled = true
-      return .some(state.running[id]?.route)
-    }
-    if let route {
-      route?.cancel(push: id)
-      return true
-    }
-    return try await store.write { database in
-      try PushRecord.move(database, id: id, from: [.queued], to: .cancelled, now: now)
+      control.interrupt()
     }
   }
 
@@ -147,7 +151,7 @@ public final class DeliveryEngine: Sendable {
       return true
     }
     if !isRunning {
-      continuation.yield(PushProgress(try await store.read { try PushRecord.get($0, id: id) }))
+      continuation.yield(try await store.read { try PushProgress.find($0, push: id) })
       continuation.finish()
     }
     return stream
@@ -157,40 +161,56 @@ public final class DeliveryEngine: Sendable {
     state.withLock { state in state.running[id]?.listeners[listener] = nil }
   }
 
+  /// Gives an order to a push that is under way.
+  func order(_ order: RunControl.Order, push: Int64) {
+    state.withLock { $0.running[push]?.control }?.give(order)
+  }
+
+  /// Begins a push, at once or as soon as it has come to a halt.
+  func goOn(_ id: Int64) {
+    let isRunning = state.withLock { state in
+      state.stopped.remove(id)
+      state.running[id]?.goesOn = true
+      return state.running[id] != nil
+    }
+    if !isRunning { enqueue(id) }
+  }
+
   /// - Returns: false if it is under way already.
   private func begin(_ id: Int64) -> Bool {
     state.withLock { state in
       guard state.running[id] == nil else { return false }
-      state.running[id] = Running()
+      let control = RunControl(isStopping: state.isStopping)
+      if state.isInterrupted { control.interrupt() }
+      state.running[id] = Running(control: control)
       return true
     }
   }
 
   /// Brings results to their push; those of a push that is not under way any more are of no use.
   private func deliver(_ report: SendReport) {
-    let inbox = state.withLock { $0.running[report.push]?.inbox }
-    inbox?.add(report.results.map { Inbox.Item(device: $0.device, result: $0.result) })
+    let control = state.withLock { $0.running[report.push]?.control }
+    control?.inbox.add(report.results.map { Inbox.Item(device: $0.device, result: $0.result) })
   }
 
   private func carryOut(_ id: Int64) async {
-    guard let inbox = state.withLock({ $0.running[id]?.inbox }) else { return }
-    let run = PushRun(
-      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock,
-      publish: { self.publish(id, $0) },
-      isCancelled: { self.state.withLock { $0.running[id]?.isCancelled ?? false } },
-      isInterrupted: { self.state.withLock { $0.isInterrupted } }, inbox: inbox,
-      report: { self.deliver($0) },
-      setRoute: { route in self.state.withLock { $0.running[id]?.route = route } })
+    guard let control = state.withLock({ $0.running[id]?.control }) else { return }
+    let tools = PushRun.Tools(
+      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock, sleep: sleep,
+      policy: policy, shares: shares, log: log,
+      report: { self.deliver($0) }, publish: { self.publish(id, $0) })
     do {
-      try await run.carryOut(id)
+      let push = try await store.read { try PushRecord.get($0, id: id) }
+      try await PushRun(push, tools: tools, control: control).carryOut()
     } catch {
       log.error("push stopped by an error; it is taken up at the next start", ["push": id, "error": "\(error)"])
       state.withLock { _ = $0.stopped.insert(id) }
     }
-    let listeners = state.withLock { state in
-      defer { state.running[id] = nil }
-      return state.running[id]?.listeners.values.map { $0 } ?? []
+    let (listeners, goesOn) = state.withLock { state in
+      let ended = state.running.removeValue(forKey: id)
+      return (ended?.listeners.values.map { $0 } ?? [], ended?.goesOn ?? false)
     }
+    if goesOn { enqueue(id) }
     for listener in listeners { listener.finish() }
   }
 

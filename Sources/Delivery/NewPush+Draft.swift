@@ -8,11 +8,9 @@ extension NewPush {
   public init(
     _ draft: PushDraft, app: App, source: String, by creator: String, uid: String? = nil
   ) {
-    let seed = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     self.init(
-      uid: uid ?? Random.token(bytes: 12), seed: seed, appID: app.id, environment: draft.environment,
-      draftJSON: draft.json.text(),
-      source: source, createdBy: creator)
+      uid: uid ?? Self.freshUID(), seed: Self.freshSeed(), appID: app.id, environment: draft.environment,
+      draftJSON: draft.json.text(), source: source, createdBy: creator)
     let alert = draft.apns.payload?["aps"]?["alert"]
     title = draft.notification.title ?? alert?["title"]?.string
     body = draft.notification.body ?? alert?["body"]?.string ?? alert?.string
@@ -21,6 +19,10 @@ extension NewPush {
       searchTerms = rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
     }
   }
+
+  static func freshUID() -> String { Random.token(bytes: 12) }
+
+  static func freshSeed() -> UInt64 { Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
   /// How long a public id is: as the linter counts it into the payload.
   public static let sampleID = String(repeating: "0", count: 16)

@@ -1,4 +1,6 @@
+public import Foundation
 public import Push
+public import SQLite
 public import Store
 
 /// How far a push is.
@@ -9,6 +11,12 @@ public struct PushProgress: Sendable, Hashable {
   public var target: Int?
   /// Devices by outcome.
   public var counts: OutcomeCounts
+  /// Devices that are to be sent to again; they have no outcome yet.
+  public var waiting = 0
+  /// When the first of them is due.
+  public var nextDue: Date?
+  /// Why nothing goes out at present: the service cannot be reached, in words.
+  public var trouble: String?
   /// Outcomes a second, over the last seconds.
   public var rate: Double = 0
 
@@ -20,14 +28,26 @@ public struct PushProgress: Sendable, Hashable {
   }
 
   /// What the store says.
-  public init(_ push: PushRecord) { self.init(state: push.state, target: push.target, counts: push.counts) }
+  ///
+  /// - Parameter nextDue: when the first waiting device is due.
+  public init(_ push: PushRecord, nextDue: Date? = nil) {
+    self.init(state: push.state, target: push.target, counts: push.counts)
+    waiting = push.waiting
+    self.nextDue = nextDue
+  }
 
-  /// Whether nothing more will happen.
-  public var isFinal: Bool { [.finished, .cancelled, .failed].contains(state) }
+  /// What the store says of a push.
+  public static func find(_ database: Database, push: Int64) throws -> PushProgress {
+    PushProgress(
+      try PushRecord.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
+  }
+
+  /// Whether nothing more will happen: it is over, and nobody waits for an outcome.
+  public var isFinal: Bool { state.isOver && waiting == 0 }
 
   /// At the present rate, nil if that cannot be said.
   public var secondsLeft: Int? {
     guard let target, rate > 0, !isFinal else { return nil }
-    return Int((Double(max(0, target - counts.total)) / rate).rounded(.up))
+    return Int((Double(max(0, target - counts.total - waiting)) / rate).rounded(.up))
   }
 }

@@ -12,6 +12,19 @@ public protocol Route: Sendable {
 
   /// Gives up what has not left yet; it comes back as not sent.
   func cancel(push: Int64)
+
+  /// Finishes what is in flight, and goes on over new connections.
+  func reconnect()
+
+  /// How the provider stands with its service.
+  var state: ProviderState { get }
+}
+
+extension Route {
+  /// Nothing: there are no connections.
+  public func reconnect() {}
+  /// Ready.
+  public var state: ProviderState { .ready }
 }
 
 /// What goes along a route, the same for all devices.

@@ -1,12 +1,39 @@
-/// Requests that wait: batches in the order in which they came, before them those that came back.
+/// Requests that wait, before them those that came back.
+///
+/// Batches of one tag go in the order in which they came; tags take turns of ``turnSize`` requests, so that a single
+/// request does not wait behind a million of another tag.
 struct RequestQueue {
   private struct Work {
     let batch: RequestBatch
     var next: Int
   }
 
-  private var work: [Work] = []
-  private var head = 0
+  /// What waits of one tag.
+  private struct Lane {
+    let tag: Int64
+    var work: [Work] = []
+    var head = 0
+
+    /// - Returns: whether nothing is left.
+    mutating func take(_ taken: Int) -> Bool {
+      work[head].next += taken
+      guard work[head].next == work[head].batch.count else { return false }
+      head += 1
+      if head == work.count || head > 64 {
+        work.removeFirst(head)
+        head = 0
+      }
+      return work.isEmpty
+    }
+  }
+
+  /// Requests of one tag at a time while others wait.
+  static let turnSize = 64
+
+  /// In the order of their turns; none is empty.
+  private var lanes: [Lane] = []
+  /// What the first lane has sent in this turn.
+  private var turn = 0
   private var returned: [(batch: RequestBatch, index: Int)] = []
   private var returnedHead = 0
   private(set) var count = 0
@@ -15,8 +42,16 @@ struct RequestQueue {
 
   mutating func append(_ batch: RequestBatch) {
     guard batch.count > 0 else { return }
-    work.append(Work(batch: batch, next: 0))
-    count += batch.count
+    append(Work(batch: batch, next: 0))
+  }
+
+  private mutating func append(_ work: Work) {
+    count += work.batch.count - work.next
+    if let lane = lanes.firstIndex(where: { $0.tag == work.batch.tag }) {
+      lanes[lane].work.append(work)
+    } else {
+      lanes.append(Lane(tag: work.batch.tag, work: [work]))
+    }
   }
 
   mutating func putBack(_ batch: RequestBatch, _ index: Int) {
@@ -39,9 +74,10 @@ struct RequestQueue {
       let (batch, index) = returned[returnedHead]
       return (batch, index, 1)
     }
-    guard head < work.count else { return nil }
-    let front = work[head]
-    return (front.batch, front.next, min(room, front.batch.count - front.next))
+    guard let lane = lanes.first else { return nil }
+    let front = lane.work[lane.head]
+    let limit = lanes.count == 1 ? room : min(room, max(1, Self.turnSize - turn))
+    return (front.batch, front.next, min(limit, front.batch.count - front.next))
   }
 
   /// Removes the first `taken` of what ``next(atMost:)`` showed.
@@ -56,12 +92,15 @@ struct RequestQueue {
       }
       return
     }
-    work[head].next += taken
-    guard work[head].next == work[head].batch.count else { return }
-    head += 1
-    if head == work.count || head > 64 {
-      work.removeFirst(head)
-      head = 0
+    turn += taken
+    if lanes[0].take(taken) {
+      lanes.removeFirst()
+      turn = 0
+    } else if lanes.count == 1 {
+      turn = 0
+    } else if turn >= Self.turnSize {
+      lanes.append(lanes.removeFirst())
+      turn = 0
     }
   }
 
@@ -72,13 +111,13 @@ struct RequestQueue {
     for (batch, index) in returned[returnedHead...] {
       if tag == nil || batch.tag == tag { removed.append((batch, index)) } else { kept.putBack(batch, index) }
     }
-    for front in work[head...] {
-      let rest = front.next..<front.batch.count
-      if tag == nil || front.batch.tag == tag {
-        removed += rest.map { (front.batch, $0) }
-      } else {
-        kept.work.append(front)
-        kept.count += rest.count
+    for lane in lanes {
+      for front in lane.work[lane.head...] {
+        if tag == nil || lane.tag == tag {
+          removed += (front.next..<front.batch.count).map { (front.batch, $0) }
+        } else {
+          kept.append(front)
+        }
       }
     }
     self = kept

@@ -48,10 +48,20 @@ public enum PushState: String, Sendable, Codable, CaseIterable {
   case queued
   /// Under way.
   case sending
+  /// Stopped by a person who may let it go on.
+  case paused
   /// Every device of the audience has an outcome.
   case finished
   /// Stopped by a person; devices not reached yet are skipped.
   case cancelled
   /// Could not be sent at all; see its error.
   case failed
+
+  /// Whether nothing more goes out.
+  public var isOver: Bool {
+    switch self {
+    case .queued, .sending, .paused: false
+    case .finished, .cancelled, .failed: true
+    }
+  }
 }

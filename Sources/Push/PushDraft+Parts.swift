@@ -65,6 +65,7 @@ extension PushDraft.Options {
     if let collapseID { members["collapse_id"] = .string(collapseID) }
     if let pushType { members["push_type"] = .string(pushType.rawValue) }
     if let rate { members["rate"] = .integer(Int64(rate)) }
+    if atMostOnce { members["at_most_once"] = true }
     if dryRun { members["dry_run"] = true }
     return .object(members)
   }
@@ -78,6 +79,7 @@ extension PushDraft.Options {
     }
     options.pushType = fields.choice("push_type")
     options.rate = fields.integer("rate", in: PushLimits.rate)
+    options.atMostOnce = fields.bool("at_most_once") ?? false
     options.dryRun = fields.bool("dry_run") ?? false
     return options
   }

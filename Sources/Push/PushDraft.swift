@@ -42,6 +42,9 @@ public struct PushDraft: Sendable, Hashable {
     public var pushType: PushType?
     /// At most so many devices a second; nil: as fast as it goes.
     public var rate: Int?
+    /// Never sends again what was sent and not answered: its outcome stays unknown. Off: it is sent again under the same
+    /// id, at the risk that it arrives twice.
+    public var atMostOnce = false
     /// Resolves the audience and checks the payload, sends nothing.
     public var dryRun = false
 

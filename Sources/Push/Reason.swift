@@ -60,9 +60,9 @@ public struct Reason: Sendable, Hashable {
   public let remedy: String
 
   /// The code under which other languages keep ``cause``.
-  public var causeCode: String { "reason.\(isKnown ? code : "unknown").cause" }
+  public var causeCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").cause" }
   /// The code under which other languages keep ``remedy``.
-  public var remedyCode: String { "reason.\(isKnown ? code : "unknown").remedy" }
+  public var remedyCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").remedy" }
   /// Whether the table knows the code.
   public var isKnown: Bool { source != .unknown }
 
@@ -90,7 +90,32 @@ extension Reason {
 
   /// What a code means. A code that the table lacks is not hidden behind a general one: it keeps its name, is not
   /// repeated, and its text says that we do not know it.
-  public static func of(_ code: String) -> Reason { byCode[code] ?? unlisted.named(code) }
+  ///
+  /// A combined code (``combined(_:after:)``) means what its first word means.
+  public static func of(_ code: String) -> Reason {
+    if let known = byCode[code] { return known }
+    if code.hasSuffix(")"), let own = byCode[head(code)], own.source == .signalbox { return own.named(code) }
+    return unlisted.named(code)
+  }
+
+  /// Our own reason for giving up, with the provider's last word: `Expired (ServiceUnavailable)`.
+  public static func combined(_ own: OwnReason, after last: String) -> String {
+    last.isEmpty || last == own.rawValue ? own.rawValue : "\(own.rawValue) (\(last))"
+  }
+
+  /// Whether a person who asks to try again would only be refused again: a request, a token or a device that is wrong
+  /// stays so. Not what ended for want of time, of an answer or of a credential.
+  public var isPermanent: Bool {
+    guard source == .signalbox else { return retry == .never || !isKnown }
+    switch OwnReason(rawValue: Self.head(code)) {
+    case .quarantined, .dryRun, .noProvider: return true
+    default: return false
+    }
+  }
+
+  private static func head(_ code: String) -> String {
+    code.firstRange(of: " (").map { String(code[..<$0.lowerBound]) } ?? code
+  }
 
   /// Whether the token is gone for good: app removed or token expired.
   public static func isDeadToken(_ code: String) -> Bool { byCode[code]?.isDeadToken ?? false }
@@ -102,6 +127,8 @@ extension Reason {
     remedy: "Look the code up in the provider's documentation; the device's row shows the whole answer.")
 
   private func named(_ code: String) -> Reason {
-    Reason(code, source, status, retry, actor, cause: cause, remedy: remedy)
+    Reason(
+      code, source, status, retry, actor, dead: isDeadToken, environment: suspectsEnvironment, cause: cause,
+      remedy: remedy)
   }
 }

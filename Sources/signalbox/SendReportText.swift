@@ -7,11 +7,15 @@ struct SendReportText {
   private let push: PushRecord
   private let app: App
   private let reasons: [Delivery.ReasonCount]
+  private let nextDue: Date?
 
   init(_ store: Store, _ push: PushRecord) throws {
     self.push = push
-    (app, reasons) = try store.readSync { database in
-      (try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id))
+    (app, reasons, nextDue) = try store.readSync { database in
+      (
+        try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id),
+        push.waiting == 0 ? nil : try WaitingDelivery.nextDue(database, push: push.id)
+      )
     }
   }
 
@@ -21,7 +25,7 @@ struct SendReportText {
     case .finished:
       let counts = push.counts
       return counts.accepted + (isDryRun ? counts.skipped : 0) == counts.total ? ExitCode.done : ExitCode.failed
-    case .queued, .sending: return isWaited ? ExitCode.failed : ExitCode.done
+    case .queued, .sending, .paused: return isWaited ? ExitCode.failed : ExitCode.done
     case .cancelled, .failed: return ExitCode.failed
     }
   }
@@ -45,9 +49,16 @@ struct SendReportText {
   private var headline: String {
     switch push.state {
     case .queued: "queued; the running server delivers it"
-    case .sending: "under way, \(push.counts.total) of \(push.target ?? 0) devices"
+    case .sending: "under way, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
+    case .paused: "paused, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
     case .finished, .cancelled, .failed: "\(push.state.rawValue), \(push.counts.total) of \(push.target ?? 0) devices"
     }
+  }
+
+  /// As “, 3 wait to be sent to again, the first at 2026-11-20T12:15:00Z”.
+  private var waitingText: String {
+    guard push.waiting > 0 else { return "" }
+    return ", \(push.waiting) to be sent to again" + (nextDue.map { ", the first at \($0.text)" } ?? "")
   }
 
   /// Members of the API's schema `Push`.

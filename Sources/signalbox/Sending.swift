@@ -26,9 +26,9 @@ struct Sending {
       if try directory.lock(.shared) {
         defer { directory.unlock() }
         // A server may have had it until now.
-        if try await find(id).state == .queued { try await deliver(id) }
+        if try await find(id).state == .queued { try await deliver(id, waiting: limit) }
         let push = try await find(id)
-        guard PushProgress(push).isFinal else {
+        guard PushProgress(push).isFinal || push.waiting > 0 || push.state == .paused else {
           throw CommandFailure(
             "push \(push.uid) was begun and not ended: the next start of the server goes on with it.")
         }
@@ -37,7 +37,8 @@ struct Sending {
       let push = try await find(id)
       if PushProgress(push).isFinal { return push }
       guard let limit, ContinuousClock.now - start < limit else { return push }
-      io.progress("\(push.counts.total) of \(push.target ?? expected)")
+      let waiting = push.waiting == 0 ? "" : ", \(push.waiting) to be sent to again"
+      io.progress("\(push.counts.total) of \(push.target ?? expected)\(waiting)")
       try await Task.sleep(for: Self.interval)
     }
   }
@@ -47,7 +48,7 @@ struct Sending {
     return try await store.read { try PushRecord.get($0, id: id) }
   }
 
-  private func deliver(_ id: Int64) async throws {
+  private func deliver(_ id: Int64, waiting limit: Duration?) async throws {
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "delivery")
     let pool = BlockingPool(name: "blocking", threads: 1)
@@ -55,7 +56,13 @@ struct Sending {
     let engine = DeliveryEngine(
       store: store, routes: routes, clock: io.now,
       log: Logger(label: "signalbox", level: .warning, sink: ErrorSink(io: io)))
+    // A device that is to be sent to again later is the server's: this process does not sit and wait beyond the limit.
+    let patience = Task {
+      if let limit { try await Task.sleep(for: limit) }
+      engine.stop()
+    }
     await engine.runOnly(id)
+    patience.cancel()
     routes.stop()
     loop.stop()
     pool.stop()

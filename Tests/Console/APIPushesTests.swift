@@ -105,8 +105,8 @@ struct APIPushesTests {
     "what is wrong is said with its path, and nothing is kept",
     arguments: [
       (["titel": "x"], ["titel"]),
-      (["send_at": "2030-01-01T00:00:00Z"], ["send_at"]),
-      (["options": ["rate": 5]], ["options.rate"]),
+      (["send_at": "tomorrow"], ["send_at"]),
+      (["options": ["rate": 0]], ["options.rate"]),
       (["options": ["colour": "blue"]], ["options.colour"]),
       (["audience": [:]], ["audience"]),
       (["audience": ["tag": ["ok", 7]]], ["audience.tag[1]"]),

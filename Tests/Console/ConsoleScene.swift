@@ -86,7 +86,11 @@ struct ConsoleScene: Sendable {
     log = MemorySink()
     provider = ScriptedProvider(store: store)
     let logger = Logger(label: "test", sink: log)
-    engine = DeliveryEngine(store: store, routes: provider, clock: { ConsoleScene.noon }, log: logger)
+    // The clock stands still: what is to be tried again later ends with its first answer.
+    var policy = RetryPolicy()
+    policy.patience = 0
+    engine = DeliveryEngine(
+      store: store, routes: provider, clock: { ConsoleScene.noon }, policy: policy, log: logger)
     let root = TemplateFixtureTests.root
     var configuration = Console.Configuration(
       templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,

@@ -18,7 +18,6 @@ final class ScriptedProvider: RouteFinder {
   private struct State {
     var script: Script = { _ in .outcome(.accepted) }
     var held: [Held] = []
-    var cancelled: Set<Int64> = []
     var sent: [Int64] = []
   }
 
@@ -62,19 +61,18 @@ final class ScriptedProvider: RouteFinder {
 
   fileprivate func cancel(_ push: Int64) {
     let held = state.withLock { state in
-      state.cancelled.insert(push)
       let mine = state.held.filter { $0.push == push }
       state.held.removeAll { $0.push == push }
       return mine
     }
-    for batch in held { take(batch) }
+    for batch in held {
+      let word = OwnReason.cancelled.rawValue
+      batch.report(SendReport(push: push, results: batch.members.map { ($0.id, .notSent(reason: word)) }))
+    }
   }
 
   private func take(_ batch: Held) {
     let results = state.withLock { state -> [(Int64, SendResult)] in
-      if state.cancelled.contains(batch.push) {
-        return batch.members.map { ($0.id, .notSent(reason: OwnReason.cancelled.rawValue)) }
-      }
       var results: [(Int64, SendResult)] = []
       var rest: [AudienceMember] = []
       for member in batch.members {

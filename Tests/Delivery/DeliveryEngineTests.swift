@@ -74,8 +74,6 @@ private struct TestRoutes: RouteFinder {
   ) async throws -> any Route { try find(report) }
 }
 
-private let noon = Date(timeIntervalSince1970: 1_795_176_000)
-
 private func token(_ number: Int) -> DeviceToken {
   DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 30))
 }

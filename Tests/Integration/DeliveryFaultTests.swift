@@ -71,6 +71,22 @@ struct DeliveryFaultTests {
     }
   }
 
+  @Test("what got no answer is sent again under the same id, unless at most once was asked for")
+  func silentThenAgain() async throws {
+    var options = DeliveryScene.Options()
+    options.connections.connection.requestTimeout = .seconds(1)
+    try await DeliveryScene.run(options, faults: try Faults(parsing: "silent=0.1,seed=6")) { scene in
+      let phones = try await scene.add(200)
+      let push = try await scene.deliver(options: [:])
+      let tally = try await scene.tally(push, phones)
+      let silent = scene.simulator.counters(.development).unanswered
+      #expect(push.state == .finished && push.waiting == 0)
+      #expect(tally.isWhole && tally.outcomes == ["accepted": 200], "\(tally)")
+      // The simulator's phones got those too: each silence is one double at most.
+      #expect(silent > 5 && tally.doubles > 0 && tally.doubles <= silent, "\(tally)")
+    }
+  }
+
   @Test("answers that come after the time-out change nothing, and the next push is well")
   func late() async throws {
     var options = DeliveryScene.Options()

@@ -44,9 +44,10 @@ extension DeliveryScene {
     try await add((1...count).map { Person(name: "p\($0)", environment: environment) })
   }
 
-  /// A push as the console keeps it, queued.
+  /// A push as the console keeps it, queued; at most once, so that each double is one too many.
   func push(
-    _ audience: JSONValue = "all", environment: Push.Environment = .development, options: JSONValue = [:]
+    _ audience: JSONValue = "all", environment: Push.Environment = .development,
+    options: JSONValue = ["at_most_once": true]
   ) async throws -> PushRecord {
     let draft = try PushDraft(json: [
       "app": .string(app.bundleID), "environment": .string(environment.rawValue), "audience": audience,
@@ -64,9 +65,10 @@ extension DeliveryScene {
 
   /// Makes a push and carries it out.
   func deliver(
-    _ audience: JSONValue = "all", environment: Push.Environment = .development
+    _ audience: JSONValue = "all", environment: Push.Environment = .development,
+    options: JSONValue = ["at_most_once": true]
   ) async throws -> PushRecord {
-    let queued = try await push(audience, environment: environment)
+    let queued = try await push(audience, environment: environment, options: options)
     try await carryOut(queued)
     return try await store.read { try PushRecord.get($0, id: queued.id) }
   }

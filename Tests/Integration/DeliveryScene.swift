@@ -48,6 +48,13 @@ final class DeliveryScene: Sendable {
     return configuration
   }
 
+  /// A quarter of an hour in a quarter of a second.
+  static var impatient: RetryPolicy {
+    var policy = RetryPolicy()
+    policy.pauseScale = 1.0 / 3600
+    return policy
+  }
+
   private init(_ box: CommandRunner, _ options: Options, _ simulator: APNsSimulator) async throws {
     self.box = box
     self.simulator = simulator
@@ -73,14 +80,14 @@ final class DeliveryScene: Sendable {
       store: store, loop: loop, resolver: pool, connections: options.connections, clock: options.clock, log: logger)
     engine = DeliveryEngine(
       store: store, routes: routes, clock: options.clock, pause: { try await Task.sleep(for: .milliseconds(50)) },
-      log: logger)
+      policy: Self.impatient, log: logger)
   }
 
   /// Carries a push out with an engine and connections of its own, as after a restart.
   func carryOutAnew(_ push: PushRecord) async throws {
     let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, connections: Self.quick)
     let logger = Logger(label: "restarted", level: .debug, sink: log)
-    let engine = DeliveryEngine(store: store, routes: routes, log: logger)
+    let engine = DeliveryEngine(store: store, routes: routes, policy: Self.impatient, log: logger)
     defer { routes.stop() }
     try await bounded("the push ends") { await engine.runOnly(push.id) }
   }

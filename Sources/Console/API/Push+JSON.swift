@@ -9,8 +9,9 @@ extension PushRecord {
   /// - Parameters:
   ///   - app: the app's bundle id.
   ///   - reasons: nil: not told, as in lists.
+  ///   - parent: public id of the push that this one repeats; nil: not told, as in lists, or there is none.
   /// - Throws: `StoreError.unreadable` for a draft that another version wrote.
-  func json(app: String, reasons: [Delivery.ReasonCount]?) throws -> JSONValue {
+  func json(app: String, reasons: [Delivery.ReasonCount]?, parent: String? = nil) throws -> JSONValue {
     guard let draft = try? JSONValue(parsing: Data(draftJSON.utf8)) else {
       // The parser's place in the text helps nobody: the column holds no JSON at all.
       throw StoreError.unreadable(column: "pushes.draft", value: uid)
@@ -19,6 +20,7 @@ extension PushRecord {
       "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error), "app": .string(app),
       "environment": .string(environment.rawValue), "platforms": draft["platforms"] ?? [],
       "audience": draft["audience"] ?? .null, "draft": draft, "counts": counts.json(target: target),
+      "waiting": .integer(Int64(waiting)), "send_at": .optional(sendAt), "repeats": .optional(parent),
       "source": .string(source), "created_by": .string(createdBy), "created_at": .time(createdAt),
       "started_at": .optional(startedAt), "finished_at": .optional(finishedAt),
     ]
@@ -55,6 +57,7 @@ extension PushProgress {
   var json: JSONValue {
     [
       "state": .string(state.rawValue), "finished": .bool(isFinal), "counts": counts.json(target: target),
+      "waiting": .integer(Int64(waiting)), "next_due": .optional(nextDue), "trouble": .optional(trouble),
       "rate": .integer(Int64(rate)), "seconds_left": .optional(secondsLeft),
     ]
   }

@@ -17,25 +17,8 @@ struct PushCreation {
   init(_ call: APIContext) async throws {
     self.call = call
     let body = try await call.body()
-    draft = try Self.read(body)
+    draft = try PushDraft(json: body)
     idempotency = try Idempotency(call, content: Array(body.data()))
-  }
-
-  /// What the engine cannot do yet is refused, not passed over: a push that was meant for tomorrow must not go today.
-  private static func read(_ body: JSONValue) throws -> PushDraft {
-    var problems: [Problem] = []
-    if let time = body["send_at"], time != .null { problems.append(Problem("send_at", FieldMessage.notYet)) }
-    if let rate = body["options"]?["rate"], rate != .null {
-      problems.append(Problem("options.rate", FieldMessage.notYet))
-    }
-    do {
-      let draft = try PushDraft(json: body)
-      guard problems.isEmpty else { throw Problems(problems) }
-      return draft
-    } catch let error as Problems {
-      let others = error.all.filter { other in !problems.contains { $0.field == other.field } }
-      throw Problems(others + problems)
-    }
   }
 
   func answer() async throws -> Response { draft.options.dryRun ? try await preview() : try await create() }

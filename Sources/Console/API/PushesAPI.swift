@@ -15,10 +15,10 @@ enum PushesAPI {
     }
     routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
     routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }
-    routes.call(.post, "/pushes/:id/cancel", role: .operator) { call in try await cancel(call) }
+    PushControlAPI.add(to: &routes)
   }
 
-  private static func find(_ database: Database, _ call: APIContext) throws -> PushRecord {
+  static func find(_ database: Database, _ call: APIContext) throws -> PushRecord {
     let uid = call.request.parameters["id"] ?? ""
     guard let push = try PushRecord.find(database, uid: uid) else {
       throw StoreError.notFound(noun: "push", id: String(uid.prefix(64)))
@@ -29,7 +29,9 @@ enum PushesAPI {
   /// The schema `Push`, with why devices were not accepted.
   static func json(_ database: Database, _ push: PushRecord) throws -> JSONValue {
     let app = try App.get(database, id: push.appID)
-    return try push.json(app: app.bundleID, reasons: try Delivery.reasonCounts(database, push: push.id))
+    let parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
+    return try push.json(
+      app: app.bundleID, reasons: try Delivery.reasonCounts(database, push: push.id), parent: parent?.uid)
   }
 
   // MARK: Lists
@@ -81,25 +83,12 @@ enum PushesAPI {
       while true {
         // The end is told by the store alone: whoever hears of it finds everything written down.
         for await progress in try await engine.progress(id) where !progress.isFinal { try await send(progress) }
-        let kept = PushProgress(try await store.read { try PushRecord.get($0, id: id) })
+        let kept = try await store.read { try PushProgress.find($0, push: id) }
         try await send(kept)
         if kept.isFinal { return }
         // It waits for its turn in the engine, or for the next start; the server ends the task when the client goes.
         try await Task.sleep(for: .milliseconds(250))
       }
     }
-  }
-
-  private static func cancel(_ call: APIContext) async throws -> Response {
-    let push = try await call.store.read { try find($0, call) }
-    guard try await call.console.engine.cancel(push.id) else {
-      throw HTTPError(.conflict, "The push has ended already; what was sent cannot be taken back.")
-    }
-    let audit = call.audit("push.cancel", "push \(push.uid)")
-    let answer = try await call.store.write { database in
-      try AuditEntry.add(database, audit, now: call.now)
-      return try json(database, try PushRecord.get(database, id: push.id))
-    }
-    return APIContext.answer(answer)
   }
 }

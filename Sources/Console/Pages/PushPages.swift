@@ -14,7 +14,7 @@ enum PushPages {
     routes.page(.get, "/pushes") { page in try await index(page) }
     routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
     routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
-    routes.page(.post, "/pushes/:uid/cancel", role: .operator) { page in try await cancel(page) }
+    PushControlPages.add(to: &routes)
     routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
       DeliveryExport(page, try await find(page)).csv()
     }
@@ -72,15 +72,7 @@ enum PushPages {
       ])
   }
 
-  // MARK: What changes
-
-  private static func cancel(_ page: PageContext) async throws -> Response {
-    let push = try await find(page)
-    let isCancelled = try await page.console.engine.cancel(push.id)
-    let (audit, now) = (page.audit("push.cancel", "push \(push.uid)"), page.now)
-    if isCancelled { _ = try await page.store.write { try AuditEntry.add($0, audit, now: now) } }
-    return page.redirect(to: "/pushes/\(push.uid)", flash: isCancelled ? "push_cancelled" : "push_over")
-  }
+  // MARK: Live
 
   private static func events(_ page: PageContext) async throws -> Response {
     let push = try await find(page)
@@ -91,9 +83,8 @@ enum PushPages {
           ServerSentEvent(data: ProgressJSON(state, page.texts).value.text(), event: "progress"))
       }
       // The last word comes from the store: what the page shows after a reload.
-      let final = try await page.store.read { try PushRecord.get($0, id: push.id) }
-      try await stream.send(
-        ServerSentEvent(data: ProgressJSON(PushProgress(final), page.texts).value.text(), event: "progress"))
+      let final = try await page.store.read { try PushProgress.find($0, push: push.id) }
+      try await stream.send(ServerSentEvent(data: ProgressJSON(final, page.texts).value.text(), event: "progress"))
     }
   }
 }
@@ -121,6 +112,17 @@ struct ProgressJSON {
       ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
   }
 
+  /// As “12 devices are to be sent to again, the first at 2026-11-20 12:15 UTC.”, and why nothing goes out.
+  var waitingText: String {
+    var parts: [String] = []
+    if let trouble = progress.trouble { parts.append(texts("push.trouble", ["reason": trouble])) }
+    if progress.waiting > 0 {
+      let time = progress.nextDue?.utcText ?? "–"
+      parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
+    }
+    return parts.joined(separator: " ")
+  }
+
   var value: JSONValue {
     let counts = progress.counts
     var members: [String: JSONValue] = [
@@ -129,6 +131,7 @@ struct ProgressJSON {
       "done": .integer(Int64(counts.total)), "rate": .integer(Int64(progress.rate)), "rate_text": .string(rateText),
       "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
       "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
+      "waiting": .integer(Int64(progress.waiting)), "waiting_text": .string(waitingText),
     ]
     for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }
     return .object(members)

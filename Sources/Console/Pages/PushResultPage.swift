@@ -15,6 +15,8 @@ enum PushResultPage {
     let reasons: [Delivery.ReasonCount]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
+    let progress: PushProgress
+    let retry: PushRepeat
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -25,9 +27,12 @@ enum PushResultPage {
       Facts(
         app: try App.find(database, id: push.appID), reasons: try Delivery.reasonCounts(database, push: push.id),
         latencies: try LatencyHistogram.find(database, push: push.id),
-        deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize))
+        deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
+        progress: try PushProgress.find(database, push: push.id),
+        retry: try PushRepeat.find(database, push: push.id))
     }
-    var members = head(push, page)
+    var members = head(push, facts.progress, page)
+    members.merge(actions(push, facts, page)) { $1 }
     members.merge(list(push, facts, pager, page)) { $1 }
     members["latency"] = LatencyChart(facts.latencies).value(page.texts)
     members["reasons"] = .list(ReasonGroups(push: push, app: facts.app, counts: facts.reasons).values(page.texts))
@@ -35,9 +40,27 @@ enum PushResultPage {
     return try page.page("pushes/show", .pushes, members)
   }
 
-  private static func head(_ push: PushRecord, _ page: PageContext) -> [String: Value] {
+  /// What can be done with it, and what a retry would leave out.
+  private static func actions(_ push: PushRecord, _ facts: Facts, _ page: PageContext) -> [String: Value] {
+    let (texts, progress, retry) = (page.texts, facts.progress, facts.retry)
+    let may = page.may(.operator)
+    let isUndo = push.state == .queued && push.startedAt == nil && push.sendAt != nil
+    let excluded = retry.excluded.map { "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)"))" }
+    return [
+      "can_cancel": .bool(!push.state.isOver && may),
+      "cancel_text": .string(texts(isUndo ? "push.undo" : "push.cancel")),
+      "can_pause": .bool([.queued, .sending].contains(push.state) && may),
+      "can_resume": .bool(push.state == .paused && may),
+      "can_retry": .bool(progress.isFinal && retry.devices > 0 && may),
+      "retry_text": .string(texts("push.retry", count: retry.devices)),
+      "retry_note": .string(
+        progress.isFinal && retry.devices > 0 && !excluded.isEmpty
+          ? texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")]) : ""),
+    ]
+  }
+
+  private static func head(_ push: PushRecord, _ progress: PushProgress, _ page: PageContext) -> [String: Value] {
     let texts = page.texts
-    let progress = PushProgress(push)
     let json = ProgressJSON(progress, texts)
     let counts =
       OutcomeKind.allCases.map { ($0.name, push.counts[$0], "/pushes/\(push.uid)?outcome=\($0.name)#devices") }
@@ -46,7 +69,7 @@ enum PushResultPage {
       "id": .string(push.uid), "title": .string(push.heading(texts)), "live": .bool(!progress.isFinal),
       "production": .bool(push.environment == .production), "environment": .string(push.environment.word(texts)),
       "state": .string(push.state.rawValue), "state_text": .string(texts("words.\(push.state.rawValue)")),
-      "can_cancel": .bool(!progress.isFinal && page.may(.operator)), "rate_text": .string(json.rateText),
+      "waiting_text": .string(json.waitingText), "rate_text": .string(json.rateText),
       "done_text": .string(push.error ?? json.sentence), "target": .integer(Int64(max(1, push.target ?? 0))),
       "done": .integer(Int64(push.counts.total)),
       "counts": .list(

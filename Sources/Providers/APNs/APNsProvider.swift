@@ -72,6 +72,11 @@ public final class APNsProvider: @unchecked Sendable {
     }
   }
 
+  /// Finishes what is in flight on the present connections, and goes on over new ones, from any thread.
+  public func reconnect() {
+    loop.execute { [self] in group?.replaceConnections() }
+  }
+
   /// Reports what waits as not sent, and closes when what is in flight has its results.
   public func stop() {
     loop.execute { [self] in

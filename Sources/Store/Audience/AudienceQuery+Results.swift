@@ -27,7 +27,7 @@ extension AudienceQuery {
   /// - Parameters:
   ///   - after: the last id of the page before; 0 at the start.
   ///   - upTo: the highest id that takes part.
-  ///   - push: leaves out devices that have an outcome in this push already.
+  ///   - push: leaves out devices that have an outcome in this push already, or wait for it.
   /// - Returns: up to `limit` devices; fewer only at the end.
   public func page(
     _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
@@ -57,7 +57,10 @@ extension AudienceQuery {
     var condition = plan.condition
     if let push {
       condition.add(
-        "NOT EXISTS (SELECT 1 FROM deliveries y WHERE y.push_id = ? AND y.device_id = d.id)", [.integer(push)])
+        """
+        NOT EXISTS (SELECT 1 FROM deliveries y WHERE y.push_id = ? AND y.device_id = d.id)
+        AND NOT EXISTS (SELECT 1 FROM push_waiting y WHERE y.push_id = ? AND y.device_id = d.id)
+        """, [.integer(push), .integer(push)])
     }
     return plan.source.query(
       "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at", where: condition,

@@ -11,22 +11,28 @@ extension Delivery {
     public var retired: [Int64] = []
   }
 
-  /// Keeps the results of a batch: rows, the push's counters, reasons, latencies, dead tokens, the credential's health
-  /// and the push's cursor; all in one transaction. The same batch a second time changes nothing.
+  /// Keeps the results of a batch: rows, the push's counters, reasons, latencies, dead tokens, the credential's health,
+  /// what is to be sent again, and the push's cursor; all in one transaction. The same batch a second time changes
+  /// nothing. A device that has its outcome waits no more.
   ///
   /// - Parameters:
   ///   - push: row id of the push.
-  ///   - cursor: every device of the audience up to this id has its outcome now; nil: as it was.
+  ///   - waiting: devices that are to be sent to again; none of them has an outcome.
+  ///   - cursor: every device of the audience up to this id has its outcome now, or waits; nil: as it was.
   ///   - credential: what the answers said about the credential.
   public static func record(
-    _ database: Database, push: Int64, _ results: [DeliveryResult], cursor: Int64? = nil,
-    credential: (id: Int64, verdicts: [Credential.Verdict])? = nil, now: Date
+    _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
+    cursor: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil, now: Date
   ) throws -> Recorded {
     try database.transaction {
       var batch = Batch()
-      let uid = try database.fetchOne("SELECT uid FROM pushes WHERE id = ?", push) { $0.text(0) }
-      guard let uid else { throw StoreError.notFound(noun: "push", id: "\(push)") }
-      try batch.insert(database, push, uid, results)
+      let found = try database.fetchOne("SELECT uid, waiting FROM pushes WHERE id = ?", push) { row in
+        (uid: row.text(0), waiting: row.int(1))
+      }
+      guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
+      try batch.insert(database, push, found.uid, results)
+      if found.waiting > 0 { try batch.release(database, push, results) }
+      if !waiting.isEmpty { try batch.keep(database, push, waiting) }
       try batch.count(database, push, cursor)
       batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
       for verdict in credential?.verdicts ?? [] {
@@ -48,6 +54,8 @@ extension Delivery {
     var reasons: [ReasonKey: Int] = [:]
     var latencies = LatencyHistogram()
     var words = Reasons()
+    /// By how many more or fewer devices wait.
+    var waiting = 0
 
     mutating func insert(_ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult]) throws {
       try database.withStatement(
@@ -81,14 +89,58 @@ extension Delivery {
       }
     }
 
+    mutating func release(_ database: Database, _ push: Int64, _ results: [DeliveryResult]) throws {
+      try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
+        try statement.bind(1, push)
+        for result in results {
+          try statement.bind(2, result.deviceID)
+          try statement.run()
+          waiting -= database.changes
+        }
+      }
+    }
+
+    mutating func keep(_ database: Database, _ push: Int64, _ items: [WaitingDelivery]) throws {
+      // Replacing a row by an upsert would count as one change, as adding one does.
+      try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
+        try statement.bind(1, push)
+        for item in items {
+          try statement.bind(2, item.deviceID)
+          try statement.run()
+          waiting -= database.changes
+        }
+      }
+      waiting += items.count
+      try database.withStatement(
+        """
+        INSERT INTO push_waiting(push_id, device_id, due_at, attempts, first_at, outcome, status, reason_id)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+      ) { statement in
+        try statement.bind(1, push)
+        for item in items {
+          let (status, word) = item.last.statusAndReason
+          try statement.bind(2, item.deviceID)
+          try statement.bind(3, item.dueAt.milliseconds)
+          try statement.bind(4, item.attempts)
+          try statement.bind(5, item.firstAt.milliseconds)
+          try statement.bind(6, item.last.kind.rawValue)
+          try statement.bind(7, status)
+          try statement.bind(8, try words.id(database, word ?? ""))
+          try statement.run()
+        }
+      }
+    }
+
     func count(_ database: Database, _ push: Int64, _ cursor: Int64?) throws {
       let counts = recorded.counts
       try database.run(
         """
         UPDATE pushes SET accepted = accepted + ?, failed = failed + ?, dead_token = dead_token + ?,
-          skipped = skipped + ?, unknown = unknown + ?, cursor = max(cursor, ?)
+          skipped = skipped + ?, unknown = unknown + ?, cursor = max(cursor, ?), waiting = waiting + ?
         WHERE id = ?
-        """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, cursor ?? 0, push)
+        """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, cursor ?? 0, waiting,
+        push)
       for (key, count) in reasons {
         try database.run(
           """

@@ -59,4 +59,10 @@ extension PushRecord {
     try database.run(
       "UPDATE pushes SET target = ?, last_device_id = ? WHERE id = ?", targets.values.reduce(0, +), lastDeviceID, id)
   }
+
+  /// Says that devices up to `device` are about to be sent to: kept before it happens, so that a restart of a push that
+  /// is sent at most once leaves them out.
+  public static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
+    try database.run("UPDATE pushes SET handed_out = max(handed_out, ?) WHERE id = ?", device, id)
+  }
 }

@@ -44,6 +44,10 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   public let cursor: Int64
   /// Devices registered after this one do not take part; nil: not begun.
   public let lastDeviceID: Int64?
+  /// How many devices without an outcome wait to be sent to again.
+  public let waiting: Int
+  /// Of a push that is sent at most once: devices up to this id may have been sent to.
+  public let handedOut: Int64
   /// The push that this one repeats for those that it did not reach.
   public let parentID: Int64?
 
@@ -53,7 +57,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   static let columns = """
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
-    p.unknown, p.cursor, p.last_device_id, p.parent_id
+    p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out
     """
 
   init(_ row: borrowing Row) throws {
@@ -79,5 +83,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     cursor = row.int64(22)
     lastDeviceID = row.optionalInt64(23)
     parentID = row.optionalInt64(24)
+    waiting = row.int(25)
+    handedOut = row.int64(26)
   }
 }

@@ -1,5 +1,5 @@
-import Push
 import Providers
+import Push
 import Synchronization
 
 /// Results on their way from a provider's thread to the task that keeps them.
@@ -17,33 +17,41 @@ final class Inbox: Sendable {
 
   private struct State {
     var items: [Item] = []
+    var isNudged = false
     var waiter: CheckedContinuation<[Item], Never>?
+
+    mutating func takeAll() -> [Item] {
+      isNudged = false
+      defer { items = [] }
+      return items
+    }
   }
 
   private let state = Mutex(State())
 
   /// Adds results; called on a provider's thread.
   func add(_ items: [Item]) {
-    guard !items.isEmpty else { return }
+    if !items.isEmpty { change { $0.items += items } }
+  }
+
+  /// Ends a wait, or the next one, with what there is: something else is to be looked at.
+  func nudge() { change { $0.isNudged = true } }
+
+  private func change(_ body: (inout State) -> Void) {
     let waiter = state.withLock { state -> (CheckedContinuation<[Item], Never>, [Item])? in
-      state.items += items
+      body(&state)
       guard let waiter = state.waiter else { return nil }
-      let all = state.items
-      state.items = []
       state.waiter = nil
-      return (waiter, all)
+      return (waiter, state.takeAll())
     }
     if let (waiter, items) = waiter { waiter.resume(returning: items) }
   }
 
-  /// All that has come, at least one; waits for it. One caller at a time.
+  /// All that has come; waits for it, or for a nudge. One caller at a time.
   func take() async -> [Item] {
     await withCheckedContinuation { continuation in
       let items = state.withLock { state -> [Item]? in
-        guard state.items.isEmpty else {
-          defer { state.items = [] }
-          return state.items
-        }
+        if !state.items.isEmpty || state.isNudged { return state.takeAll() }
         state.waiter = continuation
         return nil
       }

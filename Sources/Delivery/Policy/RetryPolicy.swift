@@ -1,0 +1,124 @@
+public import Foundation
+public import Push
+
+/// What becomes of a device whose push did not go through: a pure function of what is known.
+///
+/// Where the rules come from: Apple, "Handling notification responses from APNs" (never repeat a refusal of the token
+/// or of the request; after 500 and 503 wait 15 minutes, then longer); Firebase, "Best practices when sending FCM
+/// messages at scale" (10 seconds, doubled, with jitter; one minute after a 429 without `Retry-After`).
+public struct RetryPolicy: Sendable, Hashable {
+  /// What to do next.
+  public enum Decision: Sendable, Hashable {
+    /// Nothing more: this is what came of it.
+    case final(Outcome)
+    /// Send again at this time, with the same `apns-id`.
+    case retry(at: Date)
+    /// Send again at once, with a provider token signed anew.
+    case resign
+    /// Send again at once, on a new connection.
+    case newConnection
+    /// Nothing more for this device, and nothing for any other that needs this credential, until a person has
+    /// corrected it. An alarm is raised.
+    case stopCredential(Outcome)
+  }
+
+  /// Send again what was sent and not answered, at the risk that it arrives twice. Off: at most once.
+  public var repeatsUnanswered = true
+
+  /// How long a push without a time to live is tried, in seconds from the first attempt at a device.
+  public var patience: TimeInterval = 24 * 3600
+
+  /// Repeats that the waits between them do not bound: of one device that gets too much, and of what was not answered.
+  public var maximumAttempts = 8
+
+  /// Multiplies every pause of ours: below 1 for tests against a simulator, by the real clock. `Retry-After` holds.
+  public var pauseScale = 1.0
+
+  /// Creates the policy with its usual numbers.
+  public init() {}
+
+  /// Decides.
+  ///
+  /// - Parameters:
+  ///   - failure: what happened just now.
+  ///   - history: what happened to this device before, this attempt included.
+  ///   - now: the present time.
+  ///   - jitter: 0 to 1, spreads the repeats of many devices; see ``jitter(seed:device:attempt:)``.
+  public func decide(_ failure: Failure, _ history: History, now: Date, jitter: Double) -> Decision {
+    let decision = rule(failure, history, now: now, jitter: jitter)
+    guard case .retry(let date) = decision else {
+      if decision.isAtOnce, history.isOver(now) { return .final(failure.outcome(.expired)) }
+      return decision
+    }
+    let end = history.deadline ?? history.firstAt.addingTimeInterval(patience)
+    if date < end { return decision }
+    // Without a time to live nothing has expired: the last answer stands.
+    return .final(history.deadline == nil ? failure.outcome : failure.outcome(.expired))
+  }
+
+  /// The same number for the same try of the same push at the same device, evenly spread over 0 to 1.
+  public static func jitter(seed: UInt64, device: Int64, attempt: Int) -> Double {
+    // SplitMix64 (Steele, Lea, Flood 2014).
+    var word = seed &+ UInt64(bitPattern: device) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(attempt)
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((word ^ (word >> 31)) >> 11) / Double(UInt64(1) << 53)
+  }
+
+  private func rule(_ failure: Failure, _ history: History, now: Date, jitter: Double) -> Decision {
+    switch failure {
+    case .rejected(let status, let word, let retryAfter, _):
+      return answered(Reason.of(word), status, retryAfter, failure, history, now: now, jitter: jitter)
+    case .unanswered(let word):
+      // What answers in another protocol will do so again.
+      guard repeatsUnanswered, word != OwnReason.unreadableAnswer.rawValue, history.attempts < maximumAttempts else {
+        return .final(failure.outcome)
+      }
+      return .retry(at: now + wait(.brief, history.attempts, jitter))
+    case .notProcessed(let word):
+      let reason = Reason.of(word)
+      switch reason.retry {
+      case .afterCredential, .resignOnce: return .stopCredential(failure.outcome(.credentialRefused))
+      // What waited behind a refusal that forbids: Apple's 403 Forbidden.
+      case .never where reason.source == .apns: return .stopCredential(failure.outcome(.credentialRefused))
+      // It never left: as often as it takes, within its time.
+      case .newConnection where history.attempts == 0: return .newConnection
+      case .never, .later, .newConnection, .perDevice: return .retry(at: now + wait(.brief, history.attempts, jitter))
+      }
+    }
+  }
+
+  private func answered(
+    _ reason: Reason, _ status: Int, _ retryAfter: TimeInterval?, _ failure: Failure, _ history: History, now: Date,
+    jitter: Double
+  ) -> Decision {
+    // `Retry-After` is a least wait: whatever we would have waited, never less than that.
+    func later(_ pace: Backoff) -> Decision {
+      .retry(at: now + max(wait(pace, history.attempts, jitter), retryAfter ?? 0))
+    }
+    switch reason.retry {
+    case .never where !reason.isKnown && (status == 429 || status >= 500):
+      // A word that the table lacks, or none: the status says that it is not for ever.
+      return later(status == 429 ? .device : .service)
+    case .never where status == 403 && reason.source == .apns, .never where status == 403 && !reason.isKnown:
+      return .stopCredential(failure.outcome)
+    case .never: return .final(failure.outcome)
+    case .later: return later(Backoff(reason))
+    case .perDevice: return history.attempts < maximumAttempts ? later(.device) : .final(failure.outcome)
+    case .newConnection:
+      guard history.attempts > 1 || retryAfter != nil else { return .newConnection }
+      guard history.attempts < maximumAttempts else { return .final(failure.outcome) }
+      return later(status >= 500 ? .service : .brief)
+    case .resignOnce: return history.isResigned ? .stopCredential(failure.outcome) : .resign
+    case .afterCredential: return .stopCredential(failure.outcome)
+    }
+  }
+
+  private func wait(_ pace: Backoff, _ attempts: Int, _ jitter: Double) -> TimeInterval {
+    pauseScale * pace.wait(afterAttempt: max(1, attempts), jitter: jitter)
+  }
+}
+
+extension RetryPolicy.Decision {
+  fileprivate var isAtOnce: Bool { self == .resign || self == .newConnection }
+}

@@ -1,0 +1,42 @@
+public import Foundation
+
+/// Fixed speed: so many devices a second, evenly.
+///
+/// A bucket that fills at the rate and holds a twentieth of a second's worth: in any stretch of time no more than
+/// rate × time plus that is let through.
+public struct Pace: Sendable, Hashable {
+  /// Devices a second.
+  public let rate: Int
+  private var tokens: Double
+  private var last: Date
+
+  /// Starts with one device's worth.
+  ///
+  /// - Precondition: `rate` is at least 1.
+  public init(rate: Int, now: Date) {
+    precondition(rate > 0, "a rate is at least 1")
+    self.rate = rate
+    tokens = 1
+    last = now
+  }
+
+  private var room: Double { max(1, Double(rate) / 20) }
+
+  /// Takes as much as may be sent now, at most `wanted`.
+  public mutating func take(atMost wanted: Int, now: Date) -> Int {
+    // A clock that was set back gives nothing, and does not stop the flow either.
+    tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * Double(rate))
+    last = now
+    // A `Date` of our days is exact to a tenth of a microsecond: sums may end a hair below a whole number. What is
+    // taken too early is owed, so that the rate holds.
+    let taken = max(0, min(wanted, Int(tokens + 0.01)))
+    tokens -= Double(taken)
+    return taken
+  }
+
+  /// Gives back what was taken and not used.
+  public mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
+
+  /// When the bucket is full: the time to come again.
+  public var next: Date { last.addingTimeInterval(max(0, room - tokens) / Double(rate)) }
+}

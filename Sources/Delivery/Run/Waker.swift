@@ -1,0 +1,52 @@
+import Foundation
+import Synchronization
+
+/// Calls back once at the earliest of the times that it was told.
+final class Waker: Sendable {
+  private struct State {
+    var at = Date.distantFuture
+    var task: Task<Void, Never>?
+    var number = 0
+  }
+
+  private let state = Mutex(State())
+  private let sleep: @Sendable (Date) async throws -> Void
+  private let wake: @Sendable () -> Void
+
+  init(sleep: @escaping @Sendable (Date) async throws -> Void, wake: @escaping @Sendable () -> Void) {
+    self.sleep = sleep
+    self.wake = wake
+  }
+
+  /// Calls back at `date`, unless it is to call back before that anyway.
+  func arm(_ date: Date) {
+    state.withLock { state in
+      guard date < state.at else { return }
+      state.task?.cancel()
+      state.number += 1
+      let number = state.number
+      state.at = date
+      state.task = Task { [self] in
+        // It throws when cancelled; then another call is on its way, or none is wanted.
+        do { try await sleep(date) } catch { return }
+        let isMine = self.state.withLock { state in
+          guard state.number == number else { return false }
+          state.at = .distantFuture
+          state.task = nil
+          return true
+        }
+        if isMine { wake() }
+      }
+    }
+  }
+
+  /// No more calls.
+  func cancel() {
+    state.withLock { state in
+      state.task?.cancel()
+      state.task = nil
+      state.number += 1
+      state.at = .distantFuture
+    }
+  }
+}

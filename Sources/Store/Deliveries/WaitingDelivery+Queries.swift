@@ -1,0 +1,96 @@
+public import Foundation
+internal import Push
+public import SQLite
+
+extension WaitingDelivery {
+  /// A waiting device with what a provider needs to know of it.
+  public struct Due: Sendable, Hashable {
+    /// What waits.
+    public let waiting: WaitingDelivery
+    /// Nil: removed, or declared dead or doubtful, since it began to wait.
+    public let member: AudienceMember?
+  }
+
+  /// Devices of a push whose time has come, the longest overdue first. Those on their way are not among them.
+  public static func due(_ database: Database, push: Int64, now: Date, limit: Int) throws -> [Due] {
+    try list(
+      database, "w.due_at <= ? AND w.due_at < \(onItsWay) ORDER BY w.due_at, w.device_id LIMIT ?", push,
+      min(now.milliseconds, onItsWay - 1), limit)
+  }
+
+  /// Devices of a push that wait, whenever they are due: for an end of the push before that. Those on their way are not
+  /// among them.
+  public static func all(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
+    try list(
+      database, "w.due_at < ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
+  }
+
+  /// Devices that were on their way when the process ended (see ``take(_:push:devices:)``).
+  public static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
+    try list(
+      database, "w.due_at = ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
+  }
+
+  /// When the next device is due after `date`; nil: none waits.
+  public static func nextDue(_ database: Database, push: Int64, after date: Date = .distantPast) throws -> Date? {
+    let next = try database.fetchOne(
+      "SELECT min(due_at) FROM push_waiting WHERE push_id = ? AND due_at > ? AND due_at < \(onItsWay)", push, date
+    ) { $0.optionalDate(0) }
+    return next ?? nil
+  }
+
+  /// Marks devices as on their way, before they are sent at most once: a restart does not send to them again.
+  public static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
+    try database.withStatement(
+      "UPDATE push_waiting SET due_at = \(onItsWay) WHERE push_id = ?1 AND device_id = ?2"
+    ) { statement in
+      try statement.bind(1, push)
+      for device in devices {
+        try statement.bind(2, device)
+        try statement.run()
+      }
+    }
+  }
+
+  /// Row ids of pushes that ended while devices of theirs still waited: cut short between the two.
+  public static func leftBehind(_ database: Database) throws -> [Int64] {
+    try database.fetchAll(
+      "SELECT id FROM pushes WHERE waiting > 0 AND state IN ('finished', 'cancelled', 'failed') ORDER BY id"
+    ) { $0.int64(0) }
+  }
+
+  private static func list(
+    _ database: Database, _ condition: String, _ push: Int64, _ bound: Int64, _ limit: Int
+  ) throws -> [Due] {
+    try database.fetchAll(
+      """
+      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text,
+        d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at
+      FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
+        LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
+      WHERE w.push_id = ? AND \(condition)
+      """, push, bound, limit
+    ) { row in
+      let kind = try row.value(4, as: OutcomeKind.self)
+      let waiting = WaitingDelivery(
+        deviceID: row.int64(0), dueAt: row.date(1), attempts: row.int(2), firstAt: row.date(3),
+        last: Outcome(kind, status: row.int(5), reason: row.text(6)))
+      guard row.optionalInt64(7) != nil else { return Due(waiting: waiting, member: nil) }
+      return Due(
+        waiting: waiting,
+        member: AudienceMember(
+          id: row.int64(7), platform: try Platform(code: row.int(8)), token: DeviceToken(bytes: row.blob(9)),
+          alias: row.optionalText(10), registrationID: row.optionalText(11), registeredAt: row.date(12)))
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate init(_ kind: OutcomeKind, status: Int, reason: String) {
+    switch kind {
+    case .skipped: self = .skipped(reason: reason)
+    case .unknown: self = .unknown(reason: reason)
+    case .failed, .deadToken, .accepted: self = .rejected(status: status, reason: reason, tokenInvalidSince: nil)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+internal import Push
+public import SQLite
+
+/// What sending a push again to those whom it did not reach would be.
+public struct PushRepeat: Sendable, Hashable {
+  /// Devices that would be sent to: failed, unknown or skipped, for a reason that may be gone.
+  public var devices = 0
+  /// Devices that would not, by reason: refused for what stays as it is, or their token is gone.
+  public var excluded: [Delivery.ReasonCount] = []
+
+  /// What a repeat of a push would be now. Read from counters.
+  public static func find(_ database: Database, push: Int64) throws -> PushRepeat {
+    var found = PushRepeat()
+    for count in try Delivery.reasonCounts(database, push: push) where count.outcome != .accepted {
+      if count.outcome == .deadToken || count.reason.map(Reason.of)?.isPermanent ?? false {
+        found.excluded.append(count)
+      } else {
+        found.devices += count.count
+      }
+    }
+    return found
+  }
+
+  /// The choice of devices of a push that repeats `push`.
+  public static func choice(_ database: Database, push: Int64) throws -> AudienceQuery.Retry {
+    let excluded = try find(database, push: push).excluded.compactMap(\.reason)
+    return AudienceQuery.Retry(
+      push: push, outcomes: [.failed, .unknown, .skipped], withoutReasons: Array(Set(excluded)).sorted())
+  }
+}

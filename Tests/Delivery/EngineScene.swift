@@ -1,0 +1,121 @@
+import Delivery
+import Foundation
+import Logging
+import OpenSSL
+import Providers
+import Push
+import SQLite
+import Store
+import Testing
+
+let noon = Date(timeIntervalSince1970: 1_795_176_000)
+
+/// A store with an app and its devices, a scripted provider, a clock that the test moves, and an engine that runs.
+struct EngineScene: Sendable {
+  let store: Store
+  let app: App
+  let credential: Credential
+  let clock: ManualClock
+  let service: ScriptedService
+  let log: MemorySink
+
+  /// Runs `body` with `count` development devices; the odd ones carry the tag `odd`.
+  static func run(devices count: Int, _ body: (EngineScene) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    defer { store.close() }
+    let (app, credential) = try await store.write { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let devices = (0..<count).map { number in
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+        var device = Registration(
+          token: DeviceToken(bytes: bytes + [UInt8](repeating: 7, count: 28)), environment: .development,
+          platform: .ios)
+        if number % 2 == 1 { device.tags = .set(["odd"]) }
+        return device
+      }
+      _ = try Device.register(database, app: app.id, devices, now: noon)
+      let credential = try Credential.bind(
+        database, app: app.id, provider: .apns, environment: .development, certificate: nil, endpoint: "simulator",
+        now: noon)
+      return (app, credential)
+    }
+    let clock = ManualClock(noon + 60)
+    let service = ScriptedService(credential: credential.id, clock: clock)
+    try await body(
+      EngineScene(
+        store: store, app: app, credential: credential, clock: clock, service: service, log: MemorySink()))
+  }
+
+  /// Keeps a push.
+  func push(
+    _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil
+  ) async throws -> PushRecord {
+    let draft: JSONValue = [
+      "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
+      "notification": ["body": "hello"], "options": options,
+    ]
+    let (app, now) = (app, clock.now)
+    return try await store.write { database in
+      var new = NewPush(
+        uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
+        source: "test", createdBy: "test")
+      new.sendAt = sendAt
+      return try PushRecord.create(database, new, now: now)
+    }
+  }
+
+  /// A process's life: an engine that runs during `body`, and is stopped then.
+  func life<Result>(_ body: (DeliveryEngine) async throws -> Result) async throws -> Result {
+    let clock = clock
+    let engine = DeliveryEngine(
+      store: store, routes: service, clock: { clock.now },
+      pause: { try await clock.sleep(until: clock.now + 1) }, sleep: { try await clock.sleep(until: $0) },
+      log: Logger(label: "test", sink: log))
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await engine.run() }
+      let result = try await body(engine)
+      engine.stop()
+      try await group.waitForAll()
+      return result
+    }
+  }
+
+  /// Waits until a push stands as `condition` says.
+  @discardableResult
+  func wait(
+    _ engine: DeliveryEngine, _ push: PushRecord, until condition: (PushProgress) -> Bool
+  ) async throws -> PushProgress {
+    while true {
+      for await progress in try await engine.progress(push.id) where condition(progress) { return progress }
+      await Task.yield()
+    }
+  }
+
+  /// Waits until something is so that nobody reports.
+  func wait(until condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+  }
+
+  func record(_ push: PushRecord) async throws -> PushRecord {
+    try await store.read { try PushRecord.get($0, id: push.id) }
+  }
+
+  func delivery(_ push: PushRecord, _ device: Int64) async throws -> Delivery? {
+    try await store.read { try Delivery.find($0, push: push.id, device: device)?.delivery }
+  }
+
+  /// Words and how many devices have them.
+  func reasons(_ push: PushRecord) async throws -> [String: Int] {
+    let counts = try await store.read { try Delivery.reasonCounts($0, push: push.id) }
+    return Dictionary(counts.map { ($0.reason ?? "", $0.count) }, uniquingKeysWith: +)
+  }
+}
+
+/// Answers that tests use.
+let busy = SendResult.retry(RetryCause(status: 503, reason: "ServiceUnavailable"))
+func refused(_ status: Int, _ reason: String) -> SendResult {
+  .outcome(.rejected(status: status, reason: reason, tokenInvalidSince: nil))
+}
