@@ -113,6 +113,9 @@ struct APIAnswersTests {
       Call(.get, "/pushes/{id}/deliveries", "/pushes/\(push)/deliveries?outcome=delivered", 422),
       Call(.get, "/pushes/{id}/events", "/pushes/none/events", 404),
       Call(.post, "/pushes/{id}/cancel", "/pushes/\(push)/cancel", 409),
+      Call(.post, "/pushes/{id}/pause", "/pushes/\(push)/pause", 409),
+      Call(.post, "/pushes/{id}/resume", "/pushes/none/resume", 404),
+      Call(.post, "/pushes/{id}/retry", "/pushes/\(push)/retry", 409),
       Call(.get, "/certificates", 200), Call(.get, "/certificates", "/certificates?within=soon", 422),
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
@@ -181,13 +184,20 @@ struct APIAnswersTests {
     let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
     let uid = try #require(created.json?["id"]?.string)
     try note(try await scene.call(.delete, app, as: .admin), 409, "DELETE", "/apps/{app}")
-    try note(
-      try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator), 200, "POST", "/pushes/{id}/cancel")
+    for (verb, status) in [("pause", 200), ("resume", 200), ("cancel", 200)] {
+      let answer = try await scene.call(.post, "/api/v1/pushes/\(uid)/\(verb)", as: .operator)
+      try note(answer, status, "POST", "/pushes/{id}/\(verb)")
+    }
     #expect(try await scene.finished(uid).state == .cancelled)
     // Its events are over a socket in APIEventsTests; here the head alone.
     let events = try await scene.call(.get, "/api/v1/pushes/\(uid)/events", as: .viewer)
     #expect(events.status == 200 && events.type == "text/event-stream")
     met[.init(method: "GET", path: "/api/v1/pushes/{id}/events"), default: []].insert(true)
+    scene.provider.answer { _ in .outcome(.unknown(reason: OwnReason.timedOut.rawValue)) }
+    let unheard = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
+    let parent = try await scene.finished(try #require(unheard.json?["id"]?.string))
+    let retry = try await scene.call(.post, "/api/v1/pushes/\(parent.uid)/retry", as: .operator)
+    try note(retry, 202, "POST", "/pushes/{id}/retry")
     scene.provider.answer { _ in .outcome(.accepted) }
     for push in try await scene.store.read({ try PushRecord.unfinished($0) }) { _ = try await scene.finished(push.uid) }
     try note(try await scene.call(.delete, app, as: .admin), 204, "DELETE", "/apps/{app}")

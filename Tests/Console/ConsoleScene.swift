@@ -160,9 +160,12 @@ struct ConsoleScene: Sendable {
     for _ in 0..<2000 {
       let found = try await store.read { try PushRecord.find($0, uid: uid) }
       let push = try #require(found)
-      if PushProgress(push).isFinal { return push }
-      await Task.yield()
+      // Results of what is in flight come after the cancelling.
       for await _ in try await engine.progress(push.id) {}
+      if PushProgress(push).isFinal {
+        return try await store.read { try PushRecord.get($0, id: push.id) }
+      }
+      await Task.yield()
     }
     throw SceneError.neverFinished(uid)
   }

@@ -84,8 +84,9 @@ enum SceneWorld: String, CaseIterable, Sendable {
     draft.notification.badge = 3
     draft.options.timeToLive = 3600
     draft.options.collapseID = "news"
+    draft.options.atMostOnce = true
     try await scene.send(draft)
-    scene.provider.answer { _ in .notSent(reason: OwnReason.cancelled.rawValue) }
+    scene.provider.answer { _ in .notSent(reason: OwnReason.dryRun.rawValue) }
     draft.environment = .production
     try await scene.send(draft)
     let phone = try #require(phones.phones().first)

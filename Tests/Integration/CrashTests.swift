@@ -28,7 +28,7 @@ struct CrashTests {
   ) async throws -> Total {
     // What came before is of no interest, and would make a hundred broadcasts slow.
     for phone in phones { try scene.simulator.phones.clear(phone.id) }
-    let push = try await scene.push()
+    let push = try await scene.push(options: [:])
     var total = Total()
     for _ in 0..<kills {
       let child = try await scene.serve()

@@ -94,7 +94,7 @@ enum AppsAPI {
     try await call.store.write { database in
       let app = try call.app(database)
       var filter = PushFilter(app: app.id)
-      filter.states = [.queued, .sending]
+      filter.states = [.queued, .sending, .paused]
       // The engine must not find its push gone while it writes results down.
       let running = try PushRecord.list(database, filter, limit: 10).items
       if !running.isEmpty {

@@ -7,17 +7,17 @@ import Store
 enum PushControlPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.post, "/pushes/:uid/cancel", role: .operator) { page in
-      try await change(page, "push.cancel", done: "push_cancelled", otherwise: "push_over") {
+      try await change(page, "push.cancel", flash: "push_cancelled", or: "push_over") {
         try await page.console.engine.cancel($0)
       }
     }
     routes.page(.post, "/pushes/:uid/pause", role: .operator) { page in
-      try await change(page, "push.pause", done: "push_paused", otherwise: "push_unchanged") {
+      try await change(page, "push.pause", flash: "push_paused", or: "push_unchanged") {
         try await page.console.engine.pause($0)
       }
     }
     routes.page(.post, "/pushes/:uid/resume", role: .operator) { page in
-      try await change(page, "push.resume", done: "push_resumed", otherwise: "push_unchanged") {
+      try await change(page, "push.resume", flash: "push_resumed", or: "push_unchanged") {
         try await page.console.engine.resume($0)
       }
     }
@@ -25,7 +25,8 @@ enum PushControlPages {
   }
 
   private static func change(
-    _ page: PageContext, _ action: String, done: String, otherwise: String, _ change: (Int64) async throws -> Bool
+    _ page: PageContext, _ action: String, flash done: String, or otherwise: String,
+    _ change: (Int64) async throws -> Bool
   ) async throws -> Response {
     let push = try await PushPages.find(page)
     let isChanged = try await change(push.id)
