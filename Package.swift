@@ -70,10 +70,10 @@ let package = Package(
       ],
       swiftSettings: house),
 
-    // Measures the HTTP/2 client; see script/bench
+    // What script/bench measures with, beside the program itself
     .executableTarget(
-      name: "http2-bench", dependencies: ["HTTP2", "OpenSSL", "Providers", "Push", "Reactor"],
-      path: "script/http2-bench", swiftSettings: house),
+      name: "signalbox-bench", dependencies: ["HTTP2", "OpenSSL", "Providers", "Push", "Reactor", "SQLite", "Store"],
+      path: "script/signalbox-bench", swiftSettings: house),
 
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["SQLite"]),
@@ -103,6 +103,9 @@ let package = Package(
       ]),
     tests(
       "Browser",
-      knows: ["Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging"]),
+      knows: [
+        "signalbox", "Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging",
+        "SQLite",
+      ]),
   ]
 )

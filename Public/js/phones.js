@@ -3,6 +3,9 @@
 import { listen } from './events.js';
 import { fetchPage, reloadWhenIdle, swap } from './page.js';
 
+// As the server wrote it, before times and copy buttons were dressed.
+let shown = document.querySelector('#phones')?.innerHTML;
+
 /** Keeps #phones as the server has it, for every element with data-phones. */
 export function followPhones() {
   document.querySelectorAll('[data-phones]').forEach((element) => {
@@ -20,7 +23,11 @@ function refresher() {
     try {
       const fresh = (await fetchPage(location.href)).querySelector('#phones');
       const region = document.querySelector('#phones');
-      if (fresh && region) swap(region, fresh);
+      // The first event after connecting mostly tells nothing new, and a button must not go from under a finger.
+      if (fresh && region && fresh.innerHTML !== shown) {
+        shown = fresh.innerHTML;
+        swap(region, fresh);
+      }
     } catch {
       // The next event tries again; what is shown stays true of its moment.
     }

@@ -16,8 +16,8 @@ public struct Console: Sendable {
     public var templates: String
     /// The folder that is served as it is.
     public var publicFiles: String
-    /// Where people reach the console, as `https://push.example.com`; for links and commands to copy.
-    public var address: String
+    /// Where people reach the console, as `https://push.example.com`; for commands to copy. Nil: as a browser found it.
+    public var address: String?
     /// As `0.1.0`.
     public var version: String
     /// How passwords are hashed.
@@ -28,7 +28,7 @@ public struct Console: Sendable {
     public var isStrict = false
 
     /// Creates a configuration.
-    public init(templates: String, publicFiles: String, address: String, version: String) {
+    public init(templates: String, publicFiles: String, address: String?, version: String) {
       self.templates = templates
       self.publicFiles = publicFiles
       self.address = address

@@ -58,26 +58,38 @@ struct Renderer {
     case .integer(let number): output += String(number).utf8
     case .double(let number):
       if let whole = Int64(exactly: number) { output += String(whole).utf8 } else { output += String(number).utf8 }
-    case .string(let text): escaped ? write(escaping: text.utf8) : (output += text.utf8)
+    case .string(let text): escaped ? write(escaping: text) : (output += text.utf8)
     case .list, .object:
       throw TemplateError("a list or an object cannot be written as text", at: place)
     case .lambda(let make):
       let text = try nested(make(""), Delimiters(), place)
-      escaped ? write(escaping: text) : (output += text)
+      escaped ? text.withUnsafeBufferPointer { write(escaping: $0) } : (output += text)
     }
   }
 
-  private mutating func write(escaping bytes: some Sequence<UInt8>) {
-    for byte in bytes {
-      switch byte {
-      case UInt8(ascii: "&"): output += "&amp;".utf8
-      case UInt8(ascii: "<"): output += "&lt;".utf8
-      case UInt8(ascii: ">"): output += "&gt;".utf8
-      case UInt8(ascii: "\""): output += "&quot;".utf8
-      case UInt8(ascii: "'"): output += "&#39;".utf8
-      default: output.append(byte)
+  private mutating func write(escaping text: String) {
+    var text = text
+    text.withUTF8 { write(escaping: $0) }
+  }
+
+  /// Runs of plain bytes are copied whole.
+  private mutating func write(escaping bytes: UnsafeBufferPointer<UInt8>) {
+    var start = 0
+    for index in bytes.indices {
+      let entity: StaticString
+      switch bytes[index] {
+      case UInt8(ascii: "&"): entity = "&amp;"
+      case UInt8(ascii: "<"): entity = "&lt;"
+      case UInt8(ascii: ">"): entity = "&gt;"
+      case UInt8(ascii: "\""): entity = "&quot;"
+      case UInt8(ascii: "'"): entity = "&#39;"
+      default: continue
       }
+      output += bytes[start..<index]
+      output += UnsafeBufferPointer(start: entity.utf8Start, count: entity.utf8CodeUnitCount)
+      start = index + 1
     }
+    output += bytes[start...]
   }
 
   /// What a lambda returned, rendered.

@@ -40,7 +40,7 @@ public struct APNsPayload: Sendable, Hashable {
   public init(_ draft: PushDraft, uid: String? = nil) {
     let headers = draft.apns.headers
     json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid)
-    body = Array(json.data())
+    body = json.bytes
     let given = headers[APNsHeader.pushType].flatMap(PushType.init) ?? draft.options.pushType
     pushType = given ?? Self.pushType(of: json)
     if let topic = headers[APNsHeader.topic] {

@@ -9,17 +9,30 @@ public enum AppName {
 
   /// What is wrong with a bundle id (Apple, CFBundleIdentifier: letters, digits, hyphen and dot).
   public static func problem(withBundleID id: String) -> Problem? {
-    let parts = id.split(separator: ".", omittingEmptySubsequences: false)
-    let fits = parts.allSatisfy { part in
-      !part.isEmpty && part.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
-    }
-    guard fits, id.utf8.count <= bundleIDLimit else {
+    guard isDotted(id), id.utf8.count <= bundleIDLimit else {
       return Problem("", NameMessage.bundleID, ["limit": String(bundleIDLimit)])
     }
-    if let suffix = PushType.allCases.map(\.topicSuffix).first(where: { !$0.isEmpty && id.hasSuffix($0) }) {
+    if let suffix = suffixes.first(where: { id.utf8.reversed().starts(with: $0.utf8.reversed()) }) {
       return Problem("", NameMessage.bundleIDSuffix, ["suffix": suffix])
     }
     return nil
+  }
+
+  private static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
+
+  /// Whether it is made of parts with letters, digits and hyphens, none of them empty, separated by dots.
+  private static func isDotted(_ text: String) -> Bool {
+    var isEmpty = true
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ".") {
+        if isEmpty { return false }
+        isEmpty = true
+      } else {
+        guard ASCII.isAlphanumeric(byte) || byte == UInt8(ascii: "-") else { return false }
+        isEmpty = false
+      }
+    }
+    return !isEmpty
   }
 
   /// What is wrong with an Android package name (developer.android.com: parts begin with a letter).
@@ -34,11 +47,7 @@ public enum AppName {
 
   /// What is wrong with a topic, as `apns-topic` has it.
   public static func problem(withTopic topic: String) -> Problem? {
-    let parts = topic.split(separator: ".", omittingEmptySubsequences: false)
-    let fits = parts.allSatisfy { part in
-      !part.isEmpty && part.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
-    }
-    return fits && topic.utf8.count <= topicLimit
+    isDotted(topic) && topic.utf8.count <= topicLimit
       ? nil : Problem("", NameMessage.topic, ["limit": String(topicLimit)])
   }
 

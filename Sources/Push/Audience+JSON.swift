@@ -22,6 +22,16 @@ extension Audience {
     return .object(members)
   }
 
+  /// The audience of a push's JSON, without a look at the rest; nil if it cannot be read.
+  public init?(draft: JSONValue) {
+    let fields = JSONFields(draft)
+    let platforms = Set((draft["platforms"]?.array ?? []).compactMap { $0.string.flatMap(Platform.init) })
+    guard let audience = Self.read(fields, platforms: platforms.isEmpty ? Set(Platform.allCases) : platforms),
+      fields.problems.isEmpty
+    else { return nil }
+    self = audience
+  }
+
   static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
     guard let value = fields.value("audience") else {
       fields.report("audience", Problem("", DraftMessage.audienceMissing))

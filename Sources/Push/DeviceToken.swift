@@ -11,8 +11,14 @@ public struct DeviceToken: Sendable, Hashable {
 
   /// Lower-case hexadecimal digits, as APNs wants them in its path.
   public var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x61 + value - 10 }
+    return String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+      for (index, byte) in bytes.enumerated() {
+        text[index * 2] = digit(byte >> 4)
+        text[index * 2 + 1] = digit(byte & 15)
+      }
+      return bytes.count * 2
+    }
   }
 
   /// Enough to recognise a token by, not enough to send to it: `77366f0d…832c0113`.

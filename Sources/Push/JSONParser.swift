@@ -130,10 +130,12 @@ struct JSONParser {
     index += 1
     var text: [UInt8] = []
     var copied = index
+    var seen: UInt8 = 0
     while true {
       let byte = try peek()
       if byte == UInt8(ascii: "\"") { break }
       if byte < 0x20 { throw problem(.controlCharacter, ["character": Unicode.Scalar(byte).codePoint]) }
+      seen |= byte
       if byte == UInt8(ascii: "\\") {
         text += bytes[copied..<index]
         text += Array(String(Character(try escape())).utf8)
@@ -142,9 +144,16 @@ struct JSONParser {
         index += 1
       }
     }
-    text += bytes[copied..<index]
+    let end = index
     index += 1
-    guard let string = String(validating: text, as: UTF8.self) else {
+    // Most are plain ASCII, which needs no second look, or have no escape: no copy but the text itself.
+    let isWhole = copied == start + 1
+    if isWhole, seen < 0x80 { return String(decoding: bytes[copied..<end], as: UTF8.self) }
+    let validated =
+      isWhole
+      ? String(validating: bytes[copied..<end], as: UTF8.self)
+      : String(validating: text + bytes[copied..<end], as: UTF8.self)
+    guard let string = validated else {
       index = start
       throw problem(.encoding)
     }

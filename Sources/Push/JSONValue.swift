@@ -14,7 +14,14 @@ public enum JSONValue: Sendable, Hashable, Codable {
   ///
   /// - Throws: what is wrong, with line and column.
   public init(parsing data: Data) throws(Problem) {
-    var parser = JSONParser(Array(data))
+    try self.init(parsing: Array(data))
+  }
+
+  /// Parses a document, as from `Data`.
+  ///
+  /// - Throws: what is wrong, with line and column.
+  public init(parsing bytes: [UInt8]) throws(Problem) {
+    var parser = JSONParser(bytes)
     self = try parser.document()
   }
 
@@ -54,15 +61,24 @@ public enum JSONValue: Sendable, Hashable, Codable {
 
   /// The text of the value: keys sorted, no blanks, slashes as they are.
   public func data(pretty: Bool = false) -> Data {
+    guard pretty else { return Data(bytes) }
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
     // Only a NaN or an infinity cannot be written, and neither can be read from JSON.
     return (try? encoder.encode(self)) ?? Data("null".utf8)
   }
 
+  /// ``data(pretty:)`` as bytes, not pretty.
+  public var bytes: [UInt8] {
+    var writer = JSONWriter()
+    writer.write(self)
+    return writer.bytes
+  }
+
   /// ``data(pretty:)`` as a string.
-  public func text(pretty: Bool = false) -> String { String(decoding: data(pretty: pretty), as: UTF8.self) }
+  public func text(pretty: Bool = false) -> String {
+    pretty ? String(decoding: data(pretty: true), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
+  }
 
   /// The member of an object, nil for anything else.
   public subscript(key: String) -> JSONValue? {

@@ -22,6 +22,8 @@ public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Another language's sentence, filled in. In one pass: what an argument says is never taken for a placeholder.
   public func filling(_ template: String) -> String {
+    // Most sentences have nothing to fill in.
+    guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
     var filled = ""
     var rest = template[...]
     while let open = rest.firstIndex(of: "{") {

@@ -140,11 +140,13 @@ extension Reason {
   /// Apple's service has trouble.
   private static let apnsService: [Reason] = [
     Reason(
-      "InternalServerError", .apns, 500, .later, .nobody,
-      cause: "Something failed at Apple.", remedy: "Nothing: it is tried again after 15 minutes."),
+      "InternalServerError", .apns, 500, .later, .operations,
+      cause: "Something failed at Apple.",
+      remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
     Reason(
-      "ServiceUnavailable", .apns, 503, .later, .nobody,
-      cause: "Apple's service is not available.", remedy: "Nothing: it is tried again after 15 minutes."),
+      "ServiceUnavailable", .apns, 503, .later, .operations,
+      cause: "Apple's service is not available.",
+      remedy: "Send it again after 15 minutes: this push has ended and does not try by itself."),
     Reason(
       "Shutdown", .apns, 503, .newConnection, .nobody,
       cause: "This server of Apple's is shutting down.", remedy: "Nothing: it is sent again on a new connection."),

@@ -7,7 +7,8 @@ public enum TextLimit: Sendable, Hashable {
 
   func problem(with text: String) -> Problem? {
     switch self {
-    case .characters(let limit) where text.count > limit:
+    // No text has more characters than bytes, and bytes are counted already.
+    case .characters(let limit) where text.utf8.count > limit && text.count > limit:
       Problem("", FieldMessage.tooManyCharacters, ["limit": String(limit), "count": String(text.count)])
     case .bytes(let limit) where text.utf8.count > limit:
       Problem("", FieldMessage.tooManyBytes, ["limit": String(limit), "count": String(text.utf8.count)])

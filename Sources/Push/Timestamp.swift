@@ -23,13 +23,36 @@ public enum Timestamp {
     let (seconds, fraction) = floor(milliseconds, 1000)
     let (days, second) = floor(seconds, 86400)
     let (year, month, day) = civil(days)
-    let clock = "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(clock)\(fraction == 0 ? "" : ".\(pad(fraction, 3))")Z"
+    // Digit by digit: lists and answers hold hundreds of times.
+    var text: [UInt8] = []
+    text.reserveCapacity(24)
+    append(year, 4, to: &text)
+    for (sign, number) in [
+      ("-", month), ("-", day), ("T", second / 3600), (":", second / 60 % 60), (":", second % 60),
+    ] as [(Unicode.Scalar, Int)] {
+      text.append(UInt8(ascii: sign))
+      append(number, 2, to: &text)
+    }
+    if fraction != 0 {
+      text.append(UInt8(ascii: "."))
+      append(fraction, 3, to: &text)
+    }
+    text.append(UInt8(ascii: "Z"))
+    return String(decoding: text, as: UTF8.self)
   }
 
-  private static func pad(_ number: Int, _ width: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, width - text.count)) + text
+  /// Writes at least `width` digits.
+  private static func append(_ number: Int, _ width: Int, to text: inout [UInt8]) {
+    guard number >= 0, number < (width == 4 ? 10_000 : 1000) else {
+      // A year beyond the calendar of RFC 3339: as it is.
+      text += String(number).utf8
+      return
+    }
+    var unit = width == 4 ? 1000 : width == 3 ? 100 : 10
+    while unit > 0 {
+      text.append(UInt8(ascii: "0") + UInt8(number / unit % 10))
+      unit /= 10
+    }
   }
 
   private static func floor(_ number: Int, _ unit: Int) -> (quotient: Int, remainder: Int) {

@@ -133,6 +133,7 @@ enum SendCommand {
     return try store.writeSync { database in
       let app = try App.named(draft.app, database)
       try Lint.check(draft, Lint.Context(app, now: now))
+      try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
       let query = AudienceQuery(
         app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
       let count = try query.count(database)

@@ -25,7 +25,8 @@ final class Service: Sendable {
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
-    var isStrict = true
+    /// Whether a template that names an unknown key is an error; for tests.
+    var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
   }
 
@@ -69,11 +70,11 @@ final class Service: Sendable {
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("There is no address to listen on.") }
-    // The port may be chosen by the system: the address that people use is then known only after listening.
+    // The port may be chosen by the system: unless it was named, the address is what a browser asked for.
     let scheme = options.tls == nil ? "http" : "https"
     var configuration = Console.Configuration(
       templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
-      address: options.address ?? "\(scheme)://\(listen)", version: Signalbox.version)
+      address: options.address, version: Signalbox.version)
     configuration.trustedProxies = options.trustedProxies
     configuration.passwordCost = options.passwordCost
     configuration.isStrict = options.isStrict

@@ -86,6 +86,7 @@ final class WebDriver: Sendable {
         "alwaysMatch": [
           "browserName": "chrome",
           "goog:chromeOptions": ["binary": "/usr/bin/chromium", "args": arguments, "prefs": preferences],
+          "goog:loggingPrefs": ["browser": "ALL"],
           "timeouts": ["implicit": 10_000, "pageLoad": 30_000],
         ]
       ]
@@ -162,7 +163,7 @@ final class WebDriver: Sendable {
 
   // MARK: The protocol
 
-  private func element(_ answer: Any?) throws -> Element {
+  func element(_ answer: Any?) throws -> Element {
     guard let id = (answer as? [String: Any])?[Self.elementKey] as? String else {
       throw Failure(description: "no element in \(String(describing: answer))")
     }
@@ -170,11 +171,11 @@ final class WebDriver: Sendable {
   }
 
   @discardableResult
-  fileprivate func post(_ path: String, _ body: [String: Any] = [:]) async throws -> Any? {
+  func post(_ path: String, _ body: [String: Any] = [:]) async throws -> Any? {
     try await Self.exchange("POST", base.appendingPathComponent("session/\(session)/\(path)"), body)
   }
 
-  fileprivate func get(_ path: String) async throws -> Any? {
+  func get(_ path: String) async throws -> Any? {
     try await Self.exchange("GET", base.appendingPathComponent("session/\(session)/\(path)"), nil)
   }
 

@@ -122,4 +122,42 @@ struct APIContractTests {
       #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
     }
   }
+
+  @Test("a body of another type, beyond the limit, or that is no JSON, is refused before anything is looked up")
+  func bodies() async throws {
+    let document = try OpenAPIDocument()
+    let large = Array("{\"name\":\"".utf8) + [UInt8](repeating: 0x61, count: 1 << 20) + Array("\"}".utf8)
+    try await ConsoleScene.with { scene in
+      for operation in document.operations {
+        let description = try document.description(operation)
+        guard description["requestBody"]?["content"]?["application/json"] != nil else { continue }
+        let method = HTTPServer.Method(rawValue: operation.method)
+        for (type, body, status) in [
+          ("text/plain", Array("{}".utf8), 415), ("application/json", large, 413),
+          ("application/json", Array("{\"a\": 1,}".utf8), 400), ("application/json", [], 400),
+          ("application/json", Array("[]".utf8), 422),
+        ] {
+          let answer = try await scene.call(
+            method, Self.target(operation), as: .admin, headers: ["Content-Type": type], body: body)
+          #expect(answer.status == status, "\(operation): \(answer.text)")
+          #expect(try document.errors(answer, to: operation) == [], "\(operation)")
+        }
+      }
+      #expect(try await scene.audit() == [])
+    }
+  }
+
+  @Test("a token that was revoked or has expired opens nothing")
+  func tokens() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.store.write { database in
+        for token in try APIToken.all(database) where token.name != "admin" {
+          try APIToken.revoke(database, id: token.id, now: ConsoleScene.noon)
+        }
+      }
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .viewer).status == 401)
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .operator).status == 401)
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .admin).status == 200)
+    }
+  }
 }

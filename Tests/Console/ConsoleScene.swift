@@ -8,7 +8,9 @@ import Providers
 import Push
 import Reactor
 import SQLite
+import Simulator
 import Store
+import Synchronization
 import Testing
 
 /// A whole console on a database of its own, with an engine that runs and a provider that does as it is told. Requests
@@ -30,6 +32,11 @@ struct ConsoleScene: Sendable {
   let engine: DeliveryEngine
   let provider: ScriptedProvider
   let router: Router
+  let console: Console
+  /// Moves the console's time; the engine's stands still.
+  let clock: SceneClock
+  /// The phones of the simulator; its servers do not listen.
+  let simulator: APNsSimulator?
   /// What was logged: an error here is one that nobody expected.
   let log: MemorySink
   /// Tokens of the API, one for each role.
@@ -38,7 +45,12 @@ struct ConsoleScene: Sendable {
   var now: Date { Self.noon }
 
   /// Builds a scene, and takes it down whatever comes of `body`.
-  static func with(_ body: @Sendable (ConsoleScene) async throws -> Void) async throws {
+  ///
+  /// - Parameter proxies: whose word about the client the console believes.
+  static func with(
+    simulator hasSimulator: Bool = false, proxies: [AddressRange] = [],
+    _ body: @Sendable (ConsoleScene) async throws -> Void
+  ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
@@ -46,7 +58,8 @@ struct ConsoleScene: Sendable {
     defer { store.close() }
     let pool = BlockingPool(name: "scene", threads: 2)
     defer { pool.stop() }
-    let scene = try await ConsoleScene(store: store, pool: pool)
+    let scene = try await ConsoleScene(
+      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -63,8 +76,13 @@ struct ConsoleScene: Sendable {
     }
   }
 
-  private init(store: Store, pool: BlockingPool) async throws {
+  private init(
+    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange]
+  ) async throws {
     self.store = store
+    self.simulator = simulator
+    let clock = SceneClock()
+    self.clock = clock
     log = MemorySink()
     provider = ScriptedProvider(store: store)
     let logger = Logger(label: "test", sink: log)
@@ -75,8 +93,10 @@ struct ConsoleScene: Sendable {
       address: "http://localhost:8080", version: "0.0.0")
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
-    let console = try Console(
-      store: store, engine: engine, configuration: configuration, pool: pool, clock: { ConsoleScene.noon }, log: logger)
+    configuration.trustedProxies = proxies
+    console = try Console(
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
+      clock: { clock.now }, log: logger)
     router = console.router()
     tokens = try await store.write { database in
       var tokens: [User.Role: String] = [:]
@@ -191,7 +211,18 @@ struct ConsoleScene: Sendable {
   }
 }
 
+/// A time that tests move.
+final class SceneClock: Sendable {
+  private let offset = Mutex(0.0)
+
+  var now: Date { ConsoleScene.noon.addingTimeInterval(offset.withLock { $0 }) }
+
+  /// Lets seconds go by.
+  func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
+}
+
 /// Why a scene could not be played.
 enum SceneError: Error {
+  case noConnection
   case neverFinished(String)
 }

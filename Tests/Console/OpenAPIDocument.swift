@@ -53,6 +53,12 @@ struct OpenAPIDocument {
     return schema.errors(body, expected)
   }
 
+  /// What is wrong with the JSON body of a request.
+  func requestErrors(_ json: JSONValue, of operation: Operation) throws -> [String] {
+    let content = try description(operation)["requestBody"]?["content"]?["application/json"]
+    return schema.errors(json, try #require(content?["schema"]))
+  }
+
   /// Every schema that stands in the document, with its place.
   var schemas: [(place: String, schema: JSONValue)] {
     let components = (json["components"]?["schemas"]?.object ?? [:]).map { ($0.key, $0.value) }

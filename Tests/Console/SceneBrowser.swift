@@ -1,12 +1,15 @@
 import Foundation
 import HTTPServer
 import Push
+import Reactor
 
 /// What a console answered.
 struct SceneAnswer: Sendable {
   let response: Response
 
   var status: Int { response.status.code }
+  /// Where it sends the browser.
+  var location: String? { response.headers["Location"] }
   var bytes: [UInt8] { response.body.bytes ?? [] }
   var text: String { String(decoding: bytes, as: UTF8.self) }
   /// The body as JSON; nil if it is none.
@@ -25,6 +28,10 @@ struct SceneBrowser {
   var cookies: [String: String] = [:]
   /// What its forms send as `csrf`.
   var csrf = ""
+  /// Whether it speaks https.
+  var isSecure = false
+  /// From where it asks; nil: as if from nowhere.
+  var address: String?
 
   init(router: Router) { self.router = router }
 
@@ -49,11 +56,13 @@ struct SceneBrowser {
   /// Sends a form with files, with the token.
   mutating func upload(_ target: String, _ parts: [Multipart.Part]) async throws -> SceneAnswer {
     let form = Multipart(parts + [.field("csrf", csrf)])
-    return try await send(.post, target, headers: ["Content-Type": form.contentType], body: form.body)
+    let headers = ["Content-Type": form.contentType, "Content-Length": String(form.body.count)]
+    return try await send(.post, target, headers: headers, body: form.body)
   }
 
-  private mutating func send(
-    _ method: HTTPServer.Method, _ target: String, headers: [String: String], body: [UInt8]
+  /// Sends anything, with the cookies.
+  mutating func send(
+    _ method: HTTPServer.Method, _ target: String, headers: [String: String] = [:], body: [UInt8] = []
   ) async throws -> SceneAnswer {
     var fields = Headers()
     for (name, value) in headers { fields.append(name, value) }
@@ -61,7 +70,10 @@ struct SceneBrowser {
       fields.append(
         "Cookie", cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; "))
     }
-    let response = await router.respond(to: try Request(method, target, headers: fields, body: body))
+    let request = try Request(
+      method, target, headers: fields, body: body, remoteAddress: address.flatMap { SocketAddress(host: $0, port: 1) },
+      isSecure: isSecure)
+    let response = await router.respond(to: request)
     for field in response.headers.values(of: "Set-Cookie") {
       let pair = (field.split(separator: ";").first ?? "").split(separator: "=", maxSplits: 1).map(String.init)
       guard let name = pair.first else { continue }

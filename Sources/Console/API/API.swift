@@ -23,8 +23,14 @@ extension ConsoleRouter {
     options: Route.Options = Route.Options(), _ handler: @escaping APIHandler
   ) {
     api(method, "/api/v1" + pattern, role: role, options: options) { call in
-      try APIQuery.check(call.request.queryItems, names: names)
-      return try await handler(call)
+      do {
+        try APIQuery.check(call.request.queryItems, names: names)
+        return try await handler(call)
+      } catch let error as any HTTPResponseError {
+        throw error
+      } catch {
+        throw APIError(error) ?? error
+      }
     }
   }
 

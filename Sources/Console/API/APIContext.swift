@@ -40,7 +40,7 @@ struct APIContext: Sendable {
 
   /// An answer.
   static func answer(_ json: JSONValue, status: Status = .ok, location: String? = nil) -> Response {
-    var response = Response.json(Array(json.data()), status: status)
+    var response = Response.json(json.bytes, status: status)
     response.headers.append("Cache-Control", "no-store")
     if let location { response.headers.append("Location", location) }
     return response

@@ -8,6 +8,7 @@ import Store
 enum DeviceImportAPI {
   /// Some ten million devices.
   static let bodyLimit = 4 << 30
+
   static func add(to routes: inout ConsoleRouter) {
     let options = Route.Options(bodyLimit: bodyLimit, streamsBody: true)
     routes.call(.post, "/devices/import", role: .operator, options: options) { call in try await read(call) }
@@ -25,10 +26,13 @@ enum DeviceImportAPI {
     var parser = DeviceLineParser(format: try format(call.request))
     var report = DeviceImportReport()
     var batch = DeviceImportBatch()
-    func take(_ found: [Result<DeviceImport.Line, RejectedLine>]) throws {
+    func take(_ found: [Result<DeviceImport.Line, RejectedLine>]) async throws {
       for line in found {
         switch line {
-        case .success(let line): batch.add(line)
+        case .success(let line):
+          batch.add(line)
+          // However many lines a piece holds: others want to write in between.
+          if batch.isFull { report.add(try await register(batch.take(), call)) }
         case .failure(let rejected):
           // The header of a CSV is wrong: nothing was read, and nothing will be.
           if parser.isStopped { throw Problems(rejected.problems) }
@@ -37,10 +41,9 @@ enum DeviceImportAPI {
       }
     }
     for try await piece in call.request.body {
-      try take(parser.push(piece))
-      if batch.isFull { report.add(try await register(batch.take(), call)) }
+      try await take(parser.push(piece))
     }
-    try take(parser.finish())
+    try await take(parser.finish())
     if !batch.isEmpty { report.add(try await register(batch.take(), call)) }
     return APIContext.answer(report.json)
   }
@@ -48,9 +51,11 @@ enum DeviceImportAPI {
   /// Registers a batch in one transaction, with its line in the audit.
   private static func register(_ batch: DeviceImportBatch, _ call: APIContext) async throws -> DeviceImportBatch.Outcome
   {
-    let audit = call.audit("device.import", "devices")
-    return try await call.store.write { database in
+    try await call.store.write { database in
       let outcome = try batch.register(database, by: call.actor, now: call.now)
+      let audit = call.audit(
+        "device.import", "devices",
+        ["added": .integer(Int64(outcome.added)), "updated": .integer(Int64(outcome.updated))])
       if outcome.added + outcome.updated > 0 { try AuditEntry.add(database, audit, now: call.now) }
       return outcome
     }

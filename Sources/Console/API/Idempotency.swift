@@ -77,7 +77,7 @@ struct Idempotency: Sendable {
     let (answer, value) = try body()
     try IdempotentAnswer(
       actor: actor, key: key, route: route, requestHash: hash, status: answer.status.code, location: answer.location,
-      body: Array(answer.json.data()), expiresAt: now.addingTimeInterval(Self.lifetime)
+      body: answer.json.bytes, expiresAt: now.addingTimeInterval(Self.lifetime)
     ).keep(database, now: now)
     return (answer, value)
   }

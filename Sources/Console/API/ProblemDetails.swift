@@ -12,44 +12,14 @@ struct ProblemDetails: Sendable {
   var request: String?
 
   init(_ failure: Failure) {
-    self.init(failure.error, status: failure.status, message: failure.message)
-    request = failure.requestID
-  }
-
-  private init(_ error: any Error, status: Status, message: String) {
-    self.status = status
+    let known = failure.error as? APIError ?? APIError(failure.error)
+    status = known?.status ?? failure.status
     title = status.reason
-    detail = message
-    switch error {
-    case let problems as Problems: refuse(problems.all)
-    case let problem as Problem: refuse([problem])
-    case let error as APIError: errors = error.problems
-    case let error as StoreError: take(error)
-    case let error as SQLiteError where error.isBusy:
-      self.status = .serviceUnavailable
-      title = "The database is busy"
-      detail = "Another write kept the database too long. Nothing was changed; send the request again."
-    default: if detail.isEmpty { detail = status.code >= 500 ? "The reason stands in the server's log." : title }
-    }
-    if self.status != status, title == status.reason { title = self.status.reason }
-  }
-
-  private mutating func refuse(_ problems: [Problem]) {
-    status = .unprocessableContent
-    title = "The request has fields that cannot be taken"
-    detail = problems.map(\.description).joined(separator: "\n")
-    errors = problems
-  }
-
-  private mutating func take(_ error: StoreError) {
-    switch error {
-    case .notFound: status = .notFound
-    case .taken, .inUse: status = .conflict
-    case .badCursor:
-      return refuse([Problem("cursor", code: "cursor.bad", error.description)])
-    case .unreadable, .outOfOrder: break
-    }
-    if status.code < 500 { detail = error.description }
+    detail = known?.message ?? failure.message
+    errors = known?.problems ?? []
+    request = failure.requestID
+    if status == .unprocessableContent { title = "The request has fields that cannot be taken" }
+    if detail.isEmpty { detail = status.code >= 500 ? "The reason stands in the server's log." : title }
   }
 
   var json: JSONValue {
@@ -65,7 +35,7 @@ struct ProblemDetails: Sendable {
   }
 
   var response: Response {
-    var response = Response.json(Array(json.data()), status: status, type: "application/problem+json")
+    var response = Response.json(json.bytes, status: status, type: "application/problem+json")
     response.headers.append("Cache-Control", "no-store")
     return response
   }

@@ -58,6 +58,7 @@ struct PushCreation {
         let app = try Self.check(database, draft, now: call.now)
         let new = NewPush(draft, app: app, source: "api", by: call.actor)
         let audit = call.audit("push.create", "push \(new.uid)", ["app": .string(app.bundleID)])
+        try Device.registerUnknown(database, of: draft, app: app.id, by: call.actor, now: call.now)
         let push = try PushRecord.create(database, new, audit: audit, now: call.now)
         let answer = Idempotency.Answer(
           status: .accepted, json: try PushesAPI.json(database, push), location: "/api/v1/pushes/\(push.uid)")
@@ -76,18 +77,21 @@ struct PushCreation {
     let count = try await AudienceAPI.count(call) { _ in
       AudienceQuery(app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
     }
-    let answer = Idempotency.Answer(status: .ok, json: json(app, count))
+    let unknown = try await call.store.read {
+      try Device.unknownTokens($0, app: app.id, audience: draft.audience).count
+    }
+    let answer = Idempotency.Answer(status: .ok, json: json(app, count, unknown: unknown))
     guard idempotency.isAsked else { return answer.response }
     return try await call.store.write { database in
       try idempotency.once(database) { (answer, ()) }.answer
     }.response
   }
 
-  private func json(_ app: App, _ count: AudienceCount) -> JSONValue {
+  private func json(_ app: App, _ count: AudienceCount, unknown: Int) -> JSONValue {
     let payload = APNsPayload(draft, uid: NewPush.sampleID)
     let headers = payload.headers(sentAt: call.now).map { ($0.name, JSONValue.string($0.value)) }
     return [
-      "dry_run": true, "reachable": .integer(Int64(count.reachable)),
+      "dry_run": true, "reachable": .integer(Int64(count.reachable + unknown)),
       "unreachable": .integer(Int64(count.unreachable)), "payload_bytes": .integer(Int64(payload.body.count)),
       "payload": payload.json, "headers": .object(Dictionary(headers) { $1 }),
       "findings": .array(Lint.findings(in: draft, Lint.Context(app, now: call.now)).map(\.json)),

@@ -127,8 +127,13 @@ struct ConsoleRouter {
     } catch let error as PageError {
       return try context.errorPage(error)
     } catch let error as StoreError {
-      guard case .notFound = error else { throw error }
-      return try context.errorPage(PageError(.notFound, "not_found"))
+      switch error {
+      case .notFound: return try context.errorPage(PageError(.notFound, "not_found"))
+      // An address that somebody edited; a row that somebody else took into use meanwhile.
+      case .badCursor: return try context.errorPage(PageError(.badRequest, "refused"))
+      case .taken, .inUse: return try context.errorPage(PageError(.conflict, "refused"))
+      case .unreadable, .outOfOrder: throw error
+      }
     } catch let error as HTTPError where error.status == .notFound {
       return try context.errorPage(PageError(.notFound, "not_found"))
     }

@@ -16,7 +16,8 @@ struct Form: Sendable {
   /// - Throws: 415 for another content type; 400 and 413 as the readers say.
   init(_ request: Request) async throws {
     if request.mediaType == "multipart/form-data" {
-      let data = try await FormData(request)
+      // The route bounds the whole; a list of devices is one large part.
+      let data = try await FormData(request, limits: MultipartLimits(partBytes: .max))
       for item in data.items where item.part.fileName == nil {
         fields.append((item.part.name, String(decoding: item.bytes, as: UTF8.self)))
       }
@@ -46,13 +47,61 @@ struct Form: Sendable {
   /// Every field, in its order.
   var all: [(name: String, value: String)] { fields }
 
-  /// Words separated by blanks, commas or line ends.
-  func words(_ name: String) -> [String] {
-    raw(name).split { ", \n\t，、;".contains($0) }.map(String.init)
+  /// Words separated by blanks, commas or line ends. One that has such a character in it stands in quotes.
+  func words(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.wordSeparators) }
+
+  /// Parts separated by commas or line ends, blanks inside kept. One that has such a character in it stands in quotes.
+  func parts(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.partSeparators) }
+
+  private static let wordSeparators = ", \n\t，、;"
+  private static let partSeparators = ",\n，;"
+
+  /// Names as ``words(_:)`` reads them, each on a line.
+  static func words(_ names: [String]) -> String { list(names, between: "\n", separators: wordSeparators) }
+
+  /// Names as ``parts(_:)`` reads them.
+  static func parts(_ names: [String]) -> String { list(names, between: ", ", separators: partSeparators) }
+
+  private static func list(_ names: [String], between: String, separators: String) -> String {
+    names.map { name in
+      let isPlain = !name.hasPrefix("\"") && !name.contains { separators.contains($0) }
+      return isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
+    }.joined(separator: between)
   }
 
-  /// Parts separated by commas or line ends, blanks inside kept.
-  func parts(_ name: String) -> [String] {
-    raw(name).split { ",\n，;".contains($0) }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  private static func names(in text: String, separators: String) -> [String] {
+    var names: [String] = []
+    var rest = text[...]
+    while true {
+      rest = rest.drop { separators.contains($0) || $0.isWhitespace }
+      if rest.isEmpty { return names }
+      if let (name, end) = quoted(rest, separators) {
+        if !name.isEmpty { names.append(name) }
+        rest = rest[end...]
+      } else {
+        let name = rest.prefix { !separators.contains($0) }
+        names.append(name.trimmingCharacters(in: .whitespaces))
+        rest = rest[name.endIndex...]
+      }
+    }
+  }
+
+  /// A name in quotes, with those inside doubled, and where it ends; nil if it is not quoted as a whole.
+  private static func quoted(_ text: Substring, _ separators: String) -> (name: String, end: Substring.Index)? {
+    guard text.first == "\"" else { return nil }
+    var name = ""
+    var rest = text.dropFirst()
+    while let quote = rest.firstIndex(of: "\"") {
+      name += rest[..<quote]
+      rest = rest[rest.index(after: quote)...]
+      if rest.first == "\"" {
+        name += "\""
+        rest = rest.dropFirst()
+      } else {
+        let after = rest.drop { $0 == " " }
+        return after.isEmpty || separators.contains(after[after.startIndex]) ? (name, rest.startIndex) : nil
+      }
+    }
+    return nil
   }
 }

@@ -26,6 +26,15 @@ struct PageContext: Sendable {
   /// As it stands in the audit.
   var actor: String { principal?.name ?? "anonymous" }
 
+  /// Where people reach the console, for commands to copy: as it was configured, else as this browser found it.
+  var address: String {
+    if let address = console.configuration.address { return address }
+    let host = request.header("Host") ?? ""
+    // It goes into a shell's quotes: a name that needs other characters is none of ours.
+    let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-[]".contains($0)) }
+    return "\(request.isSecure ? "https" : "http")://\(isPlain && !host.isEmpty ? host : "localhost")"
+  }
+
   /// A line of the audit for what is done here.
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
@@ -74,7 +83,7 @@ struct PageContext: Sendable {
     return try page(
       "errors/show", nil,
       [
-        "status": .string(String(error.status.code)), "title": text("title"), "happened": text("happened"),
+        "status": .string(error.status == .ok ? "" : String(error.status.code)), "title": text("title"), "happened": text("happened"),
         "kept": text("kept"), "next": text("next"), "request": .string(request.id),
         "action": error.action.map { ["href": .string($0.href), "label": .string(texts($0.label))] } ?? .null,
       ], status: error.status)

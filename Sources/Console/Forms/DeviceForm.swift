@@ -22,13 +22,15 @@ struct DeviceForm {
   ///
   /// - Throws: `Problems`, each at its field.
   func register(_ page: PageContext) async throws -> Int64 {
-    let input: DeviceInput
+    // What is wrong with one tag is told at the field of all.
     do {
-      input = try self.input.get()
-    } catch {
-      // What is wrong with one tag is told at the field of all.
-      throw Problems(error.all.map(SendForm.placed))
+      return try await register(try input.get(), page)
+    } catch let problems as Problems {
+      throw Problems(problems.all.map(SendForm.placed))
     }
+  }
+
+  private func register(_ input: DeviceInput, _ page: PageContext) async throws -> Int64 {
     let (actor, now) = (page.actor, page.now)
     let audit = page.audit("device.register", "app \(input.app)")
     return try await page.store.write { database in

@@ -28,7 +28,7 @@ struct SendForm {
       let draft = try PushDraft(json: json)
       if problems.isEmpty { return draft }
     } catch {
-      problems += error.all.map(Self.placed)
+      problems += error.all.map(Self.asked).map(Self.placed)
     }
     throw Problems(problems)
   }
@@ -41,8 +41,11 @@ struct SendForm {
       groups[group]?[field] = .string(isProse ? form.raw(field) : form[field])
     }
     for (field, group) in Self.numbers where !form[field].isEmpty {
-      if let number = Int64(form[field]) {
+      if let number = Int64(form[field]), !form[field].hasPrefix("+") {
         groups[group]?[field] = .integer(number)
+      } else if field == "badge", Int64(form[field]) != nil {
+        // “+1” is what JPush adds to a badge: the reader of the API's JSON has a word about it.
+        groups[group]?[field] = .string(form[field])
       } else {
         problems.append(
           Problem(field, code: "form.number", "Write a whole number; this is “{value}”.", ["value": form[field]]))
@@ -115,6 +118,19 @@ struct SendForm {
     return headers
   }
 
+  /// What the API says of members that are missing, as a question about the form.
+  private static func asked(_ problem: Problem) -> Problem {
+    switch problem.code {
+    case DraftMessage.audienceMissing.rawValue:
+      Problem(problem.field, code: "form.audience", "Choose who gets it; nobody is preselected.")
+    case DraftMessage.audienceEmpty.rawValue:
+      Problem(problem.field, code: "form.audience_empty", "Nobody is named yet: write at least one below.")
+    case DraftMessage.contentMissing.rawValue:
+      Problem(problem.field, code: "form.content", "Write a text, or open “Raw JSON instead”.")
+    default: problem
+    }
+  }
+
   /// A problem of the API's JSON at the field of the form that it came from.
   static func placed(_ problem: Problem) -> Problem {
     var placed = problem
@@ -144,12 +160,15 @@ extension Form {
     case .rule(let rule):
       let lists = [
         ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
-        ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.hexadecimal)),
+        ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
       ]
       let used = lists.filter { !$0.1.isEmpty }
       let first = used.first?.0 ?? ""
       fields.append(("audience", first.hasPrefix("tag") ? "tag" : first))
-      fields += used.map { ($0.0, $0.1.joined(separator: $0.0.hasPrefix("tag") ? ", " : "\n")) }
+      fields += used.map { name, names in
+        if name == "device_token" { return (name, names.joined(separator: "\n")) }
+        return (name, name.hasPrefix("tag") ? Form.parts(names) : Form.words(names))
+      }
     }
     let message = draft.notification
     let texts: [(String, String?)] = [

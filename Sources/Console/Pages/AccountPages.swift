@@ -60,7 +60,7 @@ enum AccountPages {
   }
 
   private static func newToken(_ name: String, _ value: String, _ page: PageContext) -> Value {
-    let address = page.console.configuration.address
+    let address = page.address
     return [
       "name": .string(name), "value": .string(value),
       "curl": .string("curl --header 'Authorization: Bearer \(value)' '\(address)/api/v1/apps'"),
@@ -110,7 +110,7 @@ enum AccountPages {
     }
     var errors = FieldErrors()
     if wait > 0 {
-      errors.add("current", page.texts("session.slow", ["seconds": String(wait)]))
+      errors.add("current", page.texts("session.slow", count: wait))
     } else if try await !page.console.pool.run({ hash?.verifies(current) ?? false }) {
       try await page.store.write { try SignInThrottle.add($0, subject, now: now) }
       errors.add("current", page.texts("account.current_wrong"))

@@ -39,7 +39,11 @@ enum AppPage {
       .filter { facts.overview.count(environment: $0, platform: $1) > 0 }
     let about = [
       ("bundle_id", app.bundleID), ("package_name", app.packageName ?? ""),
-      ("alias_rule", texts("apps.alias_rule_\(app.aliasRule ?? "none")")), ("added", app.createdAt.utcText),
+      ("alias_rule", texts("apps.alias_rule_\(app.aliasRule ?? "none")")),
+    ]
+    let added: Value = [
+      "label": .string(texts("facts.added")), "value": .string(app.createdAt.utcText),
+      "datetime": .string(Timestamp.text(app.createdAt)),
     ]
     return try page.page(
       "apps/show", .apps,
@@ -64,10 +68,10 @@ enum AppPage {
         "facts": .list(
           about.filter { !$1.isEmpty }.map {
             [
-              "label": .string(texts("facts.\($0)")), "value": .string($1),
+              "label": .string(texts("facts.\($0)")), "value": .string($1), "datetime": "",
             ]
-          }),
-        "snippets": AppSnippets(app: app, address: page.console.configuration.address).value(texts),
+          } + [added]),
+        "snippets": AppSnippets(app: app, address: page.address).value(texts),
       ], status: refused == nil ? .ok : .unprocessableContent)
   }
 
@@ -179,7 +183,7 @@ struct AppSnippets {
   let address: String
 
   func value(_ texts: Texts) -> Value {
-    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" --header 'Content-Type: application/json'"
+    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" \\\n  --header 'Content-Type: application/json'"
     func command(_ method: String, _ path: String, _ json: JSONValue) -> String {
       "curl --request \(method) \(header) \\\n  --data-raw '\(json.text())' \\\n  '\(address)\(path)'"
     }

@@ -76,10 +76,13 @@ enum CertificatePage {
     let facts = try await facts(page)
     let name = page.form["name"]
     let problem = name.isEmpty ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: 200)
-    if let problem {
-      return try show(page, facts, page.form, FieldErrors(Problems([problem.under("name")]), page.texts))
+    var problems = problem.map { [$0.under("name")] } ?? []
+    let app = facts.apps.first { String($0.id) == page.form["app"] }?.id
+    if app == nil, page.form.filled("app") != nil { problems.append(CertificatePages.noApp) }
+    guard problems.isEmpty else {
+      return try show(page, facts, page.form, FieldErrors(Problems(problems), page.texts))
     }
-    let (id, app, now) = (facts.certificate.id, Int64(page.form["app"]), page.now)
+    let (id, now) = (facts.certificate.id, page.now)
     let audit = page.audit("certificate.update", "certificate \(id)")
     try await page.store.write { database in
       try TrackedCertificate.update(database, id: id, name: name, app: app)

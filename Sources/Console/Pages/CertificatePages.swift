@@ -132,9 +132,17 @@ enum CertificatePages {
     return try page.page("certificates/inspected", .certificates, members)
   }
 
+  /// An app that was removed while its name stood in the form.
+  static let noApp = Problem("app", code: "certificate.no_app", "There is no such app any more; choose another one.")
+
   private static func keep(_ page: PageContext, _ file: InspectedFile, _ name: String) async throws -> Response {
+    let app = Int64(page.form["app"])
+    let isKnown = try await page.store.read { database in try app.map { try App.find(database, id: $0) != nil } }
+    guard isKnown ?? (page.form.filled("app") == nil) else {
+      return try await index(page, Upload(errors: FieldErrors(Problems([noApp]), page.texts)))
+    }
     let labels = CertificateTracker.Labels(
-      fileName: String(name.prefix(255)), appID: Int64(page.form["app"]), keyID: page.form["key_id"],
+      fileName: String(name.prefix(255)), appID: app, keyID: page.form["key_id"],
       teamID: page.form["team_id"])
     let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
     let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])

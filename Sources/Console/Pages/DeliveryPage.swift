@@ -48,9 +48,12 @@ enum DeliveryPage {
     _ push: PushRecord, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
   ) -> [Value] {
     let texts = page.texts
-    func fact(_ name: String, _ value: String?, href: String = "") -> Value? {
-      guard let value, !value.isEmpty else { return nil }
-      return ["label": .string(texts("facts.\(name)")), "value": .string(value), "href": .string(href)]
+    func fact(_ name: String, _ value: String?, href: String = "", at date: Date? = nil) -> Value? {
+      guard let value = date?.utcText ?? value, !value.isEmpty else { return nil }
+      return [
+        "label": .string(texts("facts.\(name)")), "value": .string(value), "href": .string(href),
+        "datetime": .string(date.map(Timestamp.text) ?? ""),
+      ]
     }
     let device = item.device
     return [
@@ -58,7 +61,7 @@ enum DeliveryPage {
         "device", device?.token.hexadecimal ?? texts("push.removed_device"),
         href: device.map { "/devices/\($0.id)" } ?? ""),
       fact("name", device?.name), fact("alias", device?.alias), fact("registration_id", device?.registrationID),
-      fact("tags", device?.tags.joined(separator: ", ")), fact("registered", device?.registeredAt.utcText),
+      fact("tags", device?.tags.joined(separator: ", ")), fact("registered", nil, at: device?.registeredAt),
       fact("device_environment", device?.environment.word(texts)),
       fact("device_state", device.map { texts("state.\($0.state)") }),
       fact("apns_id", APNsID(seed: push.seed, device: item.delivery.deviceID).description),

@@ -34,7 +34,7 @@ enum DevicePage {
     let facts = try await facts(page)
     let device = facts.device
     let form = Form([
-      ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", device.tags.joined(separator: ", ")),
+      ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.parts(device.tags)),
     ])
     return try show(page, facts, form, FieldErrors())
   }
@@ -140,7 +140,10 @@ enum DevicePage {
 
   static func release(_ page: PageContext) async throws -> Response {
     let id = try page.id()
-    let environment = page.form["environment"].isEmpty ? nil : Environment(rawValue: page.form["environment"])
+    let environment = page.form.filled("environment").flatMap(Environment.init)
+    guard environment != nil || page.form.filled("environment") == nil else {
+      throw PageError(.unprocessableContent, "refused")
+    }
     let (actor, now) = (page.actor, page.now)
     let audit = page.audit(
       "device.release", "device \(id)", environment.map { ["environment": .string($0.rawValue)] })

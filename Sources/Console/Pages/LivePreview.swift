@@ -2,23 +2,44 @@ import Foundation
 import HTTPServer
 import Mustache
 import Push
+import Store
 
 /// The preview while somebody types: what the page shows beside the form, as JSON.
 enum LivePreview {
   static func answer(_ page: PageContext) async throws -> Response {
+    var errors: JSONValue = [:]
+    var preview: PushPreview?
     do {
-      let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
-      guard case .object(let members) = preview.value(page) else { return APIContext.answer([:]) }
-      var json: [String: JSONValue] = [:]
+      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
+    } catch let problems as Problems {
+      let found = FieldErrors(problems, page.texts)
+      errors = .object(found.byField.mapValues { .string($0.joined(separator: " ")) })
+    }
+    var json: [String: JSONValue] = [:]
+    let whole = preview
+    if preview == nil { preview = try await sketch(page) }
+    if let preview, case .object(let members) = preview.value(page) {
       for (name, value) in members { json[name] = JSONValue(value) }
-      json["errors"] = [:]
       json["callbacks_html"] = .string(
         try page.console.renderer.fragment("pushes/_callbacks", ["preview": .object(members)], page.texts))
-      return APIContext.answer(.object(json))
-    } catch let problems as Problems {
-      let errors = FieldErrors(problems, page.texts)
-      // What has not been typed yet is no mistake while somebody types.
-      return APIContext.answer(["errors": .object(errors.byField.mapValues { .string($0.joined(separator: " ")) })])
+      // Where and to whom is not said yet: then no number of devices is promised.
+      if whole == nil { json["sentence"] = "" }
+    }
+    json["errors"] = errors
+    return APIContext.answer(.object(json))
+  }
+
+  /// The content alone, before anybody has said where it goes and to whom; nil if the content itself has mistakes.
+  private static func sketch(_ page: PageContext) async throws -> PushPreview? {
+    var fields = page.form.all.filter { !["app", "environment", "platforms", "audience"].contains($0.name) }
+    var app = page.form.filled("app")
+    if app == nil { app = try await page.store.read { try App.all($0).first?.bundleID } }
+    fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]
+    fields += [("platforms", "ios"), ("audience", "all")]
+    do {
+      return try await PushPreview.find(try SendForm(form: Form(fields)).draft(), page)
+    } catch is Problems {
+      return nil  // told beside their fields
     }
   }
 }

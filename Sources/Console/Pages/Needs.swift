@@ -89,7 +89,9 @@ struct Needs {
             "needs.dead",
             [
               "app": app.app.name, "environment": environment.word(texts), "dead": dead.grouped, "all": all.grouped,
-            ]), detail: "", href: "/devices?app=\(app.id)&environment=\(environment.rawValue)&state=dead",
+            ]), detail: "",
+          href:
+            "/devices?app=\(ConsoleRouter.escaped(app.app.bundleID))&environment=\(environment.rawValue)&state=dead",
           action: "show")
       }
     }

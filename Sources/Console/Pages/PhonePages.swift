@@ -75,21 +75,14 @@ enum PhonePages {
               phone: phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], now: page.now
             ).value(texts)
           }),
-        "servers": .list(
-          Environment.allCases.compactMap { environment in
-            simulator.endpoint(environment).map { endpoint in
-              [
-                "environment": .string(environment.word(texts)), "production": .bool(environment == .production),
-                "address": .string("\(endpoint.host):\(endpoint.port)"),
-              ]
-            }
-          }),
       ], status: refused == nil ? .ok : .unprocessableContent)
   }
 
   private static func events(_ page: PageContext) throws -> Response {
     let changes = try simulator(page).phones.changes()
     return .events { stream in
+      // What came between the page and this connection, or while the page was out of view, is fetched at once.
+      try await stream.send(ServerSentEvent(data: "{}", event: "phones"))
       for await change in changes {
         try await stream.send(ServerSentEvent(data: "{\"phone\":\(change.phoneID)}", event: "phones"))
       }
@@ -199,7 +192,12 @@ enum PhonePages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    try simulator(page).phones.remove(try page.id())
+    let phones = try simulator(page).phones
+    do {
+      try phones.remove(try page.id())
+    } catch is PhoneBookError {
+      throw PageError.notFound("phone", list: "/phones")
+    }
     return page.redirect(to: "/phones", flash: "phone_removed")
   }
 

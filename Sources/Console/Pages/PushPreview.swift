@@ -11,6 +11,8 @@ struct PushPreview: Sendable {
   let app: App
   let credential: Credential?
   let count: AudienceCount?
+  /// Tokens that no device has yet: they are registered with the push.
+  let unknown: Int
   let findings: [Lint.Finding]
   let preview: Preview
   let payload: APNsPayload
@@ -18,11 +20,15 @@ struct PushPreview: Sendable {
   /// Looks up what the sentence says.
   ///
   /// - Parameter count: nil if it could not be counted in time.
-  init(_ draft: PushDraft, app: App, credential: Credential?, count: AudienceCount?, address: String, now: Date) {
+  init(
+    _ draft: PushDraft, app: App, credential: Credential?, count: AudienceCount?, unknown: Int = 0, address: String,
+    now: Date
+  ) {
     self.draft = draft
     self.app = app
     self.credential = credential
     self.count = count
+    self.unknown = unknown
     findings = Lint.findings(in: draft, Lint.Context(app, now: now))
     payload = APNsPayload(draft, uid: NewPush.sampleID)
     preview = Preview(draft, uid: NewPush.sampleID, sentAt: now, address: address)
@@ -32,19 +38,20 @@ struct PushPreview: Sendable {
   ///
   /// - Throws: `Problems` at `app` if there is no such app.
   static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
-    let (app, credential) = try await page.store.read { database in
+    let (app, credential, unknown) = try await page.store.read { database in
       let app = try App.find(database, bundleID: draft.app)
       return (
         app,
         try app.flatMap { app in
           try Credential.find(database, app: app.id, provider: .apns, environment: draft.environment)
-        }
+        },
+        try app.map { try Device.unknownTokens(database, app: $0.id, audience: draft.audience).count } ?? 0
       )
     }
     guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
     return PushPreview(
       draft, app: app, credential: credential, count: try await count(draft, app, page.store),
-      address: page.console.configuration.address, now: page.now)
+      unknown: unknown, address: page.address, now: page.now)
   }
 
   static func noApp(_ name: String) -> Problem {
@@ -65,8 +72,11 @@ struct PushPreview: Sendable {
   /// Whether it may not be sent as it is.
   var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
 
+  /// How many devices it would be sent to; nil: not counted in time.
+  var reachable: Int? { count.map { $0.reachable + unknown } }
+
   func devicesText(_ texts: Texts) -> String {
-    count.map { texts("send.devices", count: $0.reachable) } ?? texts("send.many")
+    reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
   }
 
   func sentence(_ page: PageContext) -> String {
@@ -84,16 +94,23 @@ struct PushPreview: Sendable {
   func value(_ page: PageContext) -> Value {
     let texts = page.texts
     let alert = payload.json["aps"]?["alert"]
+    var shown = findings.map { Self.value($0, texts) }
+    if unknown > 0 {
+      shown.append([
+        "failed": false, "severity_text": .string(texts("severity.hint")), "field": "device_token",
+        "message": .string(texts("send.unknown_tokens", count: unknown)),
+      ])
+    }
     return [
       "sentence": .string(sentence(page)), "initial": .string(String(app.name.prefix(1)).uppercased()),
       "app": .string(app.name), "title": .string(alert?["title"]?.string ?? ""),
       "subtitle": .string(alert?["subtitle"]?.string ?? ""),
       "body": .string(alert?["body"]?.string ?? alert?.string ?? ""),
-      "findings": .list(findings.map { Self.value($0, texts) }), "any_findings": .bool(!findings.isEmpty),
+      "findings": .list(shown), "any_findings": .bool(!shown.isEmpty),
       "limit": .integer(Int64(preview.limit)), "bytes": .integer(Int64(preview.size)),
       "bytes_text": .string(texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped])),
       "headers": .string(preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")),
-      "payload": .string(preview.json), "reachable": .string(count?.reachable.grouped ?? texts("send.many")),
+      "payload": .string(preview.json), "reachable": .string(reachable?.grouped ?? texts("send.many")),
       "unreachable": .string(count?.unreachable.grouped ?? "–"), "curl": .string(preview.apiCommand),
       "curl_apns": .string(preview.apnsCommand), "callbacks": CallbackRows(payload.facts).value(texts),
       "callbacks_text": .string(CallbackRows(payload.facts).summary(texts)),

@@ -30,7 +30,7 @@ enum PushResultPage {
     var members = head(push, page)
     members.merge(list(push, facts, pager, page)) { $1 }
     members["latency"] = LatencyChart(facts.latencies).value(page.texts)
-    members["reasons"] = .list(ReasonGroups(push: push, counts: facts.reasons).values(page.texts))
+    members["reasons"] = .list(ReasonGroups(push: push, app: facts.app, counts: facts.reasons).values(page.texts))
     members["facts"] = .list(about(push, facts.app, page))
     return try page.page("pushes/show", .pushes, members)
   }

@@ -5,6 +5,8 @@ import Store
 /// Failures by reason, each with cause, who must act, and the remedy: one cause, not 200 rows.
 struct ReasonGroups {
   let push: PushRecord
+  /// Nil: it was removed.
+  let app: App?
   let counts: [Delivery.ReasonCount]
 
   func values(_ texts: Texts) -> [Value] {
@@ -25,7 +27,8 @@ struct ReasonGroups {
     let words = ReasonWords(reason, texts)
     let action: (String, String)? =
       switch true {
-      case reason.suspectsEnvironment: ("/devices?app=\(push.appID)&state=quarantined", "push.action_devices")
+      case reason.suspectsEnvironment:
+        ("/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined", "push.action_devices")
       case reason.retry == .afterCredential: ("/apps/\(push.appID)", "push.action_app")
       default: nil
       }

@@ -31,7 +31,7 @@ enum SendPages {
       }
       fields = [
         ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
-        ("audience", "device_token"), ("device_token", device.token.hexadecimal),
+        ("audience", "device_token"), ("device_token", device.tokenText),
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
@@ -136,7 +136,7 @@ enum SendPages {
         "must_type": .string(mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : ""),
         "form": ["confirm": .string(page.form.raw("confirm"))], "errors": ["confirm": .string(error ?? "")],
         "send_label": .string(
-          preview.count.map { texts(label, count: $0.reachable) } ?? texts("confirm.send_many")),
+          preview.reachable.map { texts(label, count: $0) } ?? texts("confirm.send_many")),
       ], status: error == nil ? .ok : .unprocessableContent)
   }
 
@@ -169,6 +169,7 @@ enum SendPages {
       case .mismatch: throw PageError(.conflict, "push_changed", action: ("/pushes", "nav.pushes"))
       case .fresh: break
       }
+      try Device.registerUnknown(database, of: preview.draft, app: preview.app.id, by: actor, now: now)
       let push = try PushRecord.create(
         database, new,
         answer: { push in

@@ -60,7 +60,7 @@ enum SessionPages {
       try subjects.map { SignInThrottle.wait(try SignInThrottle.failures(database, $0, now: now), $0, now: now) }
     }
     if let wait = waits.max(), wait > 0 {
-      let text = page.texts("session.slow", ["seconds": String(wait)])
+      let text = page.texts("session.slow", count: wait)
       var response = try signInPage(page, returnTo: returnTo, problem: text, status: .tooManyRequests)
       response.headers.append("Retry-After", String(wait))
       return response

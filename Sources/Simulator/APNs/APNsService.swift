@@ -216,7 +216,7 @@ final class APNsService: ServerHandler {
   private static func json(reason: String, timestamp: Date? = nil) -> [UInt8] {
     var object: [String: JSONValue] = ["reason": .string(reason)]
     if let timestamp { object["timestamp"] = .integer(Int64((timestamp.timeIntervalSince1970 * 1000).rounded())) }
-    return Array(JSONValue.object(object).data())
+    return JSONValue.object(object).bytes
   }
 }
 

@@ -40,8 +40,8 @@ public enum DeviceImport {
         return .failure(
           RejectedLine(line: line, problems: [Problem("state", ImportMessage.notActive, ["state": state])]))
       }
-      for name in readOnlyColumns { members[name] = nil }
-      members.merge(defaults) { own, _ in own }
+      for name in readOnlyColumns where members[name] != nil { members[name] = nil }
+      if !defaults.isEmpty { members.merge(defaults) { own, _ in own } }
       json = .object(members)
     }
     do throws(Problems) {

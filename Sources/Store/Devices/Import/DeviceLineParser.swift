@@ -62,7 +62,7 @@ public struct DeviceLineParser {
       guard !bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) else { return nil }
       count += 1
       do throws(Problem) {
-        return DeviceImport.read(try JSONValue(parsing: Data(bytes)), line: line.number, defaults: defaults)
+        return DeviceImport.read(try JSONValue(parsing: bytes), line: line.number, defaults: defaults)
       } catch {
         return .failure(RejectedLine(line: line.number, problems: [error]))
       }

@@ -1,0 +1,102 @@
+import Store
+import Console
+import Simulator
+import Push
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Every page")
+  struct AccessibilityTests {
+    /// Wide and narrow, light and dark; more would show nothing new.
+    private static let looks = [(1280, false), (1280, true), (400, false), (400, true)]
+
+    /// Holds the page that the browser shows against the audit, in all its looks.
+    private func audit(_ scene: BrowserScene, _ name: String) async throws {
+      for (width, dark) in Self.looks {
+        try await scene.browser.pretend(width: width, dark: dark)
+        let found = try await scene.browser.run(script: PageAudit.script) as? [String]
+        #expect(found == [], "\(name), \(width) px, \(dark ? "dark" : "light")")
+      }
+      #expect(try await scene.browser.complaints() == [], "\(name)")
+    }
+
+    private func audit(_ scene: BrowserScene, paths: [String]) async throws {
+      for path in paths {
+        try await scene.open(path)
+        try await audit(scene, path)
+      }
+    }
+
+    private static let lists = [
+      "/", "/pushes/new", "/pushes", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
+      "/certificates", "/phones", "/phones/new", "/account", "/nothing/here",
+    ]
+
+    @Test("an empty installation")
+    func empty() async throws {
+      try await BrowserScene.run(signedIn: false, demo: false) { scene in
+        try await audit(scene, paths: ["/session/new", "/session/setup?token=wrong"])
+        let path = try #require(try await scene.service.console.firstStartPath())
+        try await audit(scene, paths: [path])
+        try await scene.setUp()
+        try await audit(scene, paths: Self.lists)
+      }
+    }
+
+    @Test("an installation at work, with a push that partly failed")
+    func full() async throws {
+      try await BrowserScene.run { scene in
+        let simulator = try #require(scene.service.simulator)
+        let phone = try #require(simulator.phones.phones().first)
+        try simulator.phones.uninstall(phone.id)
+        try await scene.open("/pushes/new?app=com.example.shop")
+        try await scene.press("Review")
+        try await scene.sees("nothing is preselected", beside: "environment")
+        try await scene.sees("Choose who gets it", beside: "audience")
+        try await scene.sees("Write a text", beside: "body")
+        try await audit(scene, "the form with errors")
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "all")
+        try await scene.fill(
+          "title", "A title that is so long that no lock screen and no table can show it in one line")
+        try await scene.fill("body", "https://example.com/" + String(repeating: "unbreakable", count: 12))
+        try await scene.fill("badge", "3")
+        try await audit(scene, "the filled form")
+        try await scene.press("Review")
+        try await scene.press("Send to 4 devices")
+        try await scene.sees("This is not the app's name", beside: "confirm")
+        try await audit(scene, "the review")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Send to 4 devices")
+        try await scene.seesFinished()
+        let result = try await scene.browser.address()
+        try await audit(scene, "the result")
+        try await scene.browser.click(xpath: "//tbody//th/a")
+        try await scene.heading("One delivery")
+        try await audit(scene, "one delivery")
+
+        try await scene.open("/devices/import")
+        try await scene.fill("text", "token,environment,platform,app\nabc,development,ios,com.example.shop")
+        try await scene.press("Import devices")
+        try await scene.heading("Import report")
+        try await audit(scene, "the import report")
+
+        let (device, app, certificate) = try await scene.service.store.read { database in
+          let app = try #require(try App.all(database).first)
+          let device = try #require(try Device.find(database, app: app.id, token: phone.token))
+          return (device.id, app.id, try #require(try TrackedCertificate.all(database).first).id)
+        }
+        try await audit(
+          scene,
+          paths: Self.lists + [
+            "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
+            "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
+            "/devices?q=nobody", "/pushes?q=nothing",
+            String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",
+          ])
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Simulator
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Audiences")
+  struct AudienceTests {
+    private func begin(_ scene: BrowserScene, _ environment: String, _ audience: String) async throws {
+      try await scene.open("/pushes/new?app=com.example.shop")
+      try await scene.choose("environment", environment)
+      try await scene.choose("audience", audience)
+    }
+
+    private func review(_ scene: BrowserScene, _ text: String) async throws {
+      try await scene.fill("body", text)
+      try await scene.press("Review")
+      try await scene.heading("Review and send")
+    }
+
+    private func seesResult(_ scene: BrowserScene, accepted: Int) async throws {
+      try await scene.seesFinished()
+      try await scene.sees(count: accepted, of: "accepted")
+      for kind in ["failed", "dead_token", "skipped", "unknown", "pending"] { try await scene.sees(count: 0, of: kind) }
+    }
+
+    /// Whose phone got a text.
+    private func reached(_ scene: BrowserScene, _ text: String) throws -> Set<String> {
+      let phones = try #require(scene.service.simulator?.phones.phones())
+      return Set(phones.filter { $0.received.contains { $0.payload.contains(text) } }.map(\.name))
+    }
+
+    @Test("tags and aliases reach whom they name, in their environment")
+    func tagsAndAliases() async throws {
+      try await BrowserScene.run { scene in
+        try await begin(scene, "development", "tag")
+        try await scene.fill("tag", "beta, vip")
+        try await scene.fill("tag_not", "staff")
+        try await review(scene, "for the curious")
+        try await scene.press("Send to 2 devices")
+        try await seesResult(scene, accepted: 2)
+        #expect(try reached(scene, "for the curious") == ["Grace's iPhone", "小明的 iPhone"])
+
+        try await begin(scene, "development", "alias")
+        try await scene.fill("alias", "usr_linus\nusr_margaret")
+        try await review(scene, "by alias")
+        try await scene.press("Send to 1 device")
+        try await seesResult(scene, accepted: 1)
+        #expect(try reached(scene, "by alias") == ["Linus's iPhone"])
+
+        // Nobody: nothing is sent, and nothing is claimed.
+        try await begin(scene, "development", "tag")
+        try await scene.fill("tag", "nobody-has-this")
+        try await review(scene, "for nobody")
+        try await scene.press("Send to 0 devices")
+        try await seesResult(scene, accepted: 0)
+        #expect(try reached(scene, "for nobody").isEmpty)
+      }
+    }
+
+    @Test("a broadcast asks for the app's name, in both environments", arguments: [true, false])
+    func broadcast(javaScript: Bool) async throws {
+      try await BrowserScene.run(javaScript: javaScript) { scene in
+        try await begin(scene, "development", "all")
+        try await review(scene, "to all who develop")
+        try await scene.press("Send to 4 devices")
+        try await scene.sees("This is not the app's name: Shop", beside: "confirm")
+        try await scene.fill("confirm", "shop")
+        try await scene.press("Send to 4 devices")
+        try await scene.sees("This is not the app's name: Shop", beside: "confirm")
+        #expect(try await scene.browser.find("#confirm").attribute("value") == "shop")
+        try await scene.press("Back to the form")
+        #expect(try await scene.browser.find("#body").text() == "to all who develop")
+        #expect(try await scene.browser.find("input[name=audience][value=all]").isSelected())
+        #expect(try reached(scene, "to all who develop").isEmpty)
+        try await scene.press("Review")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Send to 4 devices")
+        try await seesResult(scene, accepted: 4)
+        #expect(try reached(scene, "to all who develop").count == 4)
+
+        try await begin(scene, "production", "all")
+        try await review(scene, "to all the world")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Send to 2 devices in production")
+        try await seesResult(scene, accepted: 2)
+        #expect(try reached(scene, "to all the world") == ["Margaret's iPhone", "Alan's iPhone"])
+
+        // One device in production asks as well.
+        try await begin(scene, "production", "alias")
+        try await scene.fill("alias", "usr_alan")
+        try await review(scene, "to one of the world")
+        try await scene.press("Send to 1 device in production")
+        try await scene.sees("This is not the app's name: Shop", beside: "confirm")
+        #expect(try reached(scene, "to one of the world").isEmpty)
+      }
+    }
+  }
+}

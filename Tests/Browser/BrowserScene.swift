@@ -1,0 +1,136 @@
+import Foundation
+import Logging
+import Reactor
+import Synchronization
+import Console
+import Testing
+
+@testable import signalbox
+
+/// Everything that opens a browser runs one after the other: each has a whole Chromium to itself.
+@Suite(
+  "In a browser", .serialized, .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
+enum InBrowser {}
+
+/// The whole product in this process, with the demo, and a browser before it.
+struct BrowserScene: Sendable {
+  static let name = "lin@example.com"
+  static let password = "correct horse battery"
+
+  let service: Service
+  let browser: WebDriver
+  let folder: URL
+
+  /// Starts both, signs in by the first-start link, and ends both on every path.
+  static func run(
+    javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true,
+    clock: @escaping @Sendable () -> Date = { Date() }, _ body: (BrowserScene) async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signalbox-\(UUID().uuidString)")
+    var options = Service.Options()
+    options.data = DataDirectory(folder.path)
+    options.listen = SocketAddress("127.0.0.1:0")
+    options.resources =
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path
+    options.isDemo = demo
+    options.log = Logger(label: "signalbox", level: .error, sink: StreamSink.standardError(.text))
+    options.passwordCost = .quickForTests
+    options.clock = clock
+    let service = try await Service(options)
+    let result: Result<Void, any Error>
+    do {
+      try await WebDriver.run(javaScript: javaScript) { browser in
+        let scene = BrowserScene(service: service, browser: browser, folder: folder)
+        if signedIn { try await scene.setUp() }
+        try await body(scene)
+      }
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    await service.stop()
+    try? FileManager.default.removeItem(at: folder)  // a left-over folder fails no test
+    try result.get()
+  }
+
+  /// Chooses the first password by the one-time link.
+  func setUp() async throws {
+    let path = try #require(try await service.console.firstStartPath())
+    try await open(path)
+    try await fill("email", Self.name)
+    try await fill("password", Self.password)
+    try await fill("repeat", Self.password)
+    try await press("Keep password and sign in")
+    try await heading("Overview")
+  }
+
+  // MARK: What a person does
+
+  func open(_ path: String) async throws { try await browser.open(service.url + path) }
+
+  func fill(_ id: String, _ text: String) async throws {
+    let field = try await browser.find("#\(id)")
+    try await field.clear()
+    try await field.type(text)
+  }
+
+  func press(_ label: String) async throws {
+    try await browser.click(xpath: "//button[normalize-space()=\"\(label)\"]")
+  }
+
+  func follow(_ label: String, in place: String = "//main") async throws {
+    try await browser.click(xpath: "\(place)//a[normalize-space()=\"\(label)\"]")
+  }
+
+  func choose(_ name: String, _ value: String) async throws {
+    try await browser.find("input[name='\(name)'][value='\(value)']").click()
+  }
+
+  func select(_ id: String, _ value: String) async throws {
+    try await browser.find("#\(id) option[value='\(value)']").click()
+  }
+
+  // MARK: What a person sees; each waits for it
+
+  func heading(_ text: String) async throws { try await browser.wait(for: "//h1[normalize-space()=\"\(text)\"]") }
+
+  /// A text anywhere in the page's content.
+  func sees(_ text: String, in place: String = "//main") async throws {
+    try await browser.wait(for: "\(place)[contains(normalize-space(.), \"\(text)\")]")
+  }
+
+  /// A message beside a field.
+  func sees(_ text: String, beside field: String) async throws {
+    try await sees(text, in: "//p[@id='\(field)-error']")
+  }
+
+  func value(_ id: String) async throws -> String {
+    let script = "return document.getElementById('\(id)').value"
+    return try await browser.run(script: script) as? String ?? ""
+  }
+
+  /// One of the result page's numbers, as `accepted`.
+  func sees(count: Int, of kind: String) async throws {
+    try await browser.wait(
+      for: "//a[@class='count'][.//span[@class='dot \(kind)']]//span[@class='v'][normalize-space()='\(count)']")
+  }
+
+  /// The result page of a push that has come to its end, and shows every row.
+  func seesFinished() async throws {
+    try await browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag finished']")
+    try await browser.wait(for: "//section[@aria-labelledby='progress'][not(@data-progress)]")
+  }
+
+  /// Where on the phones page a phone is, as the beginning of an XPath.
+  func phone(_ name: String) -> String { "//article[.//h2[normalize-space()=\"\(name)\"]]" }
+}
+
+/// A clock that stands until it is moved.
+final class StandingClock: Sendable {
+  private let moment = Mutex(Date(timeIntervalSince1970: 1_900_000_000))
+
+  var now: Date { moment.withLock { $0 } }
+
+  func advance(_ seconds: TimeInterval) { moment.withLock { $0 += seconds } }
+}

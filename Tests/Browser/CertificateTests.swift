@@ -1,0 +1,79 @@
+import Foundation
+import OpenSSL
+import Store
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Certificates")
+  struct CertificateTests {
+    /// A push certificate with its key, as Keychain Access exports it.
+    private func makeFile(_ scene: BrowserScene, daysLeft: Int) throws -> String {
+      let now = Date()
+      let authority = try CertificateAuthority(
+        subject: [.commonName("Test CA")], notBefore: now - 86_400 * 400, notAfter: now + 86_400 * 4000)
+      let (certificate, key) = try authority.issue(
+        .applePush(
+          topic: "com.example.shop", team: "TEAM123456", notBefore: now - 86_400 * 336,
+          notAfter: now + 86_400 * Double(daysLeft) + 3600))
+      let file = scene.folder.appendingPathComponent("push.p12")
+      try PKCS12.create(
+        certificate: certificate, key: key, password: "open sesame", encryption: .keychain
+      ).write(to: file)
+      return file.path
+    }
+
+    private func kept(_ scene: BrowserScene) async throws -> [String] {
+      try await scene.service.store.read { try TrackedCertificate.all($0).map(\.details.name) }
+    }
+
+    @Test("a .p12 is refused with a wrong password, inspected, kept, and its last month is amber")
+    func upload() async throws {
+      try await BrowserScene.run { scene in
+        let path = try makeFile(scene, daysLeft: 29)
+        let before = try await kept(scene)
+        try await scene.open("/certificates")
+        try await scene.browser.find("#file").type(path)
+        try await scene.fill("password", "open barley")
+        try await scene.press("Keep")
+        try await scene.sees("Nothing was kept. Choose the file again.")
+        try await scene.sees("password", beside: "password")
+        #expect(try await kept(scene) == before)
+
+        try await scene.browser.find("#file").type(path)
+        try await scene.fill("password", "open sesame")
+        try await scene.press("Inspect")
+        try await scene.sees("not kept")
+        try await scene.sees("com.example.shop.voip")
+        try await scene.sees("in the file, and it fits the certificate")
+        try await scene.browser.wait(for: "//*[@class='tag soon'][.='expires soon']")
+        #expect(try await kept(scene) == before)
+
+        try await scene.browser.find("#file").type(path)
+        try await scene.fill("password", "open sesame")
+        try await scene.press("Keep")
+        try await scene.sees("The file is kept and watched.")
+        #expect(try await kept(scene).count == before.count + 1)
+        try await scene.sees("29 of 365 days left")
+        try await scene.open("/certificates")
+        try await scene.browser.wait(for: "//tbody/tr[1]/td[1]/span[@class='amber'][.='29']")
+        try await scene.open("/")
+        try await scene.browser.wait(
+          for: "//ul[@class='needs']/li[contains(.,'Apple Push Services')]/span[@class='tag soon']")
+
+        // And it works: bound to the app in place of the demo's key.
+        try await scene.open("/apps")
+        try await scene.follow("Shop")
+        let panel = "//section[@aria-labelledby='development']"
+        try await scene.browser.click(xpath: panel + "//summary")
+        try await scene.browser.click(
+          xpath: panel + "//select[@name='certificate']/option[contains(.,'Apple Push Services')]")
+        try await scene.browser.click(xpath: panel + "//input[@value='simulator']")
+        try await scene.browser.click(xpath: panel + "//button[.='Bind']")
+        try await scene.sees("From now on pushes are sent with this.")
+        try await scene.sees("Apple Push Services", in: panel + "//p[@class='sentence']")
+      }
+    }
+  }
+}

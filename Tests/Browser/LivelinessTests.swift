@@ -1,0 +1,117 @@
+import Push
+import Simulator
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("What scripts add")
+  struct LivelinessTests {
+    private func script(_ scene: BrowserScene, _ text: String) async throws -> Bool {
+      try await scene.browser.run(script: text) as? Bool == true
+    }
+
+    @Test("a draft survives leaving the form, and is gone when discarded or sent")
+    func drafts() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new")
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "alias")
+        try await scene.fill("alias", "usr_ada")
+        try await scene.fill("body", "not finished yet")
+        try await scene.follow("Devices", in: "//nav")
+        try await scene.heading("Devices")
+        try await scene.open("/pushes/new")
+        try await scene.browser.wait(for: "//button[@data-draft-discard][not(@hidden)]")
+        #expect(try await scene.value("alias") == "usr_ada")
+        #expect(try await scene.value("body") == "not finished yet")
+        #expect(try await scene.browser.find("input[name=audience][value=alias]").isSelected())
+        try await scene.sees("1 device of Shop, development", in: "//*[@data-show='sentence']")
+
+        try await scene.press("Discard the draft")
+        try await scene.browser.wait(for: "//button[@data-draft-discard][@hidden]")
+        #expect(try await scene.value("body") == "")
+        #expect(try await script(scene, "return document.activeElement.form?.matches('[data-preview]')"))
+        try await scene.open("/pushes/new")
+        #expect(try await scene.value("alias") == "")
+
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "alias")
+        try await scene.fill("alias", "usr_ada")
+        try await scene.fill("body", "finished")
+        try await scene.press("Review")
+        try await scene.press("Send to 1 device")
+        try await scene.seesFinished()
+        try await scene.open("/pushes/new")
+        #expect(try await scene.value("body") == "")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
+
+    @Test("filters answer without a reload, and the address can be shared")
+    func filters() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/devices")
+        _ = try await scene.browser.run(script: "window.untouched = true")
+        try await scene.fill("q", "usr_ada")
+        try await scene.browser.wait(for: "//tbody[count(tr)=1]//th[contains(.,\"Ada's iPhone\")]")
+        #expect(try await scene.browser.address().hasSuffix("/devices?q=usr_ada"))
+        try await scene.select("state", "dead")
+        try await scene.sees("No device matches.")
+        #expect(try await script(scene, "return window.untouched"))
+        let address = try await scene.browser.address()
+        try await scene.browser.open(address)
+        try await scene.sees("No device matches.")
+        #expect(try await scene.value("q") == "usr_ada")
+        #expect(try await scene.value("state") == "dead")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
+
+    @Test("what can be copied says so when it was")
+    func copying() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/apps")
+        try await scene.follow("Shop")
+        let box = "(//div[@class='code'])[1]"
+        try await scene.browser.wait(for: "\(box)//pre[contains(.,'\(scene.service.url)/api/v1/')]")
+        try await scene.browser.click(xpath: "\(box)//button[.='Copy']")
+        try await scene.browser.wait(for: "\(box)//button[.='Copied']")
+        try await scene.browser.wait(for: "\(box)//button[.='Copy']")
+      }
+    }
+
+    @Test("a push under way is cancelled, and says so", arguments: [true, false])
+    func cancelling(javaScript: Bool) async throws {
+      try await BrowserScene.run(javaScript: javaScript) { scene in
+        var slow = Faults()
+        slow.delay = .seconds(4)
+        scene.service.simulator?.faults(.development).set(slow)
+        try await scene.open("/pushes/new?app=com.example.shop")
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "tag")
+        try await scene.fill("tag", "beta")
+        try await scene.fill("body", "too early")
+        try await scene.press("Review")
+        try await scene.press("Send to 3 devices")
+        try await scene.press("Cancel")
+        try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag cancelled']")
+        try await scene.browser.wait(for: "//main[not(.//button[normalize-space()='Cancel'])]")
+      }
+    }
+
+    @Test("the keyboard reaches the content at once")
+    func keyboard() async throws {
+      try await BrowserScene.run { scene in
+        let (tab, enter) = ("\u{E004}", "\u{E007}")
+        try await scene.open("/devices")
+        try await scene.browser.find("body").type(tab)
+        #expect(try await script(scene, "return document.activeElement.matches('a.skip')"))
+        try await scene.browser.find("a.skip").type(enter)
+        #expect(try await script(scene, "return document.activeElement.id === 'main'"))
+        try await scene.browser.find("main").type(tab)
+        #expect(try await script(scene, "return document.activeElement.closest('main .page-head') !== null"))
+      }
+    }
+  }
+}

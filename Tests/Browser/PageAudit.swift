@@ -1,0 +1,114 @@
+/// What every page must hold, checked in the page itself.
+enum PageAudit {
+  /// Answers with a list of complaints: WCAG 2.2 as far as a script can see it, and no sideways scrolling.
+  static let script = """
+    const complaints = [];
+    const say = (what, element) => complaints.push(what + (element ? ': ' + element.outerHTML.slice(0, 160) : ''));
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const shown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    const byID = (id) => document.getElementById(id);
+
+    if (!document.documentElement.lang) say('the page names no language');
+    if (!document.title.trim()) say('the page has no title');
+    if (all('h1').length !== 1) say(`${all('h1').length} h1`);
+    if (all('main').length !== 1) say(`${all('main').length} main`);
+    let level = 0;
+    for (const heading of all('main :is(h1, h2, h3, h4)')) {
+      const now = Number(heading.localName[1]);
+      if (now > level + 1) say('a level of headings is left out', heading);
+      if (!heading.textContent.trim()) say('empty heading', heading);
+      level = now;
+    }
+
+    const ids = all('[id]').map((element) => element.id);
+    for (const id of new Set(ids.filter((id, place) => ids.indexOf(id) !== place))) say(`the id ${id} is there twice`);
+    for (const name of ['aria-labelledby', 'aria-describedby', 'aria-controls']) {
+      for (const element of all(`[${name}]`)) {
+        const missing = element.getAttribute(name).split(/ +/).filter((id) => !byID(id));
+        if (missing.length) say(`${name} leads to nothing`, element);
+      }
+    }
+    for (const field of all('input:not([type=hidden], [hidden]), select, textarea')) {
+      const labels = [...field.labels].map((label) => label.textContent).join('') + (field.ariaLabel ?? '');
+      if (!labels.trim()) say('a field without label', field);
+    }
+    for (const group of all('fieldset')) {
+      if (!group.querySelector(':scope > legend')?.textContent.trim()) say('a group without legend', group);
+    }
+    for (const one of all('a[href], button, summary')) {
+      const named = one.textContent + (one.ariaLabel ?? '') + (one.querySelector('img')?.alt ?? '');
+      if (!named.trim()) say('a control without name', one);
+    }
+    for (const picture of all('img:not([alt]), svg[role=img]:not([aria-label])')) say('a picture without text', picture);
+    for (const table of all('table')) {
+      if (!table.tHead?.querySelector('th')) say('a table without heads', table);
+      if (!table.caption && !table.ariaLabel && !table.closest('details')) say('a table without caption', table);
+      for (const head of table.querySelectorAll('th')) if (!head.scope) say('a head without scope', head);
+      for (const row of table.tBodies[0]?.rows ?? []) {
+        const width = [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
+        if (width !== table.tHead.rows[0].cells.length) say('a row of another width than its head', row);
+      }
+    }
+    for (const anchor of all('a[href^="#"]')) if (!byID(anchor.hash.slice(1))) say('a link to nowhere', anchor);
+
+    const skip = document.querySelector('a.skip');
+    const first = document.querySelector('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+    if (!skip || skip !== first) say('the skip link is not the first stop');
+    skip?.focus();
+    if (document.activeElement !== skip) say('the skip link takes no focus');
+    const box = skip?.getBoundingClientRect();
+    if (!box || box.width < 10 || box.top < 0 || box.left < 0) say('the focused skip link is not seen');
+    skip?.blur();
+
+    const root = document.documentElement;
+    if (root.scrollWidth > innerWidth) {
+      const wide = all('body *').filter((one) => shown(one) && one.getBoundingClientRect().right > innerWidth + 1
+        && !one.closest('.scroll, pre'));
+      say(`${root.scrollWidth} wide of ${innerWidth}`, wide.at(-1));
+    }
+
+    // Contrast of text on the nearest ground that is painted.
+    const ink = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    const read = (colour, below) => {
+      ink.clearRect(0, 0, 1, 1);
+      for (const layer of below ? [below, colour] : [colour]) {
+        ink.fillStyle = layer;
+        ink.fillRect(0, 0, 1, 1);
+      }
+      return [...ink.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+    const ground = (element) => {
+      for (let one = element; one; one = one.parentElement) {
+        const colour = getComputedStyle(one).backgroundColor;
+        const alpha = read(colour)[3];
+        if (alpha === 255) return colour;
+        if (alpha > 0) {
+          const [red, green, blue] = read(colour, one.parentElement ? ground(one.parentElement) : 'white');
+          return `rgb(${red}, ${green}, ${blue})`;
+        }
+        if (getComputedStyle(one).backgroundImage !== 'none') return null;
+      }
+      return getComputedStyle(document.documentElement).colorScheme.includes('dark') ? 'black' : 'white';
+    };
+    const seen = new Set();
+    for (const element of all('body *')) {
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+      if (!own || !shown(element) || element.closest('svg, [disabled], .visually-hidden, .skip, option')) continue;
+      const style = getComputedStyle(element);
+      const below = ground(element);
+      if (!below) continue;
+      const [one, other] = [light(read(style.color, below)), light(read(below))].sort((a, b) => b - a);
+      const ratio = (one + 0.05) / (other + 0.05);
+      const size = parseFloat(style.fontSize);
+      const enough = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
+      const key = `${style.color} on ${below}`;
+      if (ratio >= enough || seen.has(key)) continue;
+      seen.add(key);
+      say(`contrast ${ratio.toFixed(2)} of ${key}`, element);
+    }
+    return complaints;
+    """
+}

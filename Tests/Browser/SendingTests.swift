@@ -1,0 +1,129 @@
+import Simulator
+import Push
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Sending")
+  struct SendingTests {
+    private static let phone = "Ada's iPhone"
+
+    /// From the phone to the filled form.
+    private func fillForm(_ scene: BrowserScene) async throws {
+      try await scene.open("/phones")
+      try await scene.follow("Send to it", in: scene.phone(Self.phone))
+      try await scene.heading("Send a push")
+      try await scene.fill("title", "Your order")
+      try await scene.fill("body", "{\"state\": \"on its way\"}")
+    }
+
+    private func seesOnPhone(_ scene: BrowserScene) async throws {
+      try await scene.browser.wait(
+        for: scene.phone(Self.phone)
+          + "//div[@class='bubble'][.//p[@class='t'][.='Your order']][.//p[contains(.,'on its way')]]")
+    }
+
+    private func tap(_ scene: BrowserScene) async throws {
+      try await scene.browser.click(xpath: scene.phone(Self.phone) + "//button[normalize-space()='Tap']")
+      try await scene.browser.wait(for: scene.phone(Self.phone) + "//div[@class='bubble'][contains(.,'tapped ')]")
+      #expect(
+        scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.received.first?.tapped != nil)
+    }
+
+    @Test("with scripts: preview and checks while typing, progress and phone without a reload")
+    func live() async throws {
+      try await BrowserScene.run { scene in
+        let browser = scene.browser
+        try await fillForm(scene)
+        try await browser.wait(for: "//*[@data-show='title'][.='Your order']")
+        try await browser.wait(for: "//*[@data-show='body'][contains(.,'on its way')]")
+        try await browser.wait(for: "//*[@data-show='headers'][contains(.,'apns-topic: com.example.shop')]")
+        try await scene.sees("1 device of Shop, development", in: "//*[@data-show='sentence']")
+        try await scene.sees("This text is JSON", in: "//ul[@data-lint]/li")
+
+        // A second tab looks at the phones meanwhile.
+        let form = try await browser.window()
+        try await browser.openTab()
+        let phones = try await browser.window()
+        try await scene.open("/phones")
+        try await browser.wait(for: scene.phone(Self.phone) + "//*[contains(.,'Nothing has arrived.')]")
+        _ = try await browser.run(script: "window.untouched = true")
+
+        try await browser.go(toWindow: form)
+        try await scene.press("Review")
+        try await scene.heading("Review and send")
+        try await scene.sees("This text is JSON")
+        // Slow enough that the result page opens while the push is under way, whatever the machine.
+        var slow = Faults()
+        slow.delay = .seconds(3)
+        scene.service.simulator?.faults(.development).set(slow)
+        try await scene.press("Send to 1 device")
+        try await browser.wait(for: "//section[@data-progress]//*[@data-live='sentence']")
+        try await scene.seesFinished()
+        try await scene.sees(count: 1, of: "accepted")
+        try await scene.sees("Ada's iPhone · usr_ada", in: "//tbody//th")
+
+        try await browser.go(toWindow: phones)
+        try await seesOnPhone(scene)
+        #expect(try await browser.run(script: "return window.untouched") as? Bool == true)
+        try await tap(scene)
+        #expect(try await browser.complaints() == [])
+      }
+    }
+
+    @Test("without scripts: the same by forms alone")
+    func forms() async throws {
+      try await BrowserScene.run(javaScript: false) { scene in
+        try await fillForm(scene)
+        try await scene.press("Review")
+        try await scene.heading("Review and send")
+        try await scene.sees("1 device of Shop, development")
+        try await scene.sees("This text is JSON")
+        try await scene.press("Back to the form")
+        try await scene.heading("Send a push")
+        #expect(try await scene.browser.find("#title").attribute("value") == "Your order")
+        try await scene.press("Review")
+        var slow = Faults()
+        slow.delay = .seconds(3)
+        scene.service.simulator?.faults(.development).set(slow)
+        try await scene.press("Send to 1 device")
+        try await scene.browser.wait(for: "//section[@data-progress]")
+        try await scene.seesFinished()
+        try await scene.sees(count: 1, of: "accepted")
+        try await scene.open("/phones")
+        try await seesOnPhone(scene)
+        try await tap(scene)
+      }
+    }
+
+    @Test("a fault on purpose fails the push, and its cause and remedy are said")
+    func fault() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/phones")
+        let form = "//form[@action='/phones/faults'][.//input[@value='development']]"
+        try await scene.browser.click(xpath: form + "//input[@name='fault'][@value='503']")
+        try await scene.fill("count-development", "nonsense")
+        try await scene.browser.click(xpath: form + "//button[.='Set']")
+        try await scene.sees("A number from 1 to", beside: "count-development")
+        try await scene.fill("count-development", "1")
+        try await scene.browser.click(xpath: form + "//button[.='Set']")
+        try await scene.sees("The simulator answers wrongly on purpose: development: 503 ServiceUnavailable, 1.")
+
+        try await fillForm(scene)
+        try await scene.press("Review")
+        try await scene.press("Send to 1 device")
+        try await scene.seesFinished()
+        try await scene.sees(count: 1, of: "failed")
+        let reason = "//*[@class='reason'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
+        try await scene.browser.wait(for: reason + "//dt[.='Likely cause']/following-sibling::dd[1][.!='']")
+        try await scene.browser.wait(for: reason + "//dt[.='What to do']/following-sibling::dd[1][.!='']")
+        try await scene.sees("503 ServiceUnavailable", in: "//tbody//td")
+        try await scene.open("/")
+        try await scene.sees("“Your order” failed on 1 of 1 devices.")
+        try await scene.open("/phones")
+        try await scene.browser.wait(for: scene.phone(Self.phone) + "//*[contains(.,'Nothing has arrived.')]")
+      }
+    }
+  }
+}

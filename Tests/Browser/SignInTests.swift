@@ -1,0 +1,70 @@
+import Console
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Signing in")
+  struct SignInTests {
+    private func signIn(_ scene: BrowserScene, _ password: String) async throws {
+      try await scene.fill("email", BrowserScene.name)
+      try await scene.fill("password", password)
+      try await scene.press("Sign in")
+    }
+
+    @Test("the first start's link makes an account; it signs out and in again", arguments: [true, false])
+    func firstStart(javaScript: Bool) async throws {
+      try await BrowserScene.run(javaScript: javaScript, signedIn: false) { scene in
+        let link = try #require(try await scene.service.console.firstStartPath())
+        try await scene.open("/pushes")
+        try await scene.heading("Sign in")
+
+        try await scene.open(link)
+        try await scene.fill("email", BrowserScene.name)
+        try await scene.fill("password", "long enough, but")
+        try await scene.fill("repeat", "not the same")
+        try await scene.press("Keep password and sign in")
+        try await scene.sees("The two passwords differ.", beside: "repeat")
+        #expect(try await scene.value("email") == BrowserScene.name)
+        try await scene.fill("password", BrowserScene.password)
+        try await scene.fill("repeat", BrowserScene.password)
+        try await scene.press("Keep password and sign in")
+        try await scene.heading("Overview")
+
+        try await scene.browser.find(".menu summary").click()
+        try await scene.press("Sign out")
+        try await scene.heading("Sign in")
+        try await scene.open(link)
+        try await scene.sees("This link has been used or is too old.")
+        try await scene.open("/devices")
+        try await scene.heading("Sign in")
+        try await signIn(scene, BrowserScene.password)
+        try await scene.heading("Devices")
+        #expect(try await scene.service.console.firstStartPath() == nil)
+      }
+    }
+
+    @Test("a wrong password is said, and five of them slow the next one down")
+    func wrongPasswords() async throws {
+      let clock = StandingClock()
+      try await BrowserScene.run(clock: { clock.now }) { scene in
+        try await scene.browser.find(".menu summary").click()
+        try await scene.press("Sign out")
+        for attempt in 1...5 {
+          try await scene.heading("Sign in")
+          try await signIn(scene, "wrong for the \(attempt). time")
+          try await scene.sees("This address and password do not match. Nothing was changed.")
+          #expect(try await scene.value("email") == BrowserScene.name)
+          #expect(try await scene.value("password") == "")
+          try await scene.open("/session/new")
+        }
+        // The right one too: a guesser learns nothing.
+        try await signIn(scene, BrowserScene.password)
+        try await scene.sees("Too many attempts. Try again in 1 second.")
+        clock.advance(1)
+        try await signIn(scene, BrowserScene.password)
+        try await scene.heading("Overview")
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// What the browser itself can tell and pretend, beyond the pages.
+extension WebDriver {
+  /// The first element that an XPath finds; waits until there is one.
+  func find(xpath: String) async throws -> Element {
+    try element(try await post("element", ["using": "xpath", "value": xpath]))
+  }
+
+  /// Clicks what an XPath finds. A page that brings itself up to date may replace it in that very moment: then what
+  /// stands in its place is clicked.
+  func click(xpath: String) async throws {
+    for _ in 0..<4 {
+      do {
+        return try await find(xpath: xpath).click()
+      } catch let failure as Failure where failure.description.hasPrefix("stale element") {
+        continue
+      }
+    }
+    try await find(xpath: xpath).click()
+  }
+
+  /// Fails unless an XPath finds something within the driver's ten seconds.
+  func wait(for xpath: String) async throws { _ = try await find(xpath: xpath) }
+
+  /// What scripts and the browser wrote to the console since the last call: errors and warnings, also those of the
+  /// content security policy. An answer with an error status, which the tests ask for on purpose, is not one.
+  func complaints() async throws -> [String] {
+    let entries = try await post("se/log", ["type": "browser"]) as? [[String: Any]] ?? []
+    return entries.compactMap { entry in
+      let message = entry["message"] as? String ?? ""
+      let isBad = ["SEVERE", "WARNING"].contains(entry["level"] as? String)
+      return isBad && !message.contains("the server responded with a status of 4") ? message : nil
+    }
+  }
+
+  /// Shows pages as on a screen of another width, and in light or dark.
+  func pretend(width: Int, height: Int = 900, dark: Bool) async throws {
+    try await command(
+      "Emulation.setDeviceMetricsOverride",
+      ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
+    try await command(
+      "Emulation.setEmulatedMedia",
+      ["features": [["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]]])
+  }
+
+  private func command(_ name: String, _ parameters: [String: Any]) async throws {
+    _ = try await post("goog/cdp/execute", ["cmd": name, "params": parameters])
+  }
+
+  // MARK: Windows
+
+  func window() async throws -> String { try await get("window") as? String ?? "" }
+
+  /// Opens a further tab and goes to it.
+  func openTab() async throws {
+    let answer = try await post("window/new", ["type": "tab"]) as? [String: Any]
+    try await go(toWindow: answer?["handle"] as? String ?? "")
+  }
+
+  func go(toWindow handle: String) async throws { _ = try await post("window", ["handle": handle]) }
+}

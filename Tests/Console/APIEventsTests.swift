@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import HTTPServer
+import Providers
+import Push
+import Reactor
+import Store
+import Synchronization
+import Testing
+
+/// Events need a connection: a server on a free port of this machine.
+@Suite("API: events of a push")
+struct APIEventsTests {
+  private static let draft: JSONValue = [
+    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+    "notification": ["body": "World"],
+  ]
+
+  /// Serves a scene while `body` runs.
+  private func serve(_ scene: ConsoleScene, _ body: (SocketAddress) async throws -> Void) async throws {
+    let address = try #require(SocketAddress("127.0.0.1:0"))
+    let server = Server(ServerConfiguration(address: address), scene.router)
+    let bound = try await server.start()
+    do {
+      try await body(bound)
+    } catch {
+      await server.stop(within: .seconds(5))
+      throw error
+    }
+    await server.stop(within: .seconds(5))
+  }
+
+  private func events(_ text: String) throws -> [JSONValue] {
+    try text.components(separatedBy: "\n").filter { $0.hasPrefix("data: ") }.map {
+      try JSONValue(parsing: Data($0.dropFirst(6).utf8))
+    }
+  }
+
+  @Test("progress comes while it happens, fits the document, and ends with the end")
+  func live() async throws {
+    let document = try OpenAPIDocument()
+    let schema = try #require(document.json["components"]?["schemas"]?["Progress"])
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(10, of: try await scene.addApp())
+      scene.provider.answer { _ in nil }
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
+      let uid = try #require(created.json?["id"]?.string)
+      try await serve(scene) { address in
+        let request = """
+          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+          Authorization: \(scene.authorization(.viewer))\r\n\r\n
+          """
+        let text = try await EventClient.read(address, request) {
+          // The first event has come, so the stream began before the answers.
+          scene.provider.answer { _ in .outcome(.accepted) }
+        }
+        #expect(text.hasPrefix("HTTP/1.1 200 "))
+        #expect(text.contains("text/event-stream"))
+        let events = try events(text)
+        for event in events { #expect(document.schema.errors(event, schema) == []) }
+        #expect(events.count >= 2)
+        #expect(events.first?["finished"] == false)
+        #expect(events.dropLast().allSatisfy { $0["finished"] == false }, "the end comes once")
+        #expect(events.last?["state"] == "finished" && events.last?["counts"]?["accepted"] == 10)
+        #expect(events.last?["counts"]?["pending"] == 0)
+      }
+    }
+  }
+
+  @Test("of a push that is over there is one event")
+  func over() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: try await scene.addApp())
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
+      let uid = try #require(created.json?["id"]?.string)
+      _ = try await scene.finished(uid)
+      try await serve(scene) { address in
+        let request = """
+          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+          Authorization: \(scene.authorization(.viewer))\r\n\r\n
+          """
+        let events = try events(try await EventClient.read(address, request) {})
+        #expect(events.count == 1 && events.first?["state"] == "finished")
+      }
+    }
+  }
+}
+
+/// A plain socket that waits, on a thread of its own.
+private enum EventClient {
+  /// Sends a request and reads until the server closes.
+  ///
+  /// - Parameter begun: called once, when the first event is there.
+  static func read(
+    _ address: SocketAddress, _ request: String, begun: @escaping @Sendable () -> Void
+  ) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread { continuation.resume(with: Result { try exchange(address, request, begun) }) }.start()
+    }
+  }
+
+  private static func exchange(_ address: SocketAddress, _ request: String, _ begun: () -> Void) throws -> String {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { Glibc.close(descriptor) }
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    four.sin_port = address.port.bigEndian
+    inet_pton(AF_INET, address.host, &four.sin_addr)
+    let connected = withUnsafePointer(to: &four) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard connected == 0 else { throw SceneError.noConnection }
+    let bytes = Array(request.utf8)
+    guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+      throw SceneError.noConnection
+    }
+    var all: [UInt8] = []
+    var isBegun = false
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { break }
+      all += buffer.prefix(count)
+      if !isBegun, String(decoding: all, as: UTF8.self).contains("data: ") {
+        isBegun = true
+        begun()
+      }
+    }
+    return String(decoding: all, as: UTF8.self)
+  }
+}

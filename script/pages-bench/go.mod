@@ -1,0 +1,3 @@
+module pages-bench
+
+go 1.19
