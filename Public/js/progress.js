@@ -26,7 +26,7 @@ function follow(panel) {
     if (speak) spoken = now;
     for (const element of document.querySelectorAll('[data-live]')) show(element, news, speak);
     panel.querySelectorAll('svg.outcome').forEach((svg) => draw(svg, news));
-    if (!news.finished) return reasons(news.reasons ?? [news.failed, news.dead_token, news.skipped]);
+    if (!news.finished) return reasons(news.reasons ?? [news.failed, news.dead_token, news.skipped, news.waiting]);
     stop();
     finish(url);
   }, () => setTimeout(reloadWhenIdle, 5000));

@@ -57,7 +57,7 @@ struct LocaleTests {
     let environments = Environment.allCases.map(\.rawValue)
     let outcomes = OutcomeKind.allCases.map(\.name)
     let roles = User.Role.allCases.map(\.rawValue)
-    add("words.", PushState.allCases.map(\.rawValue) + outcomes + environments + ["pending"])
+    add("words.", PushState.allCases.map(\.rawValue) + outcomes + environments + ["pending", "waiting"])
     add("outcome.", outcomes)
     add("roles.", roles)
     add("account.roles.", roles)

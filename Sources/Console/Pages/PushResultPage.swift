@@ -13,6 +13,7 @@ enum PushResultPage {
   private struct Facts: Sendable {
     let app: App?
     let reasons: [Delivery.ReasonCount]
+    let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
     let progress: PushProgress
@@ -26,6 +27,7 @@ enum PushResultPage {
     let facts = try await page.store.read { database in
       Facts(
         app: try App.find(database, id: push.appID), reasons: try Delivery.reasonCounts(database, push: push.id),
+        waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         progress: try PushProgress.find(database, push: push.id),
@@ -35,7 +37,8 @@ enum PushResultPage {
     members.merge(actions(push, facts, page)) { $1 }
     members.merge(list(push, facts, pager, page)) { $1 }
     members["latency"] = LatencyChart(facts.latencies).value(page.texts)
-    members["reasons"] = .list(ReasonGroups(push: push, app: facts.app, counts: facts.reasons).values(page.texts))
+    members["reasons"] = .list(
+      ReasonGroups(push: push, app: facts.app, counts: facts.reasons, waiting: facts.waiting).values(page.texts))
     members["facts"] = .list(about(push, facts.app, page))
     return try page.page("pushes/show", .pushes, members)
   }

@@ -8,6 +8,8 @@ struct ReasonGroups {
   /// Nil: it was removed.
   let app: App?
   let counts: [Delivery.ReasonCount]
+  /// Why devices are to be sent to again.
+  var waiting: [(reason: String, count: Int)] = []
 
   func values(_ texts: Texts) -> [Value] {
     var totals: [String: (count: Int, outcome: OutcomeKind)] = [:]
@@ -17,13 +19,14 @@ struct ReasonGroups {
       if totals[reason] == nil { order.append(reason) }
       totals[reason] = ((totals[reason]?.count ?? 0) + count.count, count.outcome)
     }
-    return order.map { code in
+    let ended = order.map { code in
       let (count, outcome) = totals[code] ?? (0, .failed)
-      return value(Reason.of(code), count, outcome, texts)
+      return value(Reason.of(code), count, isFailed: outcome == .failed, word: outcome.name, texts)
     }
+    return ended + waiting.map { value(Reason.of($0.reason), $0.count, isFailed: false, word: "waiting", texts) }
   }
 
-  private func value(_ reason: Reason, _ count: Int, _ outcome: OutcomeKind, _ texts: Texts) -> Value {
+  private func value(_ reason: Reason, _ count: Int, isFailed: Bool, word: String, _ texts: Texts) -> Value {
     let words = ReasonWords(reason, texts)
     let action: (String, String)? =
       switch true {
@@ -33,8 +36,8 @@ struct ReasonGroups {
       default: nil
       }
     return [
-      "code": .string(reason.code), "failed": .bool(outcome == .failed),
-      "text": .string(texts("words.\(outcome.name)")),
+      "code": .string(reason.code), "failed": .bool(isFailed),
+      "text": .string(texts("words.\(word)")),
       "devices": .string(texts("push.device_count", count: count)),
       "href": .string("/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices"),
       "cause": .string(words.cause), "who_acts": .string(words.actor), "remedy": .string(words.remedy),

@@ -39,6 +39,16 @@ extension WaitingDelivery {
     return next ?? nil
   }
 
+  /// Why devices of a push wait, most frequent first; of the first 10,000, so that a page never reads millions.
+  public static func reasonCounts(_ database: Database, push: Int64) throws -> [(reason: String, count: Int)] {
+    try database.fetchAll(
+      """
+      SELECT r.text, count(*) FROM (SELECT reason_id FROM push_waiting WHERE push_id = ? LIMIT 10000) w
+      JOIN reasons r ON r.id = w.reason_id GROUP BY r.text ORDER BY count(*) DESC, r.text
+      """, push
+    ) { ($0.text(0), $0.int(1)) }
+  }
+
   /// Marks devices as on their way, before they are sent at most once: a restart does not send to them again.
   public static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
     try database.withStatement(
