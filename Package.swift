@@ -75,29 +75,33 @@ let package = Package(
       name: "signalbox-bench", dependencies: ["HTTP2", "OpenSSL", "Providers", "Push", "Reactor", "SQLite", "Store"],
       path: "script/signalbox-bench", swiftSettings: house),
 
+    // What the tests of several rooms share
+    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: house),
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["SQLite"]),
-    tests("OpenSSL", knows: ["OpenSSL", "Reactor"]),
+    tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging"]),
     tests("Arguments", knows: ["Arguments"]),
     tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor"]),
     tests("Push", knows: ["Push"]),
-    tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push"]),
+    tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
-    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite"]),
+    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     tests(
       "Console",
       knows: [
+        "TestSupport",
         "Console", "HTTPServer", "Mustache", "Store", "Delivery", "Certificates", "Simulator", "Push", "OpenSSL",
         "Reactor", "SQLite", "Providers", "Logging",
       ], fixtures: true),
     tests(
       "Integration",
       knows: [
+        "TestSupport",
         "signalbox", "Arguments", "Console", "HTTPServer", "Simulator", "Delivery", "Providers", "Certificates",
         "Store", "Push", "HTTP2", "OpenSSL", "SQLite", "Reactor", "Logging",
       ]),

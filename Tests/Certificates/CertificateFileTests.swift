@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import OpenSSL
 import Push
+import TestSupport
 import Testing
 
 @Suite("Certificate file")

@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
 import Push
+import TestSupport
 import Testing
 
 @Suite("Expiry")

@@ -1,5 +1,6 @@
 import Foundation
 import Push
+import TestSupport
 import Testing
 
 @testable import Console
@@ -189,25 +190,15 @@ struct SendFormTests {
 
   @Test("draft → form → draft: nothing is lost and nothing added", arguments: 0..<300)
   func roundTrip(seed: Int) throws {
-    var numbers = DraftNumbers(state: UInt64(seed))
+    var numbers = SeededNumbers(seed: UInt64(seed))
     let draft = numbers.draft()
     let form = Form(draft)
     #expect(try SendForm(form: form).draft() == draft)
   }
 }
 
-/// Drafts by numbers that look random and are the same in every run.
-private struct DraftNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+/// Drafts at random, the same in every run.
+extension SeededNumbers {
   private mutating func maybe<Value>(_ value: Value) -> Value? { Bool.random(using: &self) ? value : nil }
 
   private mutating func word() -> String {
@@ -224,7 +215,7 @@ private struct DraftNumbers: RandomNumberGenerator {
     return words
   }
 
-  mutating func draft() -> PushDraft {
+  fileprivate mutating func draft() -> PushDraft {
     var rule = Audience.Rule()
     switch Int.random(in: 0..<4, using: &self) {
     case 0: (rule.tag, rule.tagAnd, rule.tagNot) = (maybe(words()) ?? [], words(), maybe(words()) ?? [])

@@ -117,8 +117,7 @@ struct InteropTests {
         guard columns.count > 9, columns[3] == "0A", inodes.contains("socket:[\(columns[9])]") else { continue }
         if let port = columns[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }) { return port }
       }
-      await Task.yield()
-      usleep(1000)
+      try await Task.sleep(for: .milliseconds(1))
     }
     throw SystemError("nghttpd", number: ETIMEDOUT)
   }

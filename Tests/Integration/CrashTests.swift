@@ -5,6 +5,7 @@ import Push
 import SQLite
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 /// The whole program, killed at any moment and started again.

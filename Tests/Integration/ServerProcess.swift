@@ -51,18 +51,3 @@ enum FaultPlan {
   /// Where the random numbers begin; the same seed chooses the same moments, as far as a machine can.
   static let seed = environment["SIGNALBOX_FAULT_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999)
 }
-
-/// SplitMix64 (Steele, Lea, Flood 2014): random numbers that can be had again.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import OpenSSL
+import TestSupport
 import Testing
 
 @Suite("Sealing key")

@@ -1,6 +1,7 @@
 import Foundation
 import Push
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -9,7 +10,7 @@ import Testing
   /// 300 devices of two apps in every environment, platform and state, with tags, aliases and registration ids.
   private func withAudience(_ body: (Database, App, [Device]) throws -> Void) throws {
     try withApp { database, app in
-      var dice = Dice(state: 7)
+      var dice = SeededNumbers(seed: 7)
       let other = try App.add(database, bundleID: "com.example.other", name: "Other", now: noon)
       let tags = ["a", "b", "c", "d", "rare"]
       for number in 0..<300 {

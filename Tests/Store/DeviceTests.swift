@@ -1,6 +1,7 @@
 import Foundation
 import Push
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -203,7 +204,7 @@ import Testing
   @Test("counters agree with the rows after any history", arguments: [1, 2, 3] as [UInt64])
   func counters(seed: UInt64) throws {
     try withApp { database, app in
-      var dice = Dice(state: seed)
+      var dice = SeededNumbers(seed: seed)
       let other = try App.add(database, bundleID: "com.example.other", name: "Other", now: noon)
       let tags = ["a", "b", "c", "d"]
       for step in 0..<400 {

@@ -69,19 +69,6 @@ func newPush(_ app: App, uid: String = "p1") -> NewPush {
     source: "web", createdBy: "anna")
 }
 
-/// The same numbers on every run.
-struct Dice: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    // SplitMix64 (Steele, Lea, Flood 2014).
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}
-
 /// How SQLite means to run a query, one line a step.
 func plan(_ database: Database, _ query: (sql: String, arguments: [SQLiteValue])) throws -> [String] {
   try database.fetchAll("EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments) { $0.text(3) }

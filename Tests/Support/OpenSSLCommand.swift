@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// A temporary folder in which the command line of OpenSSL makes files: the truth that the tests compare with.
-struct OpenSSLCommand: ~Copyable {
-  struct Failure: Error, CustomStringConvertible { let description: String }
+package struct OpenSSLCommand: ~Copyable {
+  package struct Failure: Error, CustomStringConvertible { package let description: String }
 
-  let folder: URL
+  package let folder: URL
 
-  init() throws {
+  package init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("openssl-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
@@ -15,10 +15,10 @@ struct OpenSSLCommand: ~Copyable {
 
   /// Runs `openssl` with these arguments in the folder; returns its standard output.
   @discardableResult
-  func callAsFunction(_ arguments: String...) throws -> Data { try run(arguments) }
+  package func callAsFunction(_ arguments: String...) throws -> Data { try run(arguments) }
 
   @discardableResult
-  func run(_ arguments: [String]) throws -> Data {
+  package func run(_ arguments: [String]) throws -> Data {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["openssl"] + arguments
@@ -39,29 +39,19 @@ struct OpenSSLCommand: ~Copyable {
     return data
   }
 
-  func text(_ name: String) throws -> String { String(decoding: try data(name), as: UTF8.self) }
-  func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
-  func write(_ data: Data, to name: String) throws { try data.write(to: folder.appendingPathComponent(name)) }
+  package func text(_ name: String) throws -> String { String(decoding: try data(name), as: UTF8.self) }
+  package func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
+  package func write(_ data: Data, to name: String) throws { try data.write(to: folder.appendingPathComponent(name)) }
 
-}
-
-/// Numbers that look random and are the same in every run (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+  /// `key.pem` on P-256 and `cert.pem`, self-signed.
+  package func makeIdentity(
+    subject: String = "/UID=com.example.app/CN=Apple Push Services: com.example.app/OU=TEAM123456/O=Example/C=US",
+    days: Int = 365
+  ) throws {
+    try self(
+      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key.pem",
+      "-out", "cert.pem", "-days", "\(days)", "-subj", subject,
+      "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1",
+      "-addext", "1.2.840.113635.100.6.3.1=DER:0500", "-addext", "1.2.840.113635.100.6.3.2=DER:0500")
   }
-
-  mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) } }
 }
-
-/// 2026-11-20 12:00:00 UTC.
-let noon = Date(timeIntervalSince1970: 1_795_176_000)
-let day = 86_400.0
