@@ -60,11 +60,7 @@ struct CredentialTests {
       try await scene.life { engine in
         engine.enqueue(push.id)
         await scene.wait { scene.service.held == 5 }
-        let trouble = try await scene.wait(engine, push) { progress in
-          // Seen at the next look.
-          if progress.trouble == nil { scene.clock.advance(by: 1) }
-          return progress.trouble != nil
-        }
+let trouble = try await scene.seeTrouble(engine, push, "certificate revoked")
         #expect(trouble.trouble == "certificate revoked" && trouble.counts.total == 0)
         scene.clock.advance(by: 41)
         try await scene.wait(engine, push) { $0.isFinal }
@@ -85,7 +81,7 @@ struct CredentialTests {
         await scene.wait { scene.service.held == 8000 }
         for _ in 0..<10 {
           scene.clock.advance(by: 600)
-          try await scene.wait(engine, push) { $0.trouble == "connection refused" }
+          try await scene.seeTrouble(engine, push, "connection refused")
         }
         #expect(scene.service.devices.count == 8000)
         scene.service.stand(.ready)

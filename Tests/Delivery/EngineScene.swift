@@ -94,6 +94,20 @@ struct EngineScene: Sendable {
     }
   }
 
+  /// Waits until the engine says what troubles a push. It looks once a second, and may have read the clock just before
+  /// the test moved it: so the clock goes on until it has looked.
+  @discardableResult
+  func seeTrouble(_ engine: DeliveryEngine, _ push: PushRecord, _ reason: String) async throws -> PushProgress {
+    while true {
+      for await progress in try await engine.progress(push.id) {
+        if progress.trouble == reason { return progress }
+        break
+      }
+      clock.advance(by: 0.01)
+      await Task.yield()
+    }
+  }
+
   /// Waits until something is so that nobody reports.
   func wait(until condition: () -> Bool) async {
     while !condition() { await Task.yield() }
