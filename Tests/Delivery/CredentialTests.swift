@@ -60,7 +60,7 @@ struct CredentialTests {
       try await scene.life { engine in
         engine.enqueue(push.id)
         await scene.wait { scene.service.held == 5 }
-let trouble = try await scene.seeTrouble(engine, push, "certificate revoked")
+        let trouble = try await scene.seeTrouble(engine, push, "certificate revoked")
         #expect(trouble.trouble == "certificate revoked" && trouble.counts.total == 0)
         scene.clock.advance(by: 41)
         try await scene.wait(engine, push) { $0.isFinal }
