@@ -113,8 +113,9 @@ public enum CertificateTracker {
       let app = details.appID.flatMap { apps[$0] } ?? uses[certificate.id]?.first?.bundleID
       items.append(
         TrackedExpiry(
-          name: details.name, kind: kind, app: app, topics: details.topics, environments: details.environments,
-          serial: details.serial, sha256: details.sha256, notBefore: details.notBefore, notAfter: details.notAfter))
+          key: "certificates/\(certificate.id)", name: details.name, kind: kind, app: app, topics: details.topics,
+          environments: details.environments, serial: details.serial, sha256: details.sha256,
+          notBefore: details.notBefore, notAfter: details.notAfter))
     }
     return ExpiryReport(items, unreadable: unreadable, now: now, within: days)
   }

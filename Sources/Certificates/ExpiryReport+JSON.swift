@@ -28,6 +28,7 @@ extension TrackedExpiry {
   /// The same for programs.
   public var json: JSONValue {
     [
+      "key": key.map(JSONValue.string) ?? .null,
       "name": .string(name),
       "kind": .string(kind.rawValue),
       "app": app.map(JSONValue.string) ?? .null,

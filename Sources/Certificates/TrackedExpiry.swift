@@ -3,6 +3,8 @@ public import Push
 
 /// One thing whose end is watched.
 public struct TrackedExpiry: Sendable, Hashable {
+  /// Where it stands in the console and in the store, as `certificates/12`; nil if it is not kept.
+  public var key: String?
   /// As `Apple Push Services: com.example.app`. May come from a stranger's file: escape it.
   public var name: String
   /// What sort of thing it is.
@@ -24,10 +26,11 @@ public struct TrackedExpiry: Sendable, Hashable {
 
   /// Creates a thing to watch.
   public init(
-    name: String, kind: CertificateKind, app: String? = nil, topics: [String] = [],
+    key: String? = nil, name: String, kind: CertificateKind, app: String? = nil, topics: [String] = [],
     environments: [Push.Environment] = [], serial: String? = nil, sha256: String? = nil, notBefore: Date? = nil,
     notAfter: Date? = nil
   ) {
+    self.key = key
     self.name = name
     self.kind = kind
     self.app = app
