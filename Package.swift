@@ -85,7 +85,7 @@ let package = Package(
     tests("Arguments", knows: ["Arguments"]),
     tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor"]),
-    tests("Push", knows: ["Push"]),
+    tests("Push", knows: ["Push"], fixtures: true),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
     tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),

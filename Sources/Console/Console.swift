@@ -24,6 +24,8 @@ public struct Console: Sendable {
     public var passwordCost = PasswordCost.normal
     /// Proxies whose word about the client is believed.
     public var trustedProxies: [AddressRange] = []
+    /// Seconds for which a push that was sent from the browser is held back, as long as nobody has set it otherwise.
+    public var undoSeconds = 0
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
 
@@ -91,6 +93,7 @@ public struct Console: Sendable {
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)
+    SchedulePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     CertificatePages.add(to: &routes)

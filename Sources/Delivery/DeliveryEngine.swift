@@ -35,7 +35,7 @@ public final class DeliveryEngine: Sendable {
   private let sleep: @Sendable (Date) async throws -> Void
   private let policy: RetryPolicy
   private let shares = FairShare(window: 8000)
-  private let log: Logger
+  let log: Logger
   private let queue: AsyncStream<Int64>
   private let hand: AsyncStream<Int64>.Continuation
   private let state = Mutex(State())
@@ -98,6 +98,7 @@ public final class DeliveryEngine: Sendable {
       let now = clock()
       do {
         for id in try await store.read({ try PushRecord.due($0, now: now) }) where isNew(id) { enqueue(id) }
+        try await lookForOccurrences(now: now)
         failed = false
       } catch {
         if !failed, !Task.isCancelled { log.error("no look for new pushes", ["error": "\(error)"]) }

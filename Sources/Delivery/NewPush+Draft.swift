@@ -15,9 +15,22 @@ extension NewPush {
     title = draft.notification.title ?? alert?["title"]?.string
     body = draft.notification.body ?? alert?["body"]?.string ?? alert?.string
     sendAt = draft.sendAt
-    if case .rule(let rule) = draft.audience {
-      searchTerms = rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
-    }
+    searchTerms = Self.searchTerms(draft)
+  }
+
+  /// The same, held back for as long as the draft says, so that it can be taken back whole.
+  ///
+  /// - Parameter seconds: at least so long; 0: only what the draft says.
+  public func held(_ draft: PushDraft, atLeast seconds: Int = 0, now: Date) -> NewPush {
+    var push = self
+    let seconds = max(seconds, draft.options.undoSeconds)
+    if seconds > 0 { push.holdUntil = now.addingTimeInterval(TimeInterval(seconds)) }
+    return push
+  }
+
+  static func searchTerms(_ draft: PushDraft) -> [String] {
+    guard case .rule(let rule) = draft.audience else { return [] }
+    return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
   }
 
   static func freshUID() -> String { Random.token(bytes: 12) }

@@ -48,19 +48,4 @@ extension Lint {
       return finding(.hint, field, .tokenLength, ["count": String(token.bytes.count)])
     }
   }
-
-  /// When it is sent.
-  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    guard let sendAt = draft.sendAt else { return [] }
-    var findings: [Finding] = []
-    if draft.options.timeToLive == 0 {
-      let fix = changing(draft) { $0.options.timeToLive = nil }
-      findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))
-    }
-    if let now = context.now, sendAt <= now {
-      let fix = changing(draft) { $0.sendAt = nil }
-      findings.append(finding(.hint, "send_at", .sendAtPast, fix: fix))
-    }
-    return findings
-  }
 }

@@ -21,6 +21,10 @@ public enum LintMessage: String, MessageSet {
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
   case sendAtPast = "lint.send_at_past"
+  case sendAtTooLate = "lint.send_at_too_late"
+  case repeatNever = "lint.repeat_never"
+  case repeatStartPast = "lint.repeat_start_past"
+  case spreadOutlives = "lint.spread_outlives"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -56,6 +60,18 @@ public enum LintMessage: String, MessageSet {
     case .scheduledOnce:
       "Sent later with time_to_live 0, it is lost on every device that is off at that minute."
     case .sendAtPast: "This time has passed: it would be sent at once."
+    case .sendAtTooLate:
+      """
+      This time has passed, and so has {limit}, until when it could have begun: nothing would be sent. Leave it out to \
+      send at once.
+      """
+    case .repeatNever: "This would never happen: its end comes before its next time."
+    case .repeatStartPast: "Its beginning has passed: what would have been before now is left out."
+    case .spreadOutlives:
+      """
+      Spread over {minutes} minutes, it outlives its time to live of {seconds} seconds: who has not had their turn by \
+      then gets nothing.
+      """
     case .tokenLossy:
       """
       This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \

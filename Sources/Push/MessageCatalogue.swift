@@ -14,7 +14,7 @@ public enum MessageCatalogue {
   /// The closed lists of sentences. A new list is added here, or its sentences cannot be translated.
   static let sets: [any MessageSet.Type] = [
     JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self,
-    LintMessage.self,
+    LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self,
   ]
 

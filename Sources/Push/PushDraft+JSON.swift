@@ -17,6 +17,7 @@ extension PushDraft {
     fields.notYet("android")
     let options = fields.object("options", Options.read) ?? Options()
     let sendAt = fields.time("send_at")
+    let recurrence = fields.object("repeat", RepeatRule.read) ?? nil
     try fields.finish()
     guard let app, let environment, let audience else {
       // Each of the three is nil only with a problem reported, so that finish() has thrown.
@@ -28,6 +29,7 @@ extension PushDraft {
     self.apns = apns
     self.options = options
     self.sendAt = sendAt
+    self.recurrence = recurrence
   }
 
   /// The body of `POST /api/v1/pushes` that asks for this very push; what is not set is left out.
@@ -40,6 +42,7 @@ extension PushDraft {
     if apns != APNsOverrides() { members["apns"] = apns.json }
     if options != Options() { members["options"] = options.json }
     if let sendAt { members["send_at"] = .string(Timestamp.text(sendAt)) }
+    if let recurrence { members["repeat"] = recurrence.json }
     return .object(members)
   }
 

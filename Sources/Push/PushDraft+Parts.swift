@@ -65,6 +65,8 @@ extension PushDraft.Options {
     if let collapseID { members["collapse_id"] = .string(collapseID) }
     if let pushType { members["push_type"] = .string(pushType.rawValue) }
     if let rate { members["rate"] = .integer(Int64(rate)) }
+    if let spreadMinutes { members["spread_minutes"] = .integer(Int64(spreadMinutes)) }
+    if undoSeconds != 0 { members["undo_seconds"] = .integer(Int64(undoSeconds)) }
     if atMostOnce { members["at_most_once"] = true }
     if dryRun { members["dry_run"] = true }
     return .object(members)
@@ -79,6 +81,11 @@ extension PushDraft.Options {
     }
     options.pushType = fields.choice("push_type")
     options.rate = fields.integer("rate", in: PushLimits.rate)
+    options.spreadMinutes = fields.integer("spread_minutes", in: PushLimits.spreadMinutes)
+    if options.rate != nil, options.spreadMinutes != nil {
+      fields.report("spread_minutes", Problem("", RepeatMessage.speedTwice))
+    }
+    options.undoSeconds = fields.integer("undo_seconds", in: PushLimits.undoSeconds) ?? 0
     options.atMostOnce = fields.bool("at_most_once") ?? false
     options.dryRun = fields.bool("dry_run") ?? false
     return options

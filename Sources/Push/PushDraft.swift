@@ -16,8 +16,10 @@ public struct PushDraft: Sendable, Hashable {
   public var apns = APNsOverrides()
   /// How to send.
   public var options = Options()
-  /// Nil: at once.
+  /// Nil: at once. Of what repeats: nothing happens before.
   public var sendAt: Date?
+  /// Nil: once.
+  public var recurrence: RepeatRule?
 
   /// Raw headers and payload that replace what would be made from the notification.
   public struct APNsOverrides: Sendable, Hashable {
@@ -42,6 +44,10 @@ public struct PushDraft: Sendable, Hashable {
     public var pushType: PushType?
     /// At most so many devices a second; nil: as fast as it goes.
     public var rate: Int?
+    /// Spreads it evenly over so many minutes; not together with ``rate``.
+    public var spreadMinutes: Int?
+    /// Seconds for which it is held back, so that it can be taken back whole.
+    public var undoSeconds = 0
     /// Never sends again what was sent and not answered: its outcome stays unknown. Off: it is sent again under the same
     /// id, at the risk that it arrives twice.
     public var atMostOnce = false

@@ -18,6 +18,16 @@ public enum PushLimits {
   public static let timeToLive = 0...2_419_200
   /// Devices a second.
   public static let rate = 1...1_000_000
+  /// Minutes over which a push is spread: up to a week.
+  public static let spreadMinutes = 1...10_080
+  /// Seconds of an undo window.
+  public static let undoSeconds = 0...60
+  /// Every so many days, weeks or months.
+  public static let repeatInterval = 1...366
+  /// How many times something repeats.
+  public static let repeatCount = 1...10_000
+  /// Seconds for which a push without a time to live may be late.
+  public static let grace: Double = 3600
   /// Bytes of a collapse id (Apple: "must not exceed 64 bytes").
   public static let collapseID = 64
 }

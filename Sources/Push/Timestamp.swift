@@ -10,19 +10,20 @@ public enum Timestamp {
       let day = scanner.number(2), scanner.take("T") || scanner.take("t") || scanner.take(" "),
       let hour = scanner.number(2), scanner.take(":"), let minute = scanner.number(2), scanner.take(":"),
       let second = scanner.number(2),
-      (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, minute < 60, second <= 60
+      (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day), hour < 24, minute < 60,
+      second <= 60
     else { return nil }
     guard let fraction = scanner.fraction(), let offset = scanner.offset(), scanner.rest.isEmpty else { return nil }
-    let seconds = day1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset
+    let seconds = CivilDate.number(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset
     return Date(timeIntervalSince1970: Double(seconds) + fraction)
   }
 
   /// In UTC, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
   public static func text(_ date: Date) -> String {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
-    let (seconds, fraction) = floor(milliseconds, 1000)
-    let (days, second) = floor(seconds, 86400)
-    let (year, month, day) = civil(days)
+    let (seconds, fraction) = CivilDate.floor(milliseconds, 1000)
+    let (days, second) = CivilDate.floor(seconds, 86400)
+    let (year, month, day) = CivilDate.parts(days)
     // Digit by digit: lists and answers hold hundreds of times.
     var text: [UInt8] = []
     text.reserveCapacity(24)
@@ -53,34 +54,6 @@ public enum Timestamp {
       text.append(UInt8(ascii: "0") + UInt8(number / unit % 10))
       unit /= 10
     }
-  }
-
-  private static func floor(_ number: Int, _ unit: Int) -> (quotient: Int, remainder: Int) {
-    let remainder = ((number % unit) + unit) % unit
-    return ((number - remainder) / unit, remainder)
-  }
-
-  private static func days(in month: Int, of year: Int) -> Int {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// Days since 1970-01-01 (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `days_from_civil`).
-  private static func day1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let (era, yearOfEra) = floor(year, 400)
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468
-  }
-
-  /// The other way round (`civil_from_days`).
-  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-    let (era, dayOfEra) = floor(days + 719468, 146097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
   private struct Scanner {

@@ -28,6 +28,12 @@ enum SendCommand {
   private static let priority = Option<String?>("priority", "priority", "high, normal or low.")
   private static let collapseID = Option<String?>("collapse-id", "id", "Replaces what was sent with the same id.")
   private static let pushType = Option<String?>("push-type", "type", "As alert or background.")
+  private static let at = Option<String?>(
+    "at", "time", "When, as 2026-12-01T09:00:00Z; left out: at once. With --every: not before.")
+  private static let rate = Option<Int?>("rate", "number", "At most so many devices a second.", parseNumber)
+  private static let spread = Option<Int?>(
+    "spread-minutes", "number", "Spreads it evenly over so many minutes.", parseNumber)
+  private static let atMostOnce = Flag("at-most-once", "Never sends again what was sent and not answered.")
   private static let dryRun = Flag("dry-run", "Checks everything, and sends nothing.")
   private static let wait = Flag("wait", "If a server delivers it: waits for the end.")
   private static let timeout = Option(
@@ -37,20 +43,31 @@ enum SendCommand {
     "send", "Sends one push.",
     discussion: """
       Kinds of audience narrow each other down; one that is repeated widens. Without a running server it is delivered \
-      here, otherwise by the server. Exit 0 only if nothing failed.
+      here, otherwise by the server; what is for later, or repeats, is the server's. Exit 0 only if nothing failed.
       """,
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
       aliases.parameter, registrationIDs.parameter, broadcast.parameter, title.parameter, subtitle.parameter,
       body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter, priority.parameter,
-      collapseID.parameter, pushType.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
+      collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
+      atMostOnce.parameter, dryRun.parameter, wait.parameter,
+      timeout.parameter,
       CommonOptions.data.parameter, CommonOptions.json.parameter,
-    ]
+    ] + RepeatOptions.parameters
   ) { values, io in
     let draft = try PushDraft(json: try json(values, io))
     let directory = DataDirectory(values[CommonOptions.data])
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
+    if draft.recurrence != nil, !draft.options.dryRun {
+      let report = try ScheduleReport(draft, store, io)
+      if values[CommonOptions.json] {
+        io.print(report.json.text(pretty: true))
+      } else {
+        for line in report.lines { io.print(line) }
+      }
+      return ExitCode.done
+    }
     let (push, count) = try create(draft, store, io)
     let sending = Sending(directory: directory, store: store, io: io)
     let limit = values[wait] ? Duration.seconds(values[timeout]) : nil
@@ -64,7 +81,7 @@ enum SendCommand {
     return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait])
   }
 
-  private static func parseNumber(_ text: String) throws(BadValue) -> Int {
+  static func parseNumber(_ text: String) throws(BadValue) -> Int {
     guard let number = Int(text), number >= 0 else { throw BadValue("is not a number from 0 on") }
     return number
   }
@@ -81,12 +98,17 @@ enum SendCommand {
     for (name, text) in [
       ("priority", values[priority]), ("collapse_id", values[collapseID]), ("push_type", values[pushType]),
     ] { if let text { options[name] = .string(text) } }
+    if let rate = values[rate] { options["rate"] = .number(rate) }
+    if let minutes = values[spread] { options["spread_minutes"] = .number(minutes) }
+    if values[atMostOnce] { options["at_most_once"] = true }
     var json: [String: JSONValue] = [
       "app": .string(values[app]), "environment": .string(values[environment].rawValue),
       "audience": try audience(values), "options": .object(options),
     ]
     if !notification.isEmpty { json["notification"] = .object(notification) }
     if !values[platforms].isEmpty { json["platforms"] = .array(values[platforms].map { .string($0.rawValue) }) }
+    if let time = values[at] { json["send_at"] = .string(time) }
+    if let rule = try RepeatOptions.rule(values) { json["repeat"] = rule }
     if let path = values[payload] { json["apns"] = ["payload": try read(path, io)] }
     return .object(json)
   }
@@ -142,7 +164,7 @@ enum SendCommand {
         throw CommandFailure(
           "No active device of \(app.bundleID) in \(draft.environment.rawValue) fits. See: signalbox devices list")
       }
-      let new = NewPush(draft, app: app, source: "cli", by: "cli")
+      let new = NewPush(draft, app: app, source: "cli", by: "cli").held(draft, now: now)
       let push = try PushRecord.create(
         database, new,
         audit: NewAuditEntry(

@@ -48,7 +48,9 @@ struct SendReportText {
 
   private var headline: String {
     switch push.state {
-    case .queued: "queued; the running server delivers it"
+    case .queued:
+      push.plannedAt.map { "kept for \($0.text); a running server sends it then" }
+        ?? "queued; the running server delivers it"
     case .sending: "under way, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
     case .paused: "paused, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
     case .finished, .cancelled, .failed: "\(push.state.rawValue), \(push.counts.total) of \(push.target ?? 0) devices"

@@ -28,7 +28,10 @@ struct Sending {
         // A server may have had it until now.
         if try await find(id).state == .queued { try await deliver(id, waiting: limit) }
         let push = try await find(id)
-        guard PushProgress(push).isFinal || push.waiting > 0 || push.state == .paused else {
+        guard
+          PushProgress(push).isFinal || push.waiting > 0 || push.state == .paused
+            || push.waits(now: io.now()) != nil
+        else {
           throw CommandFailure(
             "push \(push.uid) was begun and not ended: the next start of the server goes on with it.")
         }

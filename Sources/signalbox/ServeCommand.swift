@@ -46,6 +46,7 @@ enum ServeCommand {
     options.trustedProxies = values[proxies]
     options.address = values[address]
     options.resources = try Resources.find(values[resources])
+    options.undoSeconds = 5
     options.log = LogOptions.logger(values)
     let stopped = StopSignal()
     let service: Service

@@ -25,6 +25,8 @@ final class Service: Sendable {
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
+    /// Seconds for which a push from the browser is held back, as long as nobody has set it otherwise.
+    var undoSeconds = 0
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
@@ -77,6 +79,7 @@ final class Service: Sendable {
       address: options.address, version: Signalbox.version)
     configuration.trustedProxies = options.trustedProxies
     configuration.passwordCost = options.passwordCost
+    configuration.undoSeconds = options.undoSeconds
     configuration.isStrict = options.isStrict
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,

@@ -89,6 +89,7 @@ struct APIContractTests {
       "limit": "5", "cursor": "1", "app": ConsoleScene.bundleID, "environment": "development", "platform": "ios",
       "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
+      "schedule": "none",
     ]
     try await ConsoleScene.with { scene in
       try await scene.addApp()
@@ -97,7 +98,7 @@ struct APIContractTests {
         for parameter in described where parameter["in"] == "query" {
           let name = try #require(parameter["name"]?.string)
           var value = try #require(samples[name])
-          if operation.path == "/api/v1/devices", name == "state" { value = "active" }
+          if ["/api/v1/devices", "/api/v1/schedules"].contains(operation.path), name == "state" { value = "active" }
           let target = "\(Self.target(operation))?\(name)=\(value)"
           let answer = try await scene.call(.get, target, as: .viewer)
           #expect([200, 404].contains(answer.status), "\(operation) with \(name): \(answer.text)")

@@ -63,7 +63,10 @@ struct LocaleTests {
     add("account.roles.", roles)
     add("account.", ["name", "role", "since", "good", "expired", "revoked"])
     add("platform.", Platform.allCases.map(\.rawValue))
-    add("source.", ["web", "api", "cli"])
+    add("source.", ["web", "api", "cli", "schedule"])
+    add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
+    add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
+    add("schedules.", ScheduleState.allCases.map(\.rawValue))
     add("severity.", Lint.Severity.allCases.map(\.rawValue))
     add("actor.", Reason.Actor.allCases.map(\.rawValue))
     add("state.", DeviceState.allCases.map(\.name))
@@ -93,7 +96,9 @@ struct LocaleTests {
     add("devices.events.", DeviceEvent.Kind.allCases.map(\.rawValue) + ["added", "removed"])
     add("apps.alias_rule_", AliasRule.allCases.map(\.rawValue))
     add("apps.endpoint_", ["apple", "simulator", "host"])
-    for number in ["one", "other"] { add("apps.remove_", ["devices", "pushes", "credentials"], ".\(number)") }
+    for number in ["one", "other"] {
+      add("apps.remove_", ["devices", "pushes", "credentials", "schedules"], ".\(number)")
+    }
     add("apps.", ["unused", "accepted", "refused", "accepted_simulator", "refused_simulator"])
     add("band.", Expiry.Band.allCases.map(\.rawValue))
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))

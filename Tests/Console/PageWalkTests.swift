@@ -64,7 +64,7 @@ struct PageWalkTests {
     try await ConsoleScene.with(simulator: true) { scene in
       let addresses = try await world.fill(scene)
       if world != .empty {
-        for group in ["apps", "devices", "pushes", "deliveries", "certificates", "phones"] {
+        for group in ["apps", "devices", "pushes", "deliveries", "certificates", "phones", "schedules"] {
           #expect(addresses.ids[group]?.isEmpty == false, "the world has no \(group)")
         }
         for state in DeviceState.allCases {

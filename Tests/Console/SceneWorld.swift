@@ -58,7 +58,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "certificates": try all("SELECT id FROM certificates"), "pushes": try all("SELECT uid FROM pushes"),
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
-        "account": try all("SELECT id FROM tokens"),
+        "schedules": try all("SELECT uid FROM schedules"), "account": try all("SELECT id FROM tokens"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -86,6 +86,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     draft.options.collapseID = "news"
     draft.options.atMostOnce = true
     try await scene.send(draft)
+    try await scene.addSchedule(draft)
     scene.provider.answer { _ in .notSent(reason: OwnReason.dryRun.rawValue) }
     draft.environment = .production
     try await scene.send(draft)
@@ -163,6 +164,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     (draft.notification.title, draft.notification.body) = (attack, attack)
     draft.notification.extras = [attack: .string(attack)]
     try await scene.send(draft, app: app, by: attack)
+    try await scene.addSchedule(draft, app: app, by: long)
   }
 }
 
@@ -178,6 +180,32 @@ extension ConsoleScene {
     }
     engine.enqueue(push.id)
     return try await finished(push.uid)
+  }
+
+  /// A schedule that has sent once, missed once, and goes on.
+  @discardableResult
+  func addSchedule(
+    _ draft: PushDraft, app known: App? = nil, by name: String = "lin@example.com"
+  ) async throws -> Schedule {
+    let start = Self.noon.addingTimeInterval(-172_800)
+    return try await store.write { database in
+      let found = try App.find(database, bundleID: draft.app)
+      let app = try #require(known ?? found)
+      var draft = draft
+      draft.recurrence = RepeatRule(.daily, minute: 12 * 60, zone: try NamedZone("Europe/Berlin"))
+      draft.sendAt = start
+      let new = NewSchedule(draft, app: app, source: "web", by: name)
+      let schedule = try Schedule.create(database, new, now: start)
+      let push = try Schedule.carryOn(
+        database, id: schedule.id, now: Self.noon.addingTimeInterval(-86_400 - 3000)
+      ) { _, draft, _ in NewPush(draft, app: app, source: "api", by: name) }
+      let id = try #require(push).id
+      _ = try PushRecord.move(database, id: id, from: [.queued], to: .cancelled, now: Self.noon)
+      _ = try Schedule.carryOn(database, id: schedule.id, now: Self.noon) { _, draft, _ in
+        NewPush(draft, app: app, source: "api", by: name)
+      }
+      return try Schedule.get(database, id: schedule.id)
+    }
   }
 
   /// How many rows were ever changed: nothing was written between two equal answers.

@@ -51,7 +51,7 @@ struct EngineScene: Sendable {
 
   /// Keeps a push.
   func push(
-    _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil
+    _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil, holdFor: TimeInterval? = nil
   ) async throws -> PushRecord {
     let draft: JSONValue = [
       "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
@@ -63,6 +63,7 @@ struct EngineScene: Sendable {
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
         source: "test", createdBy: "test")
       new.sendAt = sendAt
+      new.holdUntil = holdFor.map { now.addingTimeInterval($0) }
       return try PushRecord.create(database, new, now: now)
     }
   }

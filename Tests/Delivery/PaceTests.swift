@@ -9,7 +9,7 @@ import Testing
 struct PaceTests {
   @Test("in any stretch of time no more than the rate, and no less", arguments: [1, 3, 7, 100, 999, 50_000])
   func bucket(rate: Int) {
-    var pace = Pace(rate: rate, now: noon)
+    var pace = Pace(rate: Double(rate), now: noon)
     var now = noon
     var taken: [(at: TimeInterval, count: Int)] = []
     // Ten seconds, in the steps that the pace asks for.

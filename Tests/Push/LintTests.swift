@@ -263,6 +263,32 @@ struct LintTests {
     let past = found(context) { $0.sendAt = now }
     #expect(lines(past) == ["hint send_at lint.send_at_past"])
     try expectFixed(past.first, context)
+    let late = found(context) { $0.sendAt = now.addingTimeInterval(-3600) }
+    #expect(lines(late) == ["error send_at lint.send_at_too_late"])
+    try expectFixed(late.first, context)
+    let stillGood = found(context) {
+      $0.sendAt = now.addingTimeInterval(-3600)
+      $0.options.timeToLive = 3601
+    }
+    #expect(lines(stillGood) == ["hint send_at lint.send_at_past"])
+    let daily = RepeatRule(.daily, minute: 0, zone: .utc)
+    #expect(found(context) { $0.recurrence = daily } == [])
+    #expect(
+      lines(
+        found(context) {
+          $0.recurrence = daily
+          $0.sendAt = now.addingTimeInterval(-1)
+        }) == ["hint send_at lint.repeat_start_past"])
+    #expect(
+      lines(
+        found(context) {
+          $0.recurrence = daily
+          $0.recurrence?.until = now
+          $0.sendAt = now.addingTimeInterval(1)
+        }) == ["error repeat lint.repeat_never"])
+    let spread = found(context) { ($0.options.spreadMinutes, $0.options.timeToLive) = (2, 119) }
+    #expect(lines(spread) == ["warning options.spread_minutes lint.spread_outlives"])
+    #expect(found(context) { ($0.options.spreadMinutes, $0.options.timeToLive) = (2, 120) } == [])
   }
 
   @Test("tokens that look as if something was lost")

@@ -10,8 +10,11 @@ extension PushRecord {
   ///   - app: the app's bundle id.
   ///   - reasons: nil: not told, as in lists.
   ///   - parent: public id of the push that this one repeats; nil: not told, as in lists, or there is none.
+  ///   - schedule: public id of the schedule that this one is an occurrence of; nil as above.
   /// - Throws: `StoreError.unreadable` for a draft that another version wrote.
-  func json(app: String, reasons: [Delivery.ReasonCount]?, parent: String? = nil) throws -> JSONValue {
+  func json(app: String, reasons: [Delivery.ReasonCount]?, parent: String? = nil, schedule: String? = nil) throws
+    -> JSONValue
+  {
     guard let draft = try? JSONValue(parsing: Data(draftJSON.utf8)) else {
       // The parser's place in the text helps nobody: the column holds no JSON at all.
       throw StoreError.unreadable(column: "pushes.draft", value: uid)
@@ -20,7 +23,8 @@ extension PushRecord {
       "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error), "app": .string(app),
       "environment": .string(environment.rawValue), "platforms": draft["platforms"] ?? [],
       "audience": draft["audience"] ?? .null, "draft": draft, "counts": counts.json(target: target),
-      "waiting": .integer(Int64(waiting)), "send_at": .optional(sendAt), "repeats": .optional(parent),
+      "waiting": .integer(Int64(waiting)), "send_at": .optional(sendAt),
+      "hold_until": .optional(holdUntil), "schedule": .optional(schedule), "repeats": .optional(parent),
       "source": .string(source), "created_by": .string(createdBy), "created_at": .time(createdAt),
       "started_at": .optional(startedAt), "finished_at": .optional(finishedAt),
     ]

@@ -21,7 +21,10 @@ struct PushCreation {
     idempotency = try Idempotency(call, content: Array(body.data()))
   }
 
-  func answer() async throws -> Response { draft.options.dryRun ? try await preview() : try await create() }
+  func answer() async throws -> Response {
+    if draft.options.dryRun { return try await preview() }
+    return draft.recurrence == nil ? try await create() : try await schedule()
+  }
 
   /// The app, once nothing speaks against the push.
   ///
@@ -39,7 +42,7 @@ struct PushCreation {
     let (answer, id) = try await call.store.write { database in
       try idempotency.once(database) {
         let app = try Self.check(database, draft, now: call.now)
-        let new = NewPush(draft, app: app, source: "api", by: call.actor)
+        let new = NewPush(draft, app: app, source: "api", by: call.actor).held(draft, now: call.now)
         let audit = call.audit("push.create", "push \(new.uid)", ["app": .string(app.bundleID)])
         try Device.registerUnknown(database, of: draft, app: app.id, by: call.actor, now: call.now)
         let push = try PushRecord.create(database, new, audit: audit, now: call.now)
@@ -49,6 +52,25 @@ struct PushCreation {
       }
     }
     if let id { call.console.engine.enqueue(id) }
+    return answer.response
+  }
+
+  /// What repeats is a schedule, that makes its pushes when their time comes.
+  private func schedule() async throws -> Response {
+    let (call, draft, idempotency) = (call, draft, idempotency)
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        let app = try Self.check(database, draft, now: call.now)
+        let new = NewSchedule(draft, app: app, source: "api", by: call.actor)
+        let audit = call.audit("schedule.create", "schedule \(new.uid)", ["app": .string(app.bundleID)])
+        try Device.registerUnknown(database, of: draft, app: app.id, by: call.actor, now: call.now)
+        let schedule = try Schedule.create(database, new, audit: audit, now: call.now)
+        let json = try SchedulesAPI.json(database, schedule, call)
+        return (
+          Idempotency.Answer(status: .accepted, json: json, location: "/api/v1/schedules/\(schedule.uid)"), ()
+        )
+      }.answer
+    }
     return answer.response
   }
 
@@ -73,12 +95,18 @@ struct PushCreation {
   private func json(_ app: App, _ count: AudienceCount, unknown: Int) -> JSONValue {
     let payload = APNsPayload(draft, uid: NewPush.sampleID)
     let headers = payload.headers(sentAt: call.now).map { ($0.name, JSONValue.string($0.value)) }
-    return [
+    var members: [String: JSONValue] = [
       "dry_run": true, "reachable": .integer(Int64(count.reachable + unknown)),
       "unreachable": .integer(Int64(count.unreachable)), "payload_bytes": .integer(Int64(payload.body.count)),
       "payload": payload.json, "headers": .object(Dictionary(headers) { $1 }),
       "findings": .array(Lint.findings(in: draft, Lint.Context(app, now: call.now)).map(\.json)),
     ]
+    if let rule = draft.recurrence {
+      let times = Recurrence(rule, from: draft.sendAt ?? call.now).occurrences(
+        from: call.now, limit: Schedule.shownTimes)
+      members["next"] = .array(times.map { .time($0) })
+    }
+    return .object(members)
   }
 }
 

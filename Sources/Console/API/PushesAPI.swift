@@ -8,7 +8,7 @@ import Store
 /// `/api/v1/pushes`.
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/pushes", filters: ["app", "environment", "state", "q"]) { call in try await list(call) }
+    routes.list("/pushes", filters: ["app", "environment", "state", "q", "schedule"]) { call in try await list(call) }
     routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation(call).answer() }
     routes.call(.get, "/pushes/:id", role: .viewer) { call in
       APIContext.answer(try await call.store.read { try json($0, try find($0, call)) })
@@ -30,8 +30,10 @@ enum PushesAPI {
   static func json(_ database: Database, _ push: PushRecord) throws -> JSONValue {
     let app = try App.get(database, id: push.appID)
     let parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
+    let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     return try push.json(
-      app: app.bundleID, reasons: try Delivery.reasonCounts(database, push: push.id), parent: parent?.uid)
+      app: app.bundleID, reasons: try Delivery.reasonCounts(database, push: push.id), parent: parent?.uid,
+      schedule: schedule?.uid)
   }
 
   // MARK: Lists
@@ -39,6 +41,7 @@ enum PushesAPI {
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    let schedule = query.text("schedule")
     var found = PushFilter()
     found.environment = query.choice("environment")
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
@@ -48,6 +51,12 @@ enum PushesAPI {
     let (page, apps) = try await call.store.read { database in
       var filter = filter
       filter.app = try APIContext.filter(database, app: bundleID)?.id
+      if let schedule {
+        guard let found = try Schedule.find(database, uid: schedule) else {
+          throw StoreError.notFound(noun: "schedule", id: String(schedule.prefix(64)))
+        }
+        filter.schedule = found.id
+      }
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
       return (try PushRecord.list(database, filter, cursor: cursor, limit: limit), apps)
     }

@@ -16,7 +16,7 @@ struct SendForm {
   private static let numbers = [("badge", "notification"), ("time_to_live", "options")]
   static let fields =
     ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"] + texts.map(\.field)
-    + numbers.map(\.0) + ["extras", "payload", "apns_headers"]
+    + numbers.map(\.0) + ["extras", "payload", "apns_headers"] + timeTexts
 
   /// The draft.
   ///
@@ -47,8 +47,7 @@ struct SendForm {
         // “+1” is what JPush adds to a badge: the reader of the API's JSON has a word about it.
         groups[group]?[field] = .string(form[field])
       } else {
-        problems.append(
-          Problem(field, code: "form.number", "Write a whole number; this is “{value}”.", ["value": form[field]]))
+        problems.append(Self.noNumber(field, form[field]))
       }
     }
     for field in ["content_available", "mutable_content"] where form.has(field) {
@@ -60,6 +59,7 @@ struct SendForm {
     if !headers.isEmpty { groups["apns"]?["headers"] = .object(headers) }
 
     var members: [String: JSONValue] = [:]
+    readTime(&members, options: &groups["options", default: [:]], &problems)
     for (group, fields) in groups where !fields.isEmpty { members[group] = .object(fields) }
     if !form["app"].isEmpty { members["app"] = .string(form["app"]) }
     if !form["environment"].isEmpty { members["environment"] = .string(form["environment"]) }
@@ -135,11 +135,15 @@ struct SendForm {
   static func placed(_ problem: Problem) -> Problem {
     var placed = problem
     let path = problem.field.split(separator: ".").map { $0.prefix { $0 != "[" } }
-    if path.starts(with: ["apns", "headers"]) {
+    if path == ["repeat"] {
+      placed.field = "every"
+    } else if path.starts(with: ["apns", "headers"]) {
       placed.field = "apns_headers"
     } else if path.starts(with: ["apns"]) {
       placed.field = "payload"
-    } else if path.first == "notification" || path.first == "options" || path.first == "audience", path.count > 1 {
+    } else if path.first == "notification" || path.first == "options" || path.first == "audience"
+      || path.first == "repeat", path.count > 1
+    {
       placed.field = String(path[1])
     } else if path.first == "notification" {
       placed.field = "body"
@@ -187,6 +191,7 @@ extension Form {
       ),
     ]
     fields += texts.compactMap { name, text in text.map { (name, $0) } }
+    fields += SendForm.timeFields(draft)
     if message.contentAvailable { fields.append(("content_available", "1")) }
     if message.mutableContent { fields.append(("mutable_content", "1")) }
     self.init(fields.map { (name: $0.0, value: $0.1) })

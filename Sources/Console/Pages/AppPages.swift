@@ -152,7 +152,8 @@ enum AppPages {
     let belongings = try await page.store.read { try App.belongings($0, id: app.id) }
     let takes = [
       ("devices", belongings.devices), ("pushes", belongings.pushes), ("credentials", belongings.credentials),
-    ]
+      ("schedules", belongings.schedules),
+    ].filter { $0.0 != "schedules" || $0.1 > 0 }
     return try page.page(
       "apps/remove", .apps,
       [

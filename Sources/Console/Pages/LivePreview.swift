@@ -23,7 +23,7 @@ enum LivePreview {
       json["callbacks_html"] = .string(
         try page.console.renderer.fragment("pushes/_callbacks", ["preview": .object(members)], page.texts))
       // Where and to whom is not said yet: then no number of devices is promised.
-      if whole == nil { json["sentence"] = "" }
+      if whole == nil { (json["sentence"], json["times"]) = ("", "") }
     }
     json["errors"] = errors
     return APIContext.answer(.object(json))

@@ -56,6 +56,22 @@ extension Audience {
 struct PushRow {
   let push: PushRecord
   let app: App?
+  /// The time, if rows say what is still to come.
+  var now: Date?
+  /// Whether it can be cancelled here.
+  var mayCancel = false
+
+  /// When it is sent, and the way to stop it; of what is not for later, nothing.
+  private func later(_ texts: Texts) -> Value {
+    guard let now, push.state == .queued, let date = push.waits(now: now) else { return [] }
+    let time = Value.instant(date)
+    return [
+      [
+        "datetime": time.datetime, "text": time.text, "ahead": .string(texts.ahead(date, now: now)),
+        "cancel": mayCancel ? [["href": .string("/pushes/\(push.uid)/cancel")]] : [],
+      ]
+    ]
+  }
 
   func value(_ texts: Texts) -> Value {
     let target = push.target ?? 0
@@ -72,8 +88,8 @@ struct PushRow {
       "app": .string(app?.name ?? ""), "environment": .string(push.environment.word(texts)),
       "production": .bool(push.environment == .production),
       "audience": .string(draft.flatMap(Audience.init(draft:))?.text(texts) ?? ""),
-      "state": .string(push.state.rawValue),
-      "state_text": .string(texts("words.\(push.state.rawValue)")),
+      "state": .string(push.state.rawValue), "later": later(texts),
+      "state_text": .string(texts(push.stateKey(now: now))),
       "target": .string(push.target.map(\.grouped) ?? "–"), "accepted": .string(accepted.grouped),
       "failed": .string(failed.grouped), "any_failed": .bool(failed > 0),
       "outcome_bar": push.counts.bar(target: target), "outcome_text": .string(push.counts.text(texts)),
@@ -83,6 +99,12 @@ struct PushRow {
 }
 
 extension PushRecord {
+  /// The key of the word for its state: a push that waits for its time is scheduled.
+  func stateKey(now: Date?) -> String {
+    guard state == .queued, let now, waits(now: now) != nil else { return "words.\(state.rawValue)" }
+    return "when.scheduled"
+  }
+
   /// What was asked for; nil if a former version wrote what this one cannot read.
   var draft: PushDraft? {
     guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // the page says so

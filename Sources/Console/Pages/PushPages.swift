@@ -62,12 +62,16 @@ enum PushPages {
           "q": .string(page.filled("q") ?? ""), "app": select("app", apps.map { (String($0.id), $0.name) }),
           "environment": select("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
           "state": select("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
-          "source": select("source", ["web", "api", "cli"].map { ($0, texts("source.\($0)")) }),
+          "source": select("source", ["web", "api", "cli", "schedule"].map { ($0, texts("source.\($0)")) }),
           "from": .string(page.filled("from") ?? ""), "to": .string(page.filled("to") ?? ""), "any": .bool(any),
         ],
         "any_pushes": .bool(!list.items.isEmpty),
         "pushes": .list(
-          list.items.map { push in PushRow(push: push, app: apps.first { $0.id == push.appID }).value(texts) }),
+          list.items.map { push in
+            PushRow(
+              push: push, app: apps.first { $0.id == push.appID }, now: page.now, mayCancel: page.may(.operator)
+            ).value(texts)
+          }),
         "newer": Value(pager.previous), "older": Value(pager.next(list.next)),
       ])
   }

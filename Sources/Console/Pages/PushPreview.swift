@@ -81,7 +81,7 @@ struct PushPreview: Sendable {
 
   func sentence(_ page: PageContext) -> String {
     let texts = page.texts
-    return texts(
+    let sentence = texts(
       "send.sentence",
       [
         "devices": devicesText(texts), "app": app.name, "environment": draft.environment.word(texts),
@@ -89,6 +89,27 @@ struct PushPreview: Sendable {
         "credential": CredentialState(credential, now: page.now).text(texts), "bytes": preview.size.grouped,
         "limit": preview.limit.grouped,
       ])
+    return ([sentence] + [time(page), texts.speed(draft, devices: reachable)].compactMap { $0 }).joined(separator: "; ")
+  }
+
+  /// When it is sent, as “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil: at once.
+  private func time(_ page: PageContext) -> String? {
+    let texts = page.texts
+    if let rule = draft.recurrence { return texts.rule(rule) }
+    guard let sendAt = draft.sendAt else { return nil }
+    let zone = (try? SendForm(form: page.form).zone()) ?? .utc  // the draft was read with it
+    return texts(
+      "when.sentence", ["ahead": texts.ahead(sendAt, now: page.now), "time": texts.moment(sendAt, zone)])
+  }
+
+  /// The next times of what repeats, one on a line.
+  private func times(_ page: PageContext) -> String {
+    guard let rule = draft.recurrence else { return "" }
+    let texts = page.texts
+    let recurrence = Recurrence(rule, from: draft.sendAt ?? page.now)
+    return recurrence.occurrences(from: page.now, limit: Schedule.shownTimes).map {
+      texts("when.sentence", ["ahead": texts.ahead($0, now: page.now), "time": texts.moment($0, rule.zone)])
+    }.joined(separator: "\n")
   }
 
   func value(_ page: PageContext) -> Value {
@@ -102,7 +123,8 @@ struct PushPreview: Sendable {
       ])
     }
     return [
-      "sentence": .string(sentence(page)), "initial": .string(String(app.name.prefix(1)).uppercased()),
+      "sentence": .string(sentence(page)), "times": .string(times(page)),
+      "initial": .string(String(app.name.prefix(1)).uppercased()),
       "app": .string(app.name), "title": .string(alert?["title"]?.string ?? ""),
       "subtitle": .string(alert?["subtitle"]?.string ?? ""),
       "body": .string(alert?["body"]?.string ?? alert?.string ?? ""),
@@ -128,7 +150,7 @@ struct PushPreview: Sendable {
 
   /// A preview of nothing, for a form that is not filled yet.
   static let empty: Value = [
-    "sentence": "", "initial": "·", "app": "", "title": "", "subtitle": "", "body": "", "findings": [],
+    "sentence": "", "times": "", "initial": "·", "app": "", "title": "", "subtitle": "", "body": "", "findings": [],
     "any_findings": false, "limit": 4096, "bytes": 0, "bytes_text": "", "headers": "", "payload": "", "reachable": "",
     "unreachable": "", "curl": "", "curl_apns": "", "callbacks": [], "callbacks_text": "",
   ]

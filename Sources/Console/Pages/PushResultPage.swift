@@ -18,6 +18,7 @@ enum PushResultPage {
     let deliveries: Page<Delivery.WithDevice>
     let progress: PushProgress
     let retry: PushRepeat
+    let schedule: Schedule?
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -31,9 +32,10 @@ enum PushResultPage {
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         progress: try PushProgress.find(database, push: push.id),
-        retry: try PushRepeat.find(database, push: push.id))
+        retry: try PushRepeat.find(database, push: push.id),
+        schedule: try push.scheduleID.flatMap { try Schedule.find(database, id: $0) })
     }
-    var members = head(push, facts.progress, page)
+    var members = head(push, facts.progress, facts.schedule, page)
     members.merge(actions(push, facts, page)) { $1 }
     members.merge(list(push, facts, pager, page)) { $1 }
     members["latency"] = LatencyChart(facts.latencies).value(page.texts)
@@ -47,10 +49,10 @@ enum PushResultPage {
   private static func actions(_ push: PushRecord, _ facts: Facts, _ page: PageContext) -> [String: Value] {
     let (texts, progress, retry) = (page.texts, facts.progress, facts.retry)
     let may = page.may(.operator)
-    let isUndo = push.state == .queued && push.startedAt == nil && push.sendAt != nil
+    let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let excluded = retry.excluded.map { "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)"))" }
     return [
-      "can_cancel": .bool(!push.state.isOver && may),
+      "can_cancel": .bool(!push.state.isOver && may && !isHeld(push, now: page.now)),
       "cancel_text": .string(texts(isUndo ? "push.undo" : "push.cancel")),
       "can_pause": .bool([.queued, .sending].contains(push.state) && may),
       "can_resume": .bool(push.state == .paused && may),
@@ -62,18 +64,23 @@ enum PushResultPage {
     ]
   }
 
-  private static func head(_ push: PushRecord, _ progress: PushProgress, _ page: PageContext) -> [String: Value] {
+  private static func head(
+    _ push: PushRecord, _ progress: PushProgress, _ schedule: Schedule?, _ page: PageContext
+  ) -> [String: Value] {
     let texts = page.texts
     let json = ProgressJSON(progress, texts)
     let counts =
       OutcomeKind.allCases.map { ($0.name, push.counts[$0], "/pushes/\(push.uid)?outcome=\($0.name)#devices") }
       + [("pending", push.pending ?? 0, "/pushes/\(push.uid)")]
     return [
-      "id": .string(push.uid), "title": .string(push.heading(texts)), "live": .bool(!progress.isFinal),
+      "id": .string(push.uid), "title": .string(push.heading(texts)),
+      "live": .bool(!progress.isFinal && !isFarOff(push, now: page.now)),
+      "held": held(push, page), "schedule": scheduleLink(schedule, texts),
       "production": .bool(push.environment == .production), "environment": .string(push.environment.word(texts)),
-      "state": .string(push.state.rawValue), "state_text": .string(texts("words.\(push.state.rawValue)")),
+      "state": .string(push.state.rawValue), "state_text": .string(texts(push.stateKey(now: page.now))),
       "waiting_text": .string(json.waitingText), "rate_text": .string(json.rateText),
-      "done_text": .string(push.error ?? json.sentence), "target": .integer(Int64(max(1, push.target ?? 0))),
+      "done_text": .string(push.error ?? waitingSentence(push, page) ?? json.sentence),
+      "target": .integer(Int64(max(1, push.target ?? 0))),
       "done": .integer(Int64(push.counts.total)),
       "counts": .list(
         counts.map { kind, number, href in

@@ -21,7 +21,12 @@ enum SendPages {
       guard let push = try await page.store.read({ try PushRecord.find($0, uid: uid) }), let draft = push.draft else {
         throw PageError.notFound("push", list: "/pushes")
       }
-      return Form(draft)
+      return Form(restarted(draft, now: page.now))
+    }
+    if let uid = page.filled("schedule") {
+      guard let schedule = try await page.store.read({ try Schedule.find($0, uid: uid) }), let draft = schedule.draft
+      else { throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title")) }
+      return Form(restarted(draft, now: page.now))
     }
     var fields = [(name: "platforms", value: "ios")]
     if let text = page.filled("device"), let id = Int64(text) {
@@ -38,6 +43,13 @@ enum SendPages {
     return Form(fields)
   }
 
+  /// The same once more: a beginning that has passed is now.
+  private static func restarted(_ draft: PushDraft, now: Date) -> PushDraft {
+    var draft = draft
+    if let sendAt = draft.sendAt, sendAt <= now { draft.sendAt = nil }
+    return draft
+  }
+
   // MARK: The form
 
   static func formPage(
@@ -50,6 +62,7 @@ enum SendPages {
     }
     let known =
       SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
+      + SendForm.timeFields
     let isOpen = { (names: [String]) in names.contains { form.has($0) && !form[$0].isEmpty || !errors[$0].isEmpty } }
     var values = form.value(SendForm.fields)
     if case .object(var members) = values {
@@ -75,7 +88,7 @@ enum SendPages {
           "interruption_level", Push.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         "priorities": options("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         "push_types": options("push_type", PushType.allCases.map(\.rawValue)),
-        "form": values, "errors": errors.value(known),
+        "time": SendForm(form: form).timeChoices(texts), "form": values, "errors": errors.value(known),
         "open": [
           "content": .bool(
             isOpen(["category", "thread_id", "interruption_level", "image", "link", "extras"])
@@ -120,7 +133,11 @@ enum SendPages {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
     let kept = page.form.all.filter { !["csrf", "confirm", "edit", "idempotency_key"].contains($0.name) }
-    let label = isProduction ? "confirm.send_production" : "confirm.send"
+    let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
+    let label =
+      isLater
+      ? (isProduction ? "confirm.schedule_production" : "confirm.schedule")
+      : (isProduction ? "confirm.send_production" : "confirm.send")
     let key = page.form["idempotency_key"]
     return try page.page(
       "pushes/confirm", .send,
@@ -136,7 +153,8 @@ enum SendPages {
         "must_type": .string(mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : ""),
         "form": ["confirm": .string(page.form.raw("confirm"))], "errors": ["confirm": .string(error ?? "")],
         "send_label": .string(
-          preview.reachable.map { texts(label, count: $0) } ?? texts("confirm.send_many")),
+          preview.reachable.map { texts(label, count: $0) }
+            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       ], status: error == nil ? .ok : .unprocessableContent)
   }
 
@@ -148,38 +166,7 @@ enum SendPages {
       if mustType(preview.draft), page.form["confirm"] != preview.app.name {
         return try confirmPage(page, preview, error: page.texts("confirm.differs", ["app": preview.app.name]))
       }
-      let uid = try await create(preview, page)
-      return page.redirect(to: "/pushes/\(uid)")
+      return page.redirect(to: try await keep(preview, page))
     }
-  }
-
-  /// Keeps the push, and hands it over. The same review sent twice (a second click, a reload) is one push.
-  private static func create(_ preview: PushPreview, _ page: PageContext) async throws -> String {
-    let new = NewPush(preview.draft, app: preview.app, source: "web", by: page.actor)
-    let hash = Digest.sha256(Array(new.draftJSON.utf8))
-    let (actor, now) = (page.actor, page.now)
-    let key = page.form["idempotency_key"].isEmpty ? Random.token(bytes: 18) : page.form["idempotency_key"]
-    let audit = page.audit("push.create", "push \(new.uid)", ["app": .string(preview.app.bundleID)])
-    let route = "POST /pushes"
-    let created = try await page.store.write { database -> (uid: String, id: Int64?) in
-      let known = try IdempotentAnswer.find(
-        database, actor: actor, key: key, route: route, requestHash: hash, now: now)
-      switch known {
-      case .answered(let answer): return (String(decoding: answer.body, as: UTF8.self), nil)
-      case .mismatch: throw PageError(.conflict, "push_changed", action: ("/pushes", "nav.pushes"))
-      case .fresh: break
-      }
-      try Device.registerUnknown(database, of: preview.draft, app: preview.app.id, by: actor, now: now)
-      let push = try PushRecord.create(
-        database, new,
-        answer: { push in
-          IdempotentAnswer(
-            actor: actor, key: key, route: route, requestHash: hash, status: 303, location: "/pushes/\(push.uid)",
-            body: Array(push.uid.utf8), expiresAt: now.addingTimeInterval(86_400))
-        }, audit: audit, now: now)
-      return (push.uid, push.id)
-    }
-    if let id = created.id { page.console.engine.enqueue(id) }
-    return created.uid
   }
 }

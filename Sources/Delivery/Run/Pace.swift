@@ -6,26 +6,26 @@ public import Foundation
 /// rate × time plus that is let through.
 public struct Pace: Sendable, Hashable {
   /// Devices a second.
-  public let rate: Int
+  public let rate: Double
   private var tokens: Double
   private var last: Date
 
   /// Starts with one device's worth.
   ///
-  /// - Precondition: `rate` is at least 1.
-  public init(rate: Int, now: Date) {
-    precondition(rate > 0, "a rate is at least 1")
+  /// - Precondition: `rate` is above 0; it may be below 1.
+  public init(rate: Double, now: Date) {
+    precondition(rate > 0, "a rate is above 0")
     self.rate = rate
     tokens = 1
     last = now
   }
 
-  private var room: Double { max(1, Double(rate) / 20) }
+  private var room: Double { max(1, rate / 20) }
 
   /// Takes as much as may be sent now, at most `wanted`.
   public mutating func take(atMost wanted: Int, now: Date) -> Int {
     // A clock that was set back gives nothing, and does not stop the flow either.
-    tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * Double(rate))
+    tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * rate)
     last = now
     // A `Date` of our days is exact to a tenth of a microsecond: sums may end a hair below a whole number. What is
     // taken too early is owed, so that the rate holds.
@@ -38,5 +38,5 @@ public struct Pace: Sendable, Hashable {
   public mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
 
   /// When the bucket is full: the time to come again.
-  public var next: Date { last.addingTimeInterval(max(0, room - tokens) / Double(rate)) }
+  public var next: Date { last.addingTimeInterval(max(0, room - tokens) / rate) }
 }

@@ -87,7 +87,7 @@ actor PushRun {
     let found = try await tools.store.write { database -> (push: PushRecord, started: Bool) in
       // One for later stays where it is; it is found when its time has come.
       let push = try PushRecord.get(database, id: id)
-      if let sendAt = push.sendAt, sendAt > now { return (push, false) }
+      if push.waits(now: now) != nil { return (push, false) }
       let started = try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
       return (try PushRecord.get(database, id: id), started)
     }
@@ -126,12 +126,14 @@ actor PushRun {
       expiration = Date(timeIntervalSince1970: seconds)
     }
     policy.repeatsUnanswered = !draft.options.atMostOnce
-    pace = draft.options.rate.map { Pace(rate: $0, now: tools.clock()) }
     try await count(
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
     walk = Walk(cursor: push.cursor)
+    pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) }
     publish()
+    expireIfLate(draft)
+    if ending == .expired { return true }
     do {
       route = try await findRoute()
     } catch let error where !(error is SQLiteError) {
@@ -142,6 +144,19 @@ actor PushRun {
       return false
     }
     return true
+  }
+
+  /// Nothing of a push is sent that was taken up too late, as after days without a server. Its first start stands in its
+  /// row: after a crash in the midst of this, it is too late still.
+  private func expireIfLate(_ draft: PushDraft) {
+    guard let planned = push.plannedAt, let started = push.startedAt else { return }
+    let latest = draft.latestStart(due: planned)
+    guard started >= latest else { return }
+    ending = .expired
+    error = """
+      It was due at \(Timestamp.text(planned)), and could begin until \(Timestamp.text(latest)). The server took it up \
+      at \(Timestamp.text(started)), which was too late: nothing was sent.
+      """
   }
 
   private func count(_ query: AudienceQuery) async throws {

@@ -61,6 +61,8 @@ extension App {
     public let pushes: Int
     /// Credentials; the certificates themselves stay.
     public let credentials: Int
+    /// Schedules that have not ended.
+    public let schedules: Int
   }
 
   /// What ``delete(_:id:)`` would take along.
@@ -68,7 +70,8 @@ extension App {
     Belongings(
       devices: try database.int("SELECT coalesce(sum(count), 0) FROM device_counters WHERE app_id = ?", id),
       pushes: try database.int("SELECT count(*) FROM pushes WHERE app_id = ?", id),
-      credentials: try database.int("SELECT count(*) FROM credentials WHERE app_id = ?", id))
+      credentials: try database.int("SELECT count(*) FROM credentials WHERE app_id = ?", id),
+      schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id))
   }
 
   /// Removes an app and all that belongs to it; certificates stay. Holds the writer for as long as that takes: seconds
@@ -80,12 +83,14 @@ extension App {
     let pushes = "(SELECT id FROM pushes WHERE app_id = ?1)"
     let tags = "(SELECT id FROM tags WHERE app_id = ?1)"
     let devices = "(SELECT id FROM devices WHERE app_id = ?1)"
+    let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
     for table in ["deliveries", "push_reasons", "push_latencies", "push_targets"] {
       try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
     }
     try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id IN \(pushes)", id)
     for (table, column, rows) in [
-      ("pushes", "app_id", "(?1)"), ("device_tags", "tag_id", tags), ("tag_counters", "tag_id", tags),
+      ("pushes", "app_id", "(?1)"), ("schedule_occurrences", "schedule_id", schedules),
+      ("schedules", "app_id", "(?1)"), ("device_tags", "tag_id", tags), ("tag_counters", "tag_id", tags),
       ("tags", "app_id", "(?1)"), ("device_events", "device_id", devices), ("devices", "app_id", "(?1)"),
       ("device_counters", "app_id", "(?1)"),
     ] {

@@ -19,12 +19,16 @@ public struct NewPush: Sendable {
   public var body: String?
   /// What else it is found by: tags, aliases, registration ids.
   public var searchTerms: [String] = []
-  /// As `web`, `api`, `cli`.
+  /// As `web`, `api`, `cli`, `schedule`.
   public var source: String
   /// Who asks for it.
   public var createdBy: String
   /// When it is to be sent; nil: at once.
   public var sendAt: Date?
+  /// Until when it is held back, so that it can be taken back whole; nil: not at all.
+  public var holdUntil: Date?
+  /// The schedule that it is an occurrence of.
+  public var scheduleID: Int64?
   /// The push that this one repeats.
   public var parentID: Int64?
 

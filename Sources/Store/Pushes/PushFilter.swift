@@ -17,6 +17,8 @@ public struct PushFilter: Sendable, Hashable {
   public var before: Date?
   /// With this text in title, body, a tag, an alias or a registration id; case is ignored for ASCII letters.
   public var search: String?
+  /// Occurrences of this schedule.
+  public var schedule: Int64?
   /// Repeats of this push.
   public var parent: Int64?
 

@@ -19,10 +19,11 @@ extension PushRecord {
       try database.run(
         """
         INSERT INTO pushes(uid, seed, app_id, environment, draft, title, body, search, state, source, created_by,
-          created_at, send_at, parent_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)
+          created_at, send_at, parent_id, hold_until, schedule_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
-        new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID)
+        new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID,
+        new.holdUntil, new.scheduleID)
       let push = try get(database, id: database.lastInsertedID)
       if let answer { try answer(push).keep(database, now: now) }
       if let audit { try AuditEntry.add(database, audit, now: now) }
@@ -30,7 +31,8 @@ extension PushRecord {
     }
   }
 
-  /// Moves a push on, if it is where the caller thinks it is.
+  /// Moves a push on, if it is where the caller thinks it is. One that goes on before it began is due from now on: it
+  /// was not late while somebody let it rest.
   ///
   /// - Parameter error: why it failed.
   /// - Returns: whether it was in one of `states`; false: somebody else was quicker, nothing was changed.
@@ -42,6 +44,7 @@ extension PushRecord {
       """
       UPDATE pushes SET state = ?1, error = ?2,
         started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
+        hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
         finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL)
       WHERE id = ?4 AND state IN (\(expected))
       """, state.rawValue, error, now, id) == 1

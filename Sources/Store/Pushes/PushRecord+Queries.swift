@@ -36,9 +36,10 @@ extension PushRecord {
     try database.fetchAll(
       """
       SELECT p.id FROM pushes p INDEXED BY pushes_unfinished
-      WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND (p.send_at IS NULL OR p.send_at <= ?)
+      WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND (p.send_at IS NULL OR p.send_at <= ?1)
+        AND (p.hold_until IS NULL OR p.hold_until <= ?1 OR p.hold_until > ?2)
       ORDER BY p.id
-      """, now
+      """, now, now.addingTimeInterval(longestHold)
     ) { $0.int64(0) }
   }
 
@@ -62,6 +63,7 @@ extension PushRecord {
     add("p.created_at >= ?", filter.from)
     add("p.created_at < ?", filter.before)
     add("p.parent_id = ?", filter.parent)
+    add("p.schedule_id = ?", filter.schedule)
     add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
     if !filter.states.isEmpty {
       conditions.append("p.state IN \(placeholders(filter.states.count))")

@@ -24,7 +24,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   public let state: PushState
   /// Why it failed.
   public let error: String?
-  /// As `web`, `api`, `cli`.
+  /// As `web`, `api`, `cli`, `schedule`.
   public let source: String
   /// Who asked for it.
   public let createdBy: String
@@ -50,6 +50,22 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   public let handedOut: Int64
   /// The push that this one repeats for those that it did not reach.
   public let parentID: Int64?
+  /// Until when it is held back, so that it can be taken back whole.
+  public let holdUntil: Date?
+  /// The schedule that it is an occurrence of.
+  public let scheduleID: Int64?
+
+  /// A hold further off than this is none: the clock was set back.
+  public static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
+
+  /// When it was to begin, if that was not the moment when it was kept.
+  public var plannedAt: Date? { [sendAt, holdUntil].compactMap { $0 }.max() }
+
+  /// When it may begin, nil: now.
+  public func waits(now: Date) -> Date? {
+    let hold = holdUntil.flatMap { $0 <= now.addingTimeInterval(Self.longestHold) ? $0 : nil }
+    return [sendAt, hold].compactMap { $0 }.filter { $0 > now }.max()
+  }
 
   /// How many devices of the audience have no outcome yet; nil: not counted yet.
   public var pending: Int? { target.map { max(0, $0 - counts.total) } }
@@ -57,7 +73,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   static let columns = """
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
-    p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out
+    p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id
     """
 
   init(_ row: borrowing Row) throws {
@@ -85,5 +101,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     parentID = row.optionalInt64(24)
     waiting = row.int(25)
     handedOut = row.int64(26)
+    holdUntil = row.optionalDate(27)
+    scheduleID = row.optionalInt64(28)
   }
 }

@@ -1,0 +1,46 @@
+import Foundation
+import Mustache
+import Push
+import Store
+
+/// What the result page says of a push that has not begun: it is held back for a moment, or waits for its time.
+extension PushResultPage {
+  /// A browser asks again every few seconds only if something may happen soon.
+  static func isFarOff(_ push: PushRecord, now: Date) -> Bool {
+    guard push.state == .queued, let date = push.waits(now: now) else { return false }
+    return date.timeIntervalSince(now) > 2 * PushRecord.longestHold
+  }
+
+  /// Whether it waits for the end of its undo window.
+  static func isHeld(_ push: PushRecord, now: Date) -> Bool {
+    push.state == .queued && push.holdUntil != nil && push.waits(now: now) == push.holdUntil
+  }
+
+  /// The seconds that are left to take it back.
+  static func held(_ push: PushRecord, _ page: PageContext) -> Value {
+    guard isHeld(push, now: page.now), let date = push.holdUntil else { return [] }
+    let seconds = Int(date.timeIntervalSince(page.now).rounded(.up))
+    return [
+      [
+        "seconds": .integer(Int64(seconds)), "text": .string(page.texts("when.held", count: seconds)),
+        "pattern": .string(page.texts("when.held_pattern")), "may": .bool(page.may(.operator)),
+      ]
+    ]
+  }
+
+  /// Nil for one that has begun.
+  static func waitingSentence(_ push: PushRecord, _ page: PageContext) -> String? {
+    let texts = page.texts
+    if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
+    guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
+    return texts(
+      "when.waits", ["ahead": texts.ahead(date, now: page.now), "time": texts.moment(date, .utc)])
+  }
+
+  /// The schedule that it is an occurrence of.
+  static func scheduleLink(_ schedule: Schedule?, _ texts: Texts) -> Value {
+    guard let schedule else { return [] }
+    let rule = schedule.draft?.recurrence.map { texts.rule($0) }
+    return [["href": .string("/schedules/\(schedule.uid)"), "text": .string(rule ?? schedule.uid)]]
+  }
+}

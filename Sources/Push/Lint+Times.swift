@@ -1,0 +1,42 @@
+import Foundation
+
+extension Lint {
+  /// When it is sent, and how long that takes.
+  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    moments(draft, context) + speed(draft)
+  }
+
+  private static func moments(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    var findings: [Finding] = []
+    let isLater = draft.sendAt != nil || draft.recurrence != nil
+    if isLater, draft.options.timeToLive == 0 {
+      let fix = changing(draft) { $0.options.timeToLive = nil }
+      findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))
+    }
+    guard let now = context.now else { return findings }
+    if let rule = draft.recurrence {
+      let start = draft.sendAt ?? now
+      if Recurrence(rule, from: start).first(from: now) == nil {
+        findings.append(finding(.error, "repeat", .repeatNever))
+      } else if start < now {
+        findings.append(finding(.hint, "send_at", .repeatStartPast))
+      }
+    } else if let sendAt = draft.sendAt, sendAt <= now {
+      let fix = changing(draft) { $0.sendAt = nil }
+      let latest = draft.latestStart(due: sendAt)
+      findings.append(
+        latest <= now
+          ? finding(.error, "send_at", .sendAtTooLate, ["limit": Timestamp.text(latest)], fix: fix)
+          : finding(.hint, "send_at", .sendAtPast, fix: fix))
+    }
+    return findings
+  }
+
+  private static func speed(_ draft: PushDraft) -> [Finding] {
+    guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,
+      minutes * 60 > seconds
+    else { return [] }
+    let arguments = ["minutes": String(minutes), "seconds": String(seconds)]
+    return [finding(.warning, "options.spread_minutes", .spreadOutlives, arguments)]
+  }
+}

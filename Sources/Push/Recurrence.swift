@@ -1,0 +1,120 @@
+public import Foundation
+
+/// The moments at which something that repeats happens: a rule, and from when on it holds.
+///
+/// The first is the first that fits the rule at or after the start; the interval counts from there: every second day
+/// that begins on a Tuesday goes on with Thursday. By the clocks of the rule's zone: 09:00 stays 09:00 when they are
+/// changed. A time that never comes (clocks set forward) is the first moment after the gap, one that comes twice is the
+/// first of the two, the 31st of a shorter month is its last day. If a zone leaves a whole day out (Apia, 2011-12-30),
+/// what would have been then is at the first moment of the next.
+public struct Recurrence: Sendable, Hashable {
+  /// The rule.
+  public let rule: RepeatRule
+  /// Nothing happens before.
+  public let start: Date
+  /// The day, the Monday of the week, or the month since year 0, of the first; and the place of its weekday.
+  private let anchor: Int
+  private let place: Int
+
+  /// Looks for the first.
+  public init(_ rule: RepeatRule, from start: Date) {
+    (self.rule, self.start) = (rule, start)
+    func isEarly(_ day: CivilDate) -> Bool { rule.zone.moment(day, second: rule.second) < start }
+    // A day too early at first: of two days that fall on the same moment, the former counts.
+    var day = rule.zone.wall(start).day + -1
+    switch rule.days {
+    case .daily:
+      while isEarly(day) { day = day + 1 }
+      (anchor, place) = (day.number, 0)
+    case .weekly(let weekdays):
+      let places = weekdays.map(\.number)
+      while isEarly(day) || !places.contains(day.weekday) && !places.isEmpty { day = day + 1 }
+      (anchor, place) = (day.number - day.weekday, places.firstIndex(of: day.weekday) ?? 0)
+    case .monthly(let wanted):
+      let (year, month, _) = day.parts
+      var number = year * 12 + month - 1
+      while isEarly(Self.day(wanted, of: number)) { number += 1 }
+      (anchor, place) = (number, 0)
+    }
+  }
+
+  private static func day(_ day: Int, of month: Int) -> CivilDate {
+    let (year, month) = CivilDate.floor(month, 12)
+    return CivilDate(year: year, month: month + 1, day: min(day, CivilDate.days(in: month + 1, of: year)))
+  }
+
+  /// The moment of one, the first is 0; whether the rule still holds is not asked.
+  private func moment(_ index: Int) -> Date {
+    let day: CivilDate
+    switch rule.days {
+    case .daily: day = CivilDate(number: anchor + index * rule.interval)
+    case .weekly(let weekdays):
+      let (week, number) = CivilDate.floor(place + index, max(1, weekdays.count))
+      day = CivilDate(number: anchor + week * 7 * rule.interval + (weekdays.isEmpty ? 0 : weekdays[number].number))
+    case .monthly(let wanted): day = Self.day(wanted, of: anchor + index * rule.interval)
+    }
+    return rule.zone.moment(day, second: rule.second)
+  }
+
+  /// The place of the first at or after `date`, found without going through all before it.
+  private func index(from date: Date) -> Int {
+    let day = rule.zone.wall(date).day
+    var index: Int
+    switch rule.days {
+    case .daily: index = (day.number - anchor) / rule.interval - 3
+    case .weekly(let weekdays):
+      index = ((day.number - anchor) / (7 * rule.interval) - 1) * weekdays.count - place
+    case .monthly:
+      let (year, month, _) = day.parts
+      index = (year * 12 + month - 1 - anchor) / rule.interval - 2
+    }
+    index = max(0, index)
+    while moment(index) < date { index += 1 }
+    return index
+  }
+
+  private func valid(_ index: Int) -> Date? {
+    if let count = rule.count, index >= count { return nil }
+    let moment = moment(index)
+    if let until = rule.until, moment > until { return nil }
+    return moment
+  }
+
+  /// The first at or after a time; nil if it has ended by then.
+  public func first(from date: Date) -> Date? { valid(index(from: date)) }
+
+  /// The first after a time; nil if it has ended by then.
+  public func next(after date: Date) -> Date? {
+    var index = index(from: date)
+    // Two days may share a moment, if the zone leaves one out.
+    while moment(index) <= date { index += 1 }
+    return valid(index)
+  }
+
+  /// The last at or before a time; nil if there is none.
+  public func last(through date: Date) -> Date? {
+    var index = index(from: date)
+    if moment(index) > date { index -= 1 }
+    if let count = rule.count { index = min(index, count - 1) }
+    while index >= 0 {
+      if let moment = valid(index) { return moment }
+      // It ended before: go back to its end.
+      guard let until = rule.until, until >= start else { return nil }
+      index = min(index - 1, self.index(from: until))
+    }
+    return nil
+  }
+
+  /// Those from `from` on and before `to`, in order.
+  ///
+  /// - Parameter limit: how many at most.
+  public func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
+    var found: [Date] = []
+    var next = first(from: from)
+    while let date = next, date < to, found.count < limit {
+      found.append(date)
+      next = self.next(after: date)
+    }
+    return found
+  }
+}

@@ -1,0 +1,158 @@
+public import Foundation
+public import Push
+public import SQLite
+
+extension Schedule {
+  /// Keeps a new schedule, active. With the idempotency answer and the audit line of the same request in one
+  /// transaction.
+  ///
+  /// - Throws: `StoreError.unreadable` for a draft that does not repeat, or never happens: the caller checks that.
+  @discardableResult
+  public static func create(
+    _ database: Database, _ new: NewSchedule, answer: ((Schedule) throws -> IdempotentAnswer)? = nil,
+    audit: NewAuditEntry? = nil, now: Date
+  ) throws -> Schedule {
+    // As the column keeps it: what is computed now and after a restart is the same.
+    let start = Date(milliseconds: (new.draft.sendAt ?? now).milliseconds)
+    let recurrence = new.draft.recurrence.map { Recurrence($0, from: start) }
+    guard let next = recurrence?.first(from: now) else {
+      throw StoreError.unreadable(column: "schedules.draft", value: new.uid)
+    }
+    return try database.transaction {
+      let search = ([new.title, new.body].compactMap { $0 } + new.searchTerms).joined(separator: "\n")
+      try database.run(
+        """
+        INSERT INTO schedules(uid, app_id, environment, draft, title, body, search, state, start_at, next_at, source,
+          created_by, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)
+        """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, search,
+        start, next, new.source, new.createdBy, now)
+      let schedule = try get(database, id: database.lastInsertedID)
+      if let answer { try answer(schedule).keep(database, now: now) }
+      if let audit { try AuditEntry.add(database, audit, now: now) }
+      return schedule
+    }
+  }
+
+  /// Occurrences that are noted one by one when a server was down for very long; of earlier ones only the number.
+  static let notedAtMost = 100
+
+  /// Carries a schedule on: makes the push of the latest occurrence whose time has come, unless it is too late for it,
+  /// notes those before it as missed, and moves on to the next. To be called in one transaction of its own: then a crash
+  /// neither loses an occurrence nor sends it twice.
+  ///
+  /// - Parameter make: the push of an occurrence; its source and schedule are set here.
+  /// - Returns: the push that was made, if any was.
+  public static func carryOn(
+    _ database: Database, id: Int64, now: Date, make: (Schedule, PushDraft, Date) throws -> NewPush
+  ) throws -> PushRecord? {
+    guard let schedule = try find(database, id: id), schedule.state == .active else { return nil }
+    guard let draft = schedule.draft, let recurrence = schedule.recurrence else {
+      try database.run(
+        "UPDATE schedules SET state = 'paused', next_at = NULL, error = ? WHERE id = ?",
+        "The push cannot be read any more; it was written by another version.", id)
+      return nil
+    }
+    let known = try correctClock(database, schedule, now: now)
+    var made: PushRecord?
+    if !known, let from = schedule.nextAt, from <= now, let latest = recurrence.last(through: now), latest >= from {
+      let isLate = draft.latestStart(due: latest) <= now
+      let missed = try note(
+        database, id: id, missed: recurrence, from: from, before: isLate ? latest + 0.001 : latest, now: now)
+      if !isLate, try !isNoted(database, id: id, at: latest) {
+        var new = try make(schedule, draft.occurrence(at: latest), latest)
+        (new.source, new.scheduleID, new.sendAt) = ("schedule", id, latest)
+        let push = try PushRecord.create(database, new, now: now)
+        try database.run(
+          "INSERT INTO schedule_occurrences(schedule_id, at, push_id, noted_at) VALUES (?, ?, ?, ?)", id, latest,
+          push.id, now)
+        made = push
+      }
+      try database.run(
+        "UPDATE schedules SET missed = missed + ?, sent = sent + ? WHERE id = ?", missed, made == nil ? 0 : 1, id)
+    }
+    var next = recurrence.next(after: now)
+    while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
+    try move(database, id: id, to: next, now: now)
+    return made
+  }
+
+  private static func move(_ database: Database, id: Int64, to next: Date?, now: Date) throws {
+    try database.run(
+      """
+      UPDATE schedules SET next_at = ?1, looked_at = ?2, state = iif(?1 IS NULL, 'ended', state),
+        ended_at = iif(?1 IS NULL, ?2, NULL)
+      WHERE id = ?3
+      """, next, now, id)
+  }
+
+  private static func isNoted(_ database: Database, id: Int64, at date: Date) throws -> Bool {
+    try database.int("SELECT count(*) FROM schedule_occurrences WHERE schedule_id = ? AND at = ?", id, date) > 0
+  }
+
+  /// A clock that ran ahead has noted as missed what is still to come: that is taken back. What was sent stays sent.
+  ///
+  /// - Returns: whether that was it.
+  private static func correctClock(_ database: Database, _ schedule: Schedule, now: Date) throws -> Bool {
+    guard let looked = schedule.lookedAt, looked > now.addingTimeInterval(clockSlack) else { return false }
+    let gone = try database.run(
+      "DELETE FROM schedule_occurrences WHERE schedule_id = ? AND at > ? AND push_id IS NULL", schedule.id, now)
+    try database.run("UPDATE schedules SET missed = max(0, missed - ?) WHERE id = ?", gone, schedule.id)
+    return true
+  }
+
+  /// Notes occurrences as missed.
+  ///
+  /// - Returns: how many there were.
+  private static func note(
+    _ database: Database, id: Int64, missed recurrence: Recurrence, from: Date, before end: Date, now: Date
+  ) throws -> Int {
+    var all = 0
+    var latest: [Date] = []
+    var next = recurrence.first(from: from)
+    while let date = next, date < end {
+      if try !isNoted(database, id: id, at: date) {
+        all += 1
+        latest.append(date)
+        if latest.count > notedAtMost { latest.removeFirst() }
+      }
+      next = recurrence.next(after: date)
+    }
+    for date in latest {
+      try database.run(
+        "INSERT INTO schedule_occurrences(schedule_id, at, noted_at) VALUES (?, ?, ?)", id, date, now)
+    }
+    return all
+  }
+
+  /// Lets an active schedule rest.
+  ///
+  /// - Returns: whether it was active.
+  public static func pause(_ database: Database, id: Int64) throws -> Bool {
+    try database.run(
+      "UPDATE schedules SET state = 'paused', next_at = NULL WHERE id = ? AND state = 'active'", id) == 1
+  }
+
+  /// Lets a paused schedule go on with its next occurrence; what fell into the rest is left out. If nothing is to come
+  /// any more, it has ended.
+  ///
+  /// - Returns: whether it was paused.
+  public static func resume(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    let schedule = try get(database, id: id)
+    guard schedule.state == .paused, let recurrence = schedule.recurrence else { return false }
+    try database.run("UPDATE schedules SET state = 'active', error = NULL WHERE id = ?", id)
+    var next = recurrence.first(from: now)
+    while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
+    try move(database, id: id, to: next, now: now)
+    return true
+  }
+
+  /// Ends a schedule for good; pushes that were made of it go on.
+  ///
+  /// - Returns: whether it had not ended before.
+  public static func end(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    try database.run(
+      "UPDATE schedules SET state = 'ended', next_at = NULL, ended_at = ? WHERE id = ? AND state <> 'ended'", now, id)
+      == 1
+  }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+private func date(_ text: String) throws -> Date { try #require(Timestamp.parse(text)) }
+
+private func rule(_ json: JSONValue) throws -> RepeatRule {
+  try #require(try PushDraftTests.read { $0["repeat"] = json }.recurrence)
+}
+
+@Suite("Recurrence: every moment at which something repeats")
+struct RecurrenceTests {
+  /// A line of `Fixtures/recurrence.txt`, which python's zoneinfo wrote (`Fixtures/recurrence.py`).
+  struct Line: Sendable {
+    let rule: RepeatRule
+    let start: Date
+    let expected: [Date]
+    let text: String
+
+    init(_ text: Substring) throws {
+      self.text = String(text)
+      let parts = text.components(separatedBy: " | ")
+      let words = parts[1].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      let days: RepeatRule.Days
+      switch words[0] {
+      case "day": days = .daily
+      case "week": days = .weekly(words[2].split(separator: ",").compactMap { .init(rawValue: String($0)) })
+      default: days = .monthly(day: try #require(Int(words[2])))
+      }
+      rule = RepeatRule(
+        days, interval: try #require(Int(words[1])), minute: try #require(RepeatRule.minute(words[3])),
+        zone: try NamedZone(parts[0]))
+      start = Date(timeIntervalSince1970: try #require(Double(parts[2])))
+      expected = parts[3].split(separator: " ").compactMap { Double($0) }.map(Date.init(timeIntervalSince1970:))
+    }
+  }
+
+  static func lines() throws -> [Line] {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "Fixtures/recurrence.txt")
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(Line.init)
+  }
+
+  @Test("16 zones through gaps, hours that come twice, half hours, and a day that never was: as python says")
+  func oracle() throws {
+    let lines = try Self.lines()
+    #expect(lines.count > 500)
+    for line in lines {
+      let recurrence = Recurrence(line.rule, from: line.start)
+      let found = recurrence.occurrences(from: .distantPast, limit: line.expected.count)
+      #expect(found == line.expected, "\(line.text)")
+    }
+  }
+
+  @Test("asked from any moment, the next, the last and the first agree with the whole row")
+  func places() throws {
+    for line in try Self.lines() where line.expected.count > 4 {
+      let recurrence = Recurrence(line.rule, from: line.start)
+      for (index, moment) in line.expected.enumerated().dropLast() {
+        let next = line.expected[index + 1]
+        #expect(recurrence.first(from: moment) == moment, "\(line.text)")
+        #expect(recurrence.next(after: moment) == next, "\(line.text)")
+        #expect(recurrence.first(from: moment + 1) == next && recurrence.next(after: next - 1) == next, "\(line.text)")
+        #expect(recurrence.last(through: next - 1) == moment, "\(line.text)")
+        #expect(recurrence.last(through: moment) == moment, "\(line.text)")
+      }
+      #expect(recurrence.last(through: line.expected[0] - 1) == nil)
+    }
+  }
+
+  @Test("a clock time keeps its place on the clock for a hundred years; the days follow each other")
+  func longRun() throws {
+    for name in ["Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "UTC"] {
+      let zone = try NamedZone(name)
+      let recurrence = Recurrence(
+        RepeatRule(.daily, minute: 9 * 60, zone: zone), from: try date("2000-01-01T00:00:00Z"))
+      var day = zone.wall(try #require(recurrence.first(from: .distantPast))).day
+      for moment in recurrence.occurrences(from: .distantPast, limit: 36_525).dropFirst() {
+        let wall = zone.wall(moment)
+        #expect(wall.second == 9 * 3600 && wall.day == day + 1, "\(name) \(wall.day.text)")
+        day = wall.day
+      }
+      #expect(day.text == "2099-12-31")
+    }
+  }
+
+  @Test("the 31st is the last day of a shorter month, and the 29th of February comes in leap years only")
+  func monthEnds() throws {
+    let start = try date("2027-12-15T00:00:00Z")
+    func days(_ day: Int, _ interval: Int = 1) -> [String] {
+      Recurrence(RepeatRule(.monthly(day: day), interval: interval, minute: 0, zone: .utc), from: start)
+        .occurrences(from: start, limit: 6).map { NamedZone.utc.wall($0).day.text }
+    }
+    #expect(days(31) == ["2027-12-31", "2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30", "2028-05-31"])
+    #expect(days(30) == ["2027-12-30", "2028-01-30", "2028-02-29", "2028-03-30", "2028-04-30", "2028-05-30"])
+    #expect(days(31, 2) == ["2027-12-31", "2028-02-29", "2028-04-30", "2028-06-30", "2028-08-31", "2028-10-31"])
+    #expect(days(29, 14).last == "2033-10-29")
+    #expect(days(14)[0] == "2028-01-14", "this month's has passed")
+  }
+
+  @Test("it ends after so many, or at a moment that still counts; whichever comes first")
+  func ends() throws {
+    let start = try date("2026-11-21T09:00:00Z")
+    var rule = RepeatRule(.daily, minute: 9 * 60, zone: .utc)
+    rule.count = 3
+    func all(_ rule: RepeatRule) -> [Date] { Recurrence(rule, from: start).occurrences(from: start, limit: 99) }
+    #expect(all(rule) == [start, start + 86_400, start + 2 * 86_400])
+    #expect(Recurrence(rule, from: start).last(through: .distantFuture) == start + 2 * 86_400)
+    rule.until = start + 86_400
+    #expect(all(rule) == [start, start + 86_400], "the last moment counts")
+    rule.until = start + 86_399
+    #expect(all(rule) == [start])
+    #expect(Recurrence(rule, from: start).last(through: .distantFuture) == start)
+    rule.until = start - 1
+    #expect(all(rule) == [] && Recurrence(rule, from: start).last(through: .distantFuture) == nil)
+    (rule.count, rule.until) = (nil, start + 365 * 86_400)
+    #expect(all(rule).count == 99)
+    #expect(Recurrence(rule, from: start).last(through: .distantFuture) == start + 365 * 86_400)
+    rule.count = 5
+    #expect(Recurrence(rule, from: start).next(after: start + 4 * 86_400) == nil)
+    #expect(
+      Recurrence(rule, from: start).occurrences(from: start + 86_400, to: start + 3 * 86_400, limit: 9).count == 2)
+  }
+}
+
+@Suite("Time zones by name")
+struct NamedZoneTests {
+  @Test("every name that is offered is one, and former names are taken")
+  func names() throws {
+    #expect(NamedZone.names.count > 400 && NamedZone.names.first == "UTC")
+    for name in NamedZone.names + ["Asia/Kolkata", "Europe/Kiev", "US/Pacific", "America/Buenos_Aires", "Etc/UTC"] {
+      #expect(try NamedZone(name).name == name)
+    }
+  }
+
+  @Test(
+    "another name is refused, with the one that was probably meant",
+    arguments: [
+      ("Europe/Berln", "Europe/Berlin"), ("berlin", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"),
+      ("America/New York", "America/New_York"), ("Shanghai", "Asia/Shanghai"), ("utc", "UTC"), ("EST", nil),
+      ("GMT+8", nil), ("+08:00", nil), ("Mars/Olympus", nil), ("Europe/../Asia", nil), ("/", nil),
+    ] as [(String, String?)])
+  func refused(name: String, meant: String?) {
+    let problem = #expect(throws: Problem.self) { try NamedZone(name) }
+    expectFilled(problem)
+    #expect(problem?.arguments["suggestion"] == meant)
+  }
+
+  @Test("what the clocks show, and the day's number in the calendar")
+  func wall() throws {
+    let lordHowe = try NamedZone("Australia/Lord_Howe")
+    #expect(lordHowe.text(try date("2026-11-21T13:15:00Z")) == "2026-11-22 00:15")
+    #expect(NamedZone.utc.text(try date("1969-12-31T23:59:59Z")) == "1969-12-31 23:59")
+    #expect(CivilDate(year: 2026, month: 11, day: 21).weekday == 5)
+    for number in stride(from: -800_000, through: 800_000, by: 997) {
+      let (year, month, day) = CivilDate(number: number).parts
+      #expect(CivilDate(year: year, month: month, day: day).number == number)
+    }
+  }
+}
+
+@Suite("Repeat, speed and undo, read from JSON")
+struct PushTimeTests {
+  @Test("what is written is read again")
+  func roundTrip() throws {
+    for json in [
+      ["every": "day", "at": "00:00", "time_zone": "UTC"],
+      ["every": "week", "interval": 2, "weekdays": ["mon", "sun"], "at": "23:59", "time_zone": "Europe/Berlin"],
+      [
+        "every": "month", "day": 31, "at": "09:00", "time_zone": "Asia/Shanghai", "until": "2027-01-01T00:00:00Z",
+        "count": 10,
+      ],
+    ] as [JSONValue] {
+      let draft = try PushDraftTests.read { $0["repeat"] = json }
+      #expect(draft.json["repeat"] == json)
+      #expect(try PushDraft(json: draft.json) == draft)
+    }
+    #expect(try rule(["every": "month", "day": "last", "at": "09:00", "time_zone": "UTC"]).days == .monthly(day: 31))
+    #expect(
+      try rule(["every": "week", "weekdays": ["Fri", "mon", "fri"], "at": "09:00", "time_zone": "UTC"]).days
+        == .weekly([.monday, .friday]))
+    let draft = try PushDraftTests.read { $0["options"] = ["spread_minutes": 30, "undo_seconds": 60] }
+    #expect((draft.options.spreadMinutes, draft.options.undoSeconds) == (30, 60))
+    #expect(try PushDraft(json: draft.json) == draft)
+  }
+
+  @Test("every mistake is said at its place")
+  func mistakes() {
+    let table: [(JSONValue, [String])] = [
+      ([:], ["every field.choose", "at field.required", "time_zone field.required"]),
+      (
+        ["every": "hour", "interval": 0, "at": "9:00", "time_zone": "Berlin", "until": "soon", "count": 0],
+        [
+          "every field.not_a_choice", "interval field.out_of_range", "at repeat.time", "time_zone repeat.zone_similar",
+          "until field.not_a_time", "count field.out_of_range",
+        ]
+      ),
+      (["every": "week", "at": "24:00", "time_zone": "UTC"], ["weekdays repeat.weekdays_missing", "at repeat.time"]),
+      (
+        ["every": "week", "weekdays": ["monday"], "at": "09:00", "time_zone": "UTC"],
+        ["weekdays[0] field.not_a_choice"]
+      ),
+      (["every": "month", "at": "09:60", "time_zone": "UTC"], ["day repeat.day_missing", "at repeat.time"]),
+      (["every": "month", "day": 32, "at": "09:00", "time_zone": "UTC"], ["day field.out_of_range"]),
+      (
+        ["every": "day", "day": 1, "weekdays": ["mon"], "at": "09:00", "time_zone": "UTC"],
+        ["weekdays repeat.weekdays_unused", "day repeat.day_unused"]
+      ),
+      (["every": "day", "at": "09:00", "time_zone": "UTC", "timezone": "x"], ["timezone field.unknown"]),
+    ]
+    for (json, expected) in table {
+      let problems = #expect(throws: Problems.self) { try PushDraftTests.read { $0["repeat"] = json } }
+      #expect(lines(problems) == expected.map { "repeat." + $0 }, "\(json.text())")
+    }
+    let speed = #expect(throws: Problems.self) {
+      try PushDraftTests.read { $0["options"] = ["rate": 5, "spread_minutes": 5, "undo_seconds": 61] }
+    }
+    #expect(lines(speed) == ["options.spread_minutes options.speed_twice", "options.undo_seconds field.out_of_range"])
+    let form = #expect(throws: Problems.self) { try PushDraftTests.read { $0["repeat"] = "daily" } }
+    #expect(lines(form) == ["repeat field.expected"])
+  }
+
+  @Test("late is after the time to live, or after an hour without one")
+  func lateness() throws {
+    let due = try date("2026-12-01T09:00:00Z")
+    func latest(_ options: JSONValue, headers: JSONValue = [:]) throws -> TimeInterval {
+      try PushDraftTests.read {
+        $0["options"] = options
+        $0["apns"] = ["headers": headers]
+      }.latestStart(due: due).timeIntervalSince(due)
+    }
+    #expect(try latest([:]) == 3600 && latest(["time_to_live": 0]) == 3600)
+    #expect(try latest(["time_to_live": 60]) == 60 && latest(["time_to_live": 86_400]) == 86_400)
+    #expect(try latest([:], headers: ["apns-expiration": "1796115601"]) == 1)
+    #expect(try latest([:], headers: ["apns-expiration": "0"]) == 3600)
+  }
+
+  @Test("spread over minutes, the target says the rate")
+  func rate() throws {
+    let draft = try PushDraftTests.read { $0["options"] = ["spread_minutes": 10] }
+    #expect(draft.rate(target: 60_000) == 100 && draft.rate(target: 6) == 0.01 && draft.rate(target: 0) == 1.0 / 600)
+    #expect(try PushDraftTests.read { $0["options"] = ["rate": 7] }.rate(target: 9) == 7)
+    #expect(try PushDraftTests.read { _ in }.rate(target: 9) == nil)
+    let once = try PushDraftTests.read {
+      $0["repeat"] = ["every": "day", "at": "09:00", "time_zone": "UTC"]
+    }.occurrence(at: date("2026-12-01T09:00:00Z"))
+    #expect(once.recurrence == nil && once.json["send_at"] == "2026-12-01T09:00:00Z")
+  }
+}
