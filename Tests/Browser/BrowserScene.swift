@@ -23,7 +23,7 @@ struct BrowserScene: Sendable {
 
   /// Starts both, signs in by the first-start link, and ends both on every path.
   static func run(
-    javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true,
+    javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true, undoSeconds: Int = 0,
     clock: @escaping @Sendable () -> Date = { Date() }, _ body: (BrowserScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signalbox-\(UUID().uuidString)")
@@ -37,6 +37,7 @@ struct BrowserScene: Sendable {
     options.log = Logger(label: "signalbox", level: .error, sink: StreamSink.standardError(.text))
     options.passwordCost = .quickForTests
     options.clock = clock
+    options.undoSeconds = undoSeconds
     let service = try await Service(options)
     let result: Result<Void, any Error>
     do {

@@ -46,7 +46,7 @@ struct APIAnswersTests {
   private static let app = ConsoleScene.bundleID
 
   /// Calls in their order; each operation has one that succeeds and one that does not.
-  private func calls(push: String, certificate: Int64) throws -> [Call] {
+  private func calls(push: String, schedule: String, certificate: Int64) throws -> [Call] {
     let (good, bad) = (try CertificateSamples.p12(days: 20), Array("hello".utf8))
     func upload(_ file: [UInt8], dryRun: Bool = false) -> Multipart {
       Multipart([
@@ -70,6 +70,7 @@ struct APIAnswersTests {
     ]
     let credential = "/apps/{app}/credentials/{environment}"
     let line = Array((device.text() + "\n{}\n").utf8)
+    let one = "/schedules/{id}"
     return [
       Call(.get, "/apps", 200), Call(.get, "/apps", "/apps?limit=0", 422),
       Call(.post, "/apps", 201, json: ["bundle_id": "com.example.new", "name": "New", "alias_rule": "jpush"]),
@@ -116,6 +117,16 @@ struct APIAnswersTests {
       Call(.post, "/pushes/{id}/pause", "/pushes/\(push)/pause", 409),
       Call(.post, "/pushes/{id}/resume", "/pushes/none/resume", 404),
       Call(.post, "/pushes/{id}/retry", "/pushes/\(push)/retry", 409),
+      Call(.get, "/schedules", 200), Call(.get, "/schedules", "/schedules?state=odd", 422),
+      Call(.get, one, "/schedules/\(schedule)", 200), Call(.get, one, "/schedules/none", 404),
+      Call(.get, one + "/occurrences", "/schedules/\(schedule)/occurrences", 200),
+      Call(.get, one + "/occurrences", "/schedules/none/occurrences", 404),
+      Call(.post, one + "/resume", "/schedules/\(schedule)/resume", 409),
+      Call(.post, one + "/pause", "/schedules/\(schedule)/pause", 200),
+      Call(.post, one + "/pause", "/schedules/\(schedule)/pause", 409),
+      Call(.post, one + "/resume", "/schedules/\(schedule)/resume", 200),
+      Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 200),
+      Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 409),
       Call(.get, "/certificates", 200), Call(.get, "/certificates", "/certificates?within=soon", 422),
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
@@ -144,8 +155,11 @@ struct APIAnswersTests {
       }
       let push = try await self.push(scene)
       let certificate = try await CertificateSamples.keep(scene)
+      let draft = PushDraft(
+        app: Self.app, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())
+      let schedule = try await scene.addSchedule(draft).uid
       var met: [OpenAPIDocument.Operation: Set<Bool>] = [:]
-      for call in try calls(push: push, certificate: certificate) {
+      for call in try calls(push: push, schedule: schedule, certificate: certificate) {
         let answer = try await scene.call(
           call.method, call.target, as: .admin, json: call.json, headers: call.headers, body: call.body)
         #expect(answer.status == call.status, "\(call.operation) \(call.target): \(answer.text)")

@@ -62,7 +62,7 @@ struct SchedulePageTests {
       let page = ScenePage(try await ben.get(target))
       #expect(page.text.contains("Sends in 10 days, at 2026-12-01 08:00 UTC") && page.text.contains("Undo"))
       let list = ScenePage(try await ben.get("/pushes"))
-      #expect(list.text.contains("scheduled") && list.text.contains("sends 2026-12-01 08:00 UTC, in 10 days"))
+      #expect(list.text.contains("scheduled") && list.text.contains("sends 2026-12-01 08:00 UTC , in 10 days"))
       #expect(list.forms.contains { $0.attributes["action"] == "\(target)/cancel" })
       var lena = try await scene.signIn(.viewer)
       #expect(

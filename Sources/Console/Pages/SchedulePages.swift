@@ -14,10 +14,14 @@ enum SchedulePages {
     routes.page(.post, "/schedules/undo", role: .admin) { page in try await setUndo(page) }
     routes.page(.get, "/schedules/:uid") { page in try await show(page) }
     routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
-    for change in ScheduleChange.allCases {
-      routes.page(.post, "/schedules/:uid/\(change.rawValue)", role: .operator) { page in
-        try await carryOut(change, page)
-      }
+    routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
+      try await carryOut(.pause, page, flash: "schedule_paused")
+    }
+    routes.page(.post, "/schedules/:uid/resume", role: .operator) { page in
+      try await carryOut(.resume, page, flash: "schedule_resumed")
+    }
+    routes.page(.post, "/schedules/:uid/cancel", role: .operator) { page in
+      try await carryOut(.cancel, page, flash: "schedule_ended")
     }
   }
 
@@ -159,7 +163,9 @@ enum SchedulePages {
     return try page.page("schedules/cancel", .pushes, row.members(page))
   }
 
-  private static func carryOut(_ change: ScheduleChange, _ page: PageContext) async throws -> Response {
+  private static func carryOut(_ change: ScheduleChange, _ page: PageContext, flash done: String) async throws
+    -> Response
+  {
     let uid: String = try page.request.parameter("uid")
     let now = page.now
     let audit = page.audit("schedule.\(change.rawValue)", "schedule \(uid)")
@@ -169,12 +175,6 @@ enum SchedulePages {
       try AuditEntry.add(database, audit, now: now)
       return true
     }
-    let done =
-      switch change {
-      case .pause: "schedule_paused"
-      case .resume: "schedule_resumed"
-      case .cancel: "schedule_ended"
-      }
     return page.redirect(to: "/schedules/\(uid)", flash: isChanged ? done : "schedule_unchanged")
   }
 }

@@ -1,0 +1,81 @@
+import Foundation
+import Push
+import Store
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("When and how")
+  struct SchedulingTests {
+    private func fillForm(_ scene: BrowserScene) async throws {
+      try await scene.open("/phones")
+      try await scene.follow("Send to it", in: scene.phone("Ada's iPhone"))
+      try await scene.heading("Send a push")
+      try await scene.fill("body", "Good morning")
+    }
+
+    @Test("within the undo window a push is taken back, with scripts and without", arguments: [true, false])
+    func undo(javaScript: Bool) async throws {
+      try await BrowserScene.run(javaScript: javaScript, undoSeconds: 60) { scene in
+        try await fillForm(scene)
+        try await scene.press("Review")
+        try await scene.press("Send to 1 device")
+        try await scene.sees("Sends in", in: "//*[contains(@class,'held')]")
+        try await scene.press("Undo")
+        try await scene.sees("Taken back before anything was sent")
+        try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag cancelled']")
+        try await scene.open("/phones")
+        try await scene.browser.wait(for: scene.phone("Ada's iPhone") + "//*[contains(.,'Nothing has arrived.')]")
+      }
+    }
+
+    @Test("a weekly push by forms alone: review with the next times, schedule, pause, end")
+    func weekly() async throws {
+      try await BrowserScene.run(javaScript: false) { scene in
+        try await fillForm(scene)
+        try await scene.choose("when", "repeat")
+        try await scene.select("every", "week")
+        try await scene.choose("weekdays", "mon")
+        try await scene.select("time_zone", "Europe/Berlin")
+        try await scene.press("Review")
+        try await scene.sees("This is needed.", beside: "at")
+        _ = try await scene.browser.run(script: "document.getElementById('at').value = '09:00'")
+        try await scene.press("Review")
+        try await scene.sees("every week on Mon at 09:00, Europe/Berlin")
+        try await scene.sees("09:00 Europe/Berlin (")
+        try await scene.press("Schedule for 1 device")
+        try await scene.sees("It has not been sent yet.")
+        try await scene.press("Pause")
+        try await scene.sees("The schedule rests.")
+        try await scene.follow("End")
+        try await scene.press("End")
+        try await scene.sees("It is never sent again.")
+        try await scene.follow("Edit as new")
+        #expect(try await scene.browser.find("#at").attribute("value") == "09:00")
+      }
+    }
+
+    @Test("with scripts: the browser's own zone is preset, and the next times are shown while one chooses")
+    func live() async throws {
+      try await BrowserScene.run { scene in
+        try await fillForm(scene)
+        let zone =
+          try await scene.browser.run(
+            script: "return Intl.DateTimeFormat().resolvedOptions().timeZone") as? String
+        #expect(try await scene.value("time_zone") == zone)
+        try await scene.choose("when", "repeat")
+        try await scene.select("every", "day")
+        try await scene.select("time_zone", "Asia/Shanghai")
+        _ = try await scene.browser.run(
+          script: """
+            const field = document.getElementById('at');
+            field.value = '09:00';
+            field.dispatchEvent(new Event('input', { bubbles: true }));
+            """)
+        try await scene.sees("09:00 Asia/Shanghai (01:00 UTC)", in: "//*[@data-show='times']")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
+  }
+}
