@@ -30,7 +30,7 @@ extension InBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
+      "/", "/pushes/new", "/pushes", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
       "/certificates", "/phones", "/phones/new", "/account", "/nothing/here",
     ]
 

@@ -57,7 +57,7 @@ struct SchedulePageTests {
         ]
       let review = ScenePage(try await ben.post("/pushes/preview", typed))
       #expect(review.text.contains("in 10 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)"))
-      #expect(review.text.contains("spread over 10 minutes, about 0.003 a second"))
+      #expect(review.text.contains("spread over 10 minutes, about one every 300 seconds"))
       let target = try #require(try await ben.post("/pushes", typed).location)
       let page = ScenePage(try await ben.get(target))
       #expect(page.text.contains("Sends in 10 days, at 2026-12-01 08:00 UTC") && page.text.contains("Undo"))

@@ -48,7 +48,8 @@ extension Texts {
     guard let minutes = draft.options.spreadMinutes else { return nil }
     let spread = self("when.spread_over", count: minutes)
     guard let devices, devices > 0, let rate = draft.rate(target: devices) else { return spread }
-    let shown = rate >= 10 ? Int(rate.rounded()).grouped : String(format: rate >= 0.1 ? "%.1f" : "%.3f", rate)
+    if rate < 0.5 { return self("when.about_pause", count: Int((1 / rate).rounded()), ["spread": spread]) }
+    let shown = rate >= 10 ? Int(rate.rounded()).grouped : String(format: "%.1f", rate)
     return self("when.about_rate", ["spread": spread, "rate": shown])
   }
 }

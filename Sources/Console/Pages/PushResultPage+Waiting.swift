@@ -11,14 +11,14 @@ extension PushResultPage {
     return date.timeIntervalSince(now) > 2 * PushRecord.longestHold
   }
 
-  /// Whether it waits for the end of its undo window.
+  /// Whether it waits for the end of its undo window, or for a time that is as near.
   static func isHeld(_ push: PushRecord, now: Date) -> Bool {
-    push.state == .queued && push.holdUntil != nil && push.waits(now: now) == push.holdUntil
+    push.state == .queued && push.waits(now: now) != nil && !isFarOff(push, now: now)
   }
 
   /// The seconds that are left to take it back.
   static func held(_ push: PushRecord, _ page: PageContext) -> Value {
-    guard isHeld(push, now: page.now), let date = push.holdUntil else { return [] }
+    guard isHeld(push, now: page.now), let date = push.waits(now: page.now) else { return [] }
     let seconds = Int(date.timeIntervalSince(page.now).rounded(.up))
     return [
       [

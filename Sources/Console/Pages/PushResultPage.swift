@@ -75,6 +75,8 @@ enum PushResultPage {
     return [
       "id": .string(push.uid), "title": .string(push.heading(texts)),
       "live": .bool(!progress.isFinal && !isFarOff(push, now: page.now)),
+      // The engine knows nothing yet of one that waits: the page is read anew when its time has come.
+      "followed": .bool(!progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil)),
       "held": held(push, page), "schedule": scheduleLink(schedule, texts),
       "production": .bool(push.environment == .production), "environment": .string(push.environment.word(texts)),
       "state": .string(push.state.rawValue), "state_text": .string(texts(push.stateKey(now: page.now))),
