@@ -4,6 +4,16 @@ public import Push
 public import Store
 
 extension DeliveryEngine {
+  /// Lets the next times follow newer rules for the clocks. If the store cannot be written to at present, what was kept
+  /// holds: delivery must not wait for it.
+  func renewSchedules(now: Date) async {
+    do {
+      try await store.write { try Schedule.renew($0, now: now) }
+    } catch {
+      log.error("next times of schedules not looked over", ["error": "\(error)"])
+    }
+  }
+
   /// Makes the pushes of the schedules whose time has come, each in a transaction of its own, and begins them.
   func lookForOccurrences(now: Date) async throws {
     for id in try await store.read({ try Schedule.due($0, now: now) }) {

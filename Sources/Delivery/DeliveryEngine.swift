@@ -69,7 +69,10 @@ public final class DeliveryEngine: Sendable {
   ///
   /// - Throws: what the store throws while unfinished pushes are looked for.
   public func run() async throws {
-    for push in try await store.read({ try PushRecord.unfinished($0) }) {
+    let now = clock()
+    await renewSchedules(now: now)
+    // One for later is found when its time has come.
+    for push in try await store.read({ try PushRecord.unfinished($0) }) where push.waits(now: now) == nil {
       log.notice("push taken up again", ["push.id": push.uid])
       enqueue(push.id)
     }

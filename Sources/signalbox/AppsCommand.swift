@@ -116,10 +116,12 @@ enum AppsCommand {
       try store.writeSync { database in
         let app = try App.named(values[app], database)
         let belongings = try App.belongings(database, id: app.id)
-        guard values[force] || (belongings.devices == 0 && belongings.pushes == 0) else {
+        guard
+          values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
+        else {
           throw CommandFailure(
-            "\(app.bundleID) has \(belongings.devices) devices and \(belongings.pushes) pushes, which would go with "
-              + "it. Say --force if that is meant.")
+            "\(app.bundleID) has \(belongings.devices) devices, \(belongings.pushes) pushes and "
+              + "\(belongings.schedules) schedules, which would go with it. Say --force if that is meant.")
         }
         try App.delete(database, id: app.id)
         try audit(

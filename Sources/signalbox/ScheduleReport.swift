@@ -32,12 +32,7 @@ struct ScheduleReport {
     ] + times.map { "  \(zone.text($0)) \(zone.name)  (\($0.text))" }
   }
 
-  /// Members of the API's schema `Schedule`.
   var json: JSONValue {
-    [
-      "id": .string(schedule.uid), "state": .string(schedule.state.rawValue), "app": .string(app.bundleID),
-      "environment": .string(schedule.environment.rawValue), "next_at": .optional(schedule.nextAt),
-      "next": .array(times.map { .string($0.text) }),
-    ]
+    SchedulesCommand.json(schedule, app.bundleID, schedule.createdAt)
   }
 }

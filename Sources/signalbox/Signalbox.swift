@@ -12,6 +12,7 @@ enum Signalbox {
     ServeCommand.command,
     SimulateCommand.command,
     SendCommand.command,
+    SchedulesCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
     CertificatesCommand.command,

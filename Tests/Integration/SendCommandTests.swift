@@ -145,6 +145,14 @@ struct SendCommandTests {
       #expect(await send(box, "--broadcast", "--body", "x", "--time", "09:00").code == 64)
       let twice = await send(box, "--broadcast", "--body", "x", "--rate", "5", "--spread-minutes", "5")
       #expect(twice.code == 1 && twice.errors.contains("options.spread_minutes: "))
+      let listed = await box.run("schedules", "list", "--json", now: Date())
+      let uids = listed.json?.array?.compactMap { $0["id"]?.string } ?? []
+      #expect(uids.count == 2 && listed.json?.array?.first?["id"] == json.json?["id"])
+      #expect(await box.run("schedules", "list", now: Date()).output.contains("2100-12-06T08:00:00Z"))
+      for (action, code) in [("resume", 1), ("pause", 0), ("pause", 1), ("resume", 0), ("cancel", 0), ("cancel", 1)] {
+        #expect(await box.run("schedules", action, uids.first ?? "", now: Date()).code == Int32(code), "\(action)")
+      }
+      #expect(await box.run("schedules", "cancel", "none", now: Date()).errors.contains("There is no schedule none"))
       let store = try DataDirectory(box.data).open(now: Date())
       defer { store.close() }
       #expect(try store.readSync { try Schedule.list($0, limit: 10).items.count } == 2)

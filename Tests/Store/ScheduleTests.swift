@@ -203,6 +203,20 @@ struct ScheduleTests {
     }
   }
 
+  @Test("at start the next time follows newer rules for the zone's clocks, neither twice nor left out")
+  func renewed() throws {
+    try withApp { database, app in
+      let schedule = try add(database, app)
+      _ = try carryOn(database, schedule, noon + 3600)
+      let tomorrow = noon + 3600 + Self.day
+      for former in [tomorrow - 3600, tomorrow, tomorrow + 3600] {
+        try database.run("UPDATE schedules SET next_at = ?", former)
+        try Schedule.renew(database, now: noon + 7200)
+        #expect(try Schedule.get(database, id: schedule.id).nextAt == tomorrow)
+      }
+    }
+  }
+
   @Test("an app takes its schedules along")
   func appRemoved() throws {
     try withApp { database, app in

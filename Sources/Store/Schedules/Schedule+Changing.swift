@@ -77,6 +77,19 @@ extension Schedule {
     return made
   }
 
+  /// Computes anew when the active ones are next sent: since that was kept, this program may have got newer rules for
+  /// the clocks of a zone. To be called at start.
+  public static func renew(_ database: Database, now: Date) throws {
+    for schedule in try active(database) {
+      guard let next = schedule.nextAt, next > now, let recurrence = schedule.recurrence,
+        // No zone's clocks were ever changed by more at once, but for days that it left out.
+        let found = recurrence.first(from: next - 3 * 3600), found != next, found > now,
+        try !isNoted(database, id: schedule.id, at: found)
+      else { continue }
+      try database.run("UPDATE schedules SET next_at = ? WHERE id = ?", found, schedule.id)
+    }
+  }
+
   private static func move(_ database: Database, id: Int64, to next: Date?, now: Date) throws {
     try database.run(
       """
