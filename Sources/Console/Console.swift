@@ -24,6 +24,8 @@ public struct Console: Sendable {
     public var passwordCost = PasswordCost.normal
     /// Proxies whose word about the client is believed.
     public var trustedProxies: [AddressRange] = []
+    /// Called when somebody has changed how long things are kept.
+    public var retentionChanged: @Sendable () -> Void = {}
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
 
@@ -96,6 +98,7 @@ public struct Console: Sendable {
     CertificatePages.add(to: &routes)
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
+    RetentionPage.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

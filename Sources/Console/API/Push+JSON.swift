@@ -23,6 +23,7 @@ extension PushRecord {
       "waiting": .integer(Int64(waiting)), "send_at": .optional(sendAt), "repeats": .optional(parent),
       "source": .string(source), "created_by": .string(createdBy), "created_at": .time(createdAt),
       "started_at": .optional(startedAt), "finished_at": .optional(finishedAt),
+      "details_removed_at": .optional(detailsRemovedAt),
     ]
     if let reasons { members["reasons"] = .array(reasons.compactMap(\.json)) }
     return .object(members)
