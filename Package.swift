@@ -53,6 +53,7 @@ let package = Package(
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
     room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite"]),
     room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
+    room("Retention", knows: ["Store", "SQLite", "Push", "Logging"]),
 
     // Faces
     room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
@@ -67,12 +68,14 @@ let package = Package(
       dependencies: [
         "Arguments", "Console", "Simulator", "Delivery", "Providers", "Certificates", "Store", "Push", "HTTPServer",
         "HTTP2", "Mustache", "Logging", "OpenSSL", "SQLite", "Reactor",
+        "Retention",
       ],
       swiftSettings: house),
 
     // What script/bench measures with, beside the program itself
     .executableTarget(
-      name: "signalbox-bench", dependencies: ["HTTP2", "OpenSSL", "Providers", "Push", "Reactor", "SQLite", "Store"],
+      name: "signalbox-bench",
+      dependencies: ["HTTP2", "Logging", "OpenSSL", "Providers", "Push", "Reactor", "Retention", "SQLite", "Store"],
       path: "script/signalbox-bench", swiftSettings: house),
 
     // What the tests of several rooms share
@@ -90,6 +93,7 @@ let package = Package(
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
     tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
+    tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     tests(
       "Console",

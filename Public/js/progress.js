@@ -1,7 +1,7 @@
 // The result page while its push runs: numbers, bars and reasons live, then one reload for the final rows.
 
 import { listen } from './events.js';
-import { fetchPage, reloadWhenIdle, swap } from './page.js';
+import { announce, fetchPage, reloadWhenIdle, swap } from './page.js';
 
 // In threes with a narrow space, as the server writes them: a number must not change its look on its first event.
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f');
@@ -16,23 +16,25 @@ export function followProgress() {
 
 function follow(panel) {
   const url = panel.dataset.progress;
-  const reasons = reasonsFollower();
+  const parts = partsFollower();
   let spoken = 0;
   const stop = listen(url, 'progress', (text) => {
     const news = JSON.parse(text);
     const now = Date.now();
-    // The sentence is a live region: read out at every step, it would never end.
-    const speak = news.finished || now - spoken >= 3000;
-    if (speak) spoken = now;
-    for (const element of document.querySelectorAll('[data-live]')) show(element, news, speak);
+    for (const element of document.querySelectorAll('[data-live]')) show(element, news);
+    // Read out at every step, it would never end.
+    if (news.finished || now - spoken >= 3000) {
+      spoken = now;
+      announce(news.sentence);
+    }
     panel.querySelectorAll('svg.outcome').forEach((svg) => draw(svg, news));
-    if (!news.finished) return reasons(news.reasons ?? [news.failed, news.dead_token, news.skipped, news.waiting]);
+    if (!news.finished) return parts(news);
     stop();
     finish(url);
   }, () => setTimeout(reloadWhenIdle, 5000));
 }
 
-function show(element, news, speak) {
+function show(element, news) {
   const key = element.dataset.live;
   if (key === 'bar') {
     // A push without devices: a bar from 0 to 0 is no bar, and max = 0 reads as 1.
@@ -40,7 +42,6 @@ function show(element, news, speak) {
     element.value = news.target ? news.done : Number(news.finished);
     return;
   }
-  if (key === 'sentence' && !speak) return;
   const text = wording(key, news) ?? fill(element.dataset.text, news);
   if (text === undefined || element.textContent === text) return;
   element.textContent = text;
@@ -78,29 +79,35 @@ function draw(svg, news) {
   svg.replaceChildren(title, ...parts);
 }
 
-// Cause and remedy are the server's words: when the reasons change, its part of the page is
+// Causes, bars and rows are the server's: when there are other reasons, or more answers, those parts of the page are
 // fetched again, one request at a time and three seconds apart.
-function reasonsFollower() {
+function partsFollower() {
   let shown, wanted, busy = false;
   const update = async () => {
-    const region = document.querySelector('[data-reasons]');
-    if (busy || shown === wanted || !region) return;
+    if (busy || shown === wanted) return;
     busy = true;
     shown = wanted;
     try {
-      const fresh = (await fetchPage(location.href)).querySelector('[data-reasons]');
-      if (fresh) swap(region, fresh);
+      const page = await fetchPage(location.href);
+      for (const name of ['data-reasons', 'data-latency']) exchange(`[${name}]`, page);
+      // The first rows come once; afterwards a person reads them.
+      if (!document.querySelector('[data-devices] table')) exchange('[data-devices]', page);
     } catch {
       // The last reload brings them anyhow.
     }
     setTimeout(() => { busy = false; update(); }, 3000);
   };
-  return (reasons) => {
-    wanted = JSON.stringify(reasons);
-    // Nothing has failed yet: the page says so already.
-    if (shown === undefined && reasons.every((one) => !one)) shown = wanted;
+  return (news) => {
+    wanted = JSON.stringify([news.failed, news.dead_token, news.skipped, news.waiting, news.done]);
+    // Nothing has come yet: the page says so already.
+    if (shown === undefined && !news.done && !news.waiting) shown = wanted;
     update();
   };
+}
+
+function exchange(selector, page) {
+  const [region, fresh] = [document.querySelector(selector), page.querySelector(selector)];
+  if (region && fresh) swap(region, fresh);
 }
 
 // Once is enough, unless the page was read before the end was written: then again, later, three

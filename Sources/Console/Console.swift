@@ -26,6 +26,8 @@ public struct Console: Sendable {
     public var trustedProxies: [AddressRange] = []
     /// Seconds for which a push that was sent from the browser is held back, as long as nobody has set it otherwise.
     public var undoSeconds = 0
+    /// Called when somebody has changed how long things are kept.
+    public var retentionChanged: @Sendable () -> Void = {}
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
 
@@ -99,6 +101,7 @@ public struct Console: Sendable {
     CertificatePages.add(to: &routes)
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
+    RetentionPage.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

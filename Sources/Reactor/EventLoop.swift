@@ -84,9 +84,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Starts a loop on a thread of its own.
   ///
-  /// - Parameter name: the thread's name, at most 15 bytes are shown by the system.
+  /// - Parameters:
+  ///   - name: the thread's name, at most 15 bytes are shown by the system.
+  ///   - niceness: by how much the thread stands back behind others where processors are short, 0 to 19.
   /// - Throws: ``SystemError`` if the process has no descriptors left.
-  public init(name: String) throws {
+  public init(name: String, niceness: Int32 = 0) throws {
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard epoll >= 0 else { throw SystemError("epoll_create1") }
     wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -97,7 +99,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
     var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
     guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { throw SystemError("epoll_ctl") }
-    let thread = Thread { self.run() }
+    let thread = Thread {
+      // On Linux this is of the thread, not of the process ("C library/kernel differences", setpriority(2)). That it is
+      // refused cannot be: everybody may stand back.
+      if niceness > 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
+      self.run()
+    }
     thread.name = name
     thread.stackSize = 1 << 20
     thread.start()

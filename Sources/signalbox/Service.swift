@@ -7,6 +7,7 @@ import OpenSSL
 import Providers
 import Push
 import Reactor
+import Retention
 import Simulator
 import Store
 
@@ -32,6 +33,9 @@ final class Service: Sendable {
     var clock: @Sendable () -> Date = { Date() }
   }
 
+  /// A broadcast takes whatever the processors have left; a person who clicks meanwhile goes before it.
+  private static let standsBack: Int32 = 10
+
   /// Where it listens.
   let address: SocketAddress
   /// What to type into a browser.
@@ -45,8 +49,11 @@ final class Service: Sendable {
   private let engine: DeliveryEngine
   private let routes: CredentialRoutes
   private let loop: EventLoop
+  /// What the engine itself does between the answers of store and provider.
+  private let engineLoop: EventLoop
   private let pool: BlockingPool
   private let delivery: Task<Void, any Error>
+  private let trimming: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -59,7 +66,8 @@ final class Service: Sendable {
         "Another signalbox holds \(options.data.path). Stop it, or name another folder with --data.")
     }
     self.store = store
-    loop = try EventLoop(name: "delivery")
+    loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
+    engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pool = BlockingPool(name: "blocking", threads: 2)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
@@ -81,6 +89,8 @@ final class Service: Sendable {
     configuration.passwordCost = options.passwordCost
     configuration.undoSeconds = options.undoSeconds
     configuration.isStrict = options.isStrict
+    let trimmer = Trimmer(store: store, clock: clock, log: log)
+    configuration.retentionChanged = { trimmer.nudge() }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
       log: log)
@@ -88,7 +98,8 @@ final class Service: Sendable {
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     let engine = engine
-    delivery = Task { try await engine.run() }
+    delivery = Task(executorPreference: engineLoop) { try await engine.run() }
+    trimming = Task { await trimmer.run() }
     log.notice("listening", ["address": url])
   }
 
@@ -127,15 +138,18 @@ final class Service: Sendable {
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
     await server.stop(within: limit)
+    trimming.cancel()
     engine.stop()
     if await !hasEnded(delivery, within: limit) {
       engine.interrupt()
       // What is in flight may have its answer yet; what has none by then is sent again at the next start.
       _ = await hasEnded(delivery, within: .seconds(3))
     }
+    await trimming.value
     routes.stop()
     await simulator?.stop()
     loop.stop()
+    engineLoop.stop()
     pool.stop()
     store.close()
     options.data.unlock()

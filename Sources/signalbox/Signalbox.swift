@@ -20,6 +20,7 @@ enum Signalbox {
     CheckCertificatesCommand.command,
     UsersCommand.command,
     TokensCommand.command,
+    RetentionCommand.command,
     BackupCommand.command,
     RestoreCommand.command,
     DoctorCommand.command,

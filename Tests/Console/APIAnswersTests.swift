@@ -140,6 +140,10 @@ struct APIAnswersTests {
       Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
       Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 204),
       Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
+      Call(.get, "/settings/retention", 200),
+      Call(.get, "/settings/retention", "/settings/retention?days=1", 422),
+      Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
+      Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
     ]
   }
 

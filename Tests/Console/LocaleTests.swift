@@ -100,6 +100,9 @@ struct LocaleTests {
       add("apps.remove_", ["devices", "pushes", "credentials", "schedules"], ".\(number)")
     }
     add("apps.", ["unused", "accepted", "refused", "accepted_simulator", "refused_simulator"])
+    add("retention.", RetentionPolicy.fields.map(\.name))
+    add("retention.", RetentionPolicy.fields.map(\.name), "_hint")
+    for number in ["one", "other"] { add("retention.rows.", Trim.Kind.allCases.map(\.rawValue), ".\(number)") }
     add("band.", Expiry.Band.allCases.map(\.rawValue))
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))
     add(

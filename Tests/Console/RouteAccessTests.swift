@@ -34,6 +34,7 @@ struct RouteAccessTests {
     ("GET /phones/ca.pem", .viewer), ("POST /phones", .operator), ("POST /phones/faults", .operator),
     ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
     ("GET /account", .viewer), ("POST /account/password", .viewer), ("POST /account/sessions/end", .viewer),
+    ("GET /settings/retention", .admin), ("POST /settings/retention", .admin),
     ("POST /account/tokens", .admin), ("POST /account/tokens/:id/revoke", .admin),
   ]
 

@@ -76,8 +76,10 @@ func plan(_ database: Database, _ query: (sql: String, arguments: [SQLiteValue])
 
 /// Steps that would look at every row of a table, or sort or build a table of unknown size.
 func slowSteps(_ plan: [String]) -> [String] {
-  plan.filter { step in
-    (step.hasPrefix("SCAN") && step != "SCAN m" && !step.contains("SUBQUERY")) || step.hasPrefix("MATERIALIZE")
+  let bounded = plan.filter { $0.hasPrefix("CO-ROUTINE") }.map { "SCAN " + $0.dropFirst("CO-ROUTINE ".count) }
+  return plan.filter { step in
+    (step.hasPrefix("SCAN") && step != "SCAN m" && !bounded.contains(step) && !step.contains("SUBQUERY"))
+      || step.hasPrefix("MATERIALIZE")
       || step.contains("AUTOMATIC")
   }
 }

@@ -90,3 +90,62 @@ table() {
     }' "$rows"
   echo "Ratios: Signalbox's median divided by the peer's (in brackets, those of the single rounds)."
 }
+
+# large_database DIRECTORY DEVICES: with one app and so many devices, a third and a fifth of them with a tag, made in
+# bulk: an import of ten million takes minutes.
+large_database() {
+  rm -rf "$1"
+  "$signalbox" apps add com.example.app --name "Example" --data "$1" >/dev/null
+  "$bench" devices "$1/signalbox.sqlite" "$2" >&2
+}
+
+# bind_receiver DIRECTORY: pushes of the app go to the local server.
+bind_receiver() {
+  openssl ecparam -genkey -name prime256v1 -noout | openssl pkcs8 -topk8 -nocrypt -out "$folder/AuthKey_ABC123DEFG.p8"
+  "$signalbox" certificates add "$folder/AuthKey_ABC123DEFG.p8" --team-id DEF123GHIJ --app com.example.app \
+    --use-for production --endpoint "localhost:$port" --trust "$folder/ca.pem" --data "$1" >/dev/null
+}
+
+# start_console DIRECTORY: then $serve is its process, $base its address, $cookie a session of an administrator, $token
+# one of the API.
+start_console() {
+  local hash now
+  # Without the pipe that keeps the local server: it ends when nobody holds that any more.
+  "$signalbox" serve --data "$1" --listen 127.0.0.1:0 --log-level error >"$folder/serve.log" 2>&1 7>&- &
+  serve=$!
+  started+=("$serve")
+  wait_for "$folder/serve.log" 'Signalbox .* at http' "$serve"
+  base=http://127.0.0.1:$(sed -n 's/.*at http:.*:\([0-9]*\)$/\1/p' "$folder/serve.log" | head -n 1)
+  "$signalbox" users add lin@example.com --role admin --data "$1" >/dev/null 2>&1
+  token=$("$signalbox" tokens add bench --role admin --data "$1" 2>/dev/null)
+  cookie=$(head -c 24 /dev/urandom | base64 -w0 | tr '+/' '-_')
+  hash=$(printf %s "$cookie" | sha256sum | cut -c1-64)
+  now=$(date +%s)000
+  sqlite3 "$1/signalbox.sqlite" ".timeout 5000" "INSERT INTO sessions
+    (id_hash, user_id, csrf, created_at, seen_at, expires_at)
+    SELECT x'$hash', id, 'csrf-bench-0000000000000', $now, $now, $now + 86400000 FROM users WHERE name = 'lin@example.com'"
+}
+
+# broadcast_once TITLE [RATE]: a push to everybody; then $uid is its id.
+broadcast_once() {
+  uid=$(curl -sSf -H "Authorization: Bearer $token" -H 'Content-Type: application/json' --data \
+    "{\"app\":\"com.example.app\",\"environment\":\"production\",\"platforms\":[\"ios\"],\"audience\":\"all\",
+      \"options\":{${2:+\"rate\":$2}},\"notification\":{\"title\":\"$1\",\"body\":\"$(printf '%0120d' 0)\"}}" \
+    -o /dev/null -w '%header{location}' "$base/api/v1/pushes")
+  uid=${uid##*/}
+  [ -n "$uid" ] || { echo "script/bench: no push was made" >&2; return 1; }
+}
+
+# push_state UID
+push_state() {
+  curl -sSf -H "Authorization: Bearer $token" "$base/api/v1/pushes/$1" | sed 's/.*"state":"\([a-z]*\)".*/\1/'
+}
+
+# wait_for_push UID: until it is over.
+wait_for_push() {
+  while true; do
+    case $(push_state "$1") in finished | cancelled | failed) return 0 ;; esac
+    kill -0 "$serve" 2>/dev/null || { cat "$folder/serve.log" >&2; return 1; }
+    read -rt 0.3 <> <(:) || true
+  done
+}

@@ -13,6 +13,7 @@ enum API {
     PushesAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
+    RetentionAPI.add(to: &routes)
   }
 }
 

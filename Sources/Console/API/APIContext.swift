@@ -47,10 +47,15 @@ struct APIContext: Sendable {
   }
 
   /// A page of a list.
-  static func answer<Item>(_ page: Page<Item>, _ json: (Item) throws -> JSONValue) rethrows -> Response {
-    answer([
-      "items": .array(try page.items.map(json)), "next": page.next.map { JSONValue.string($0) } ?? .null,
-    ])
+  ///
+  /// - Parameter also: what is said of the whole list.
+  static func answer<Item>(
+    _ page: Page<Item>, also members: [String: JSONValue] = [:], _ json: (Item) throws -> JSONValue
+  ) rethrows -> Response {
+    var members = members
+    members["items"] = .array(try page.items.map(json))
+    members["next"] = .optional(page.next)
+    return answer(.object(members))
   }
 
   /// The answer to what is gone.

@@ -55,7 +55,7 @@ extension StoreError {
   var status: Status? {
     switch self {
     case .notFound: .notFound
-    case .taken, .inUse: .conflict
+    case .taken, .inUse, .detailsRemoved: .conflict
     case .badCursor: .unprocessableContent
     case .unreadable, .outOfOrder: nil
     }

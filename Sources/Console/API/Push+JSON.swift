@@ -27,6 +27,7 @@ extension PushRecord {
       "hold_until": .optional(holdUntil), "schedule": .optional(schedule), "repeats": .optional(parent),
       "source": .string(source), "created_by": .string(createdBy), "created_at": .time(createdAt),
       "started_at": .optional(startedAt), "finished_at": .optional(finishedAt),
+      "details_removed_at": .optional(detailsRemovedAt),
     ]
     if let reasons { members["reasons"] = .array(reasons.compactMap(\.json)) }
     return .object(members)

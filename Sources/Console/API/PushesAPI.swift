@@ -75,7 +75,7 @@ enum PushesAPI {
       let push = try find(database, call)
       return (push, try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit))
     }
-    return APIContext.answer(page) { $0.json(push) }
+    return APIContext.answer(page, also: ["details_removed_at": .optional(push.detailsRemovedAt)]) { $0.json(push) }
   }
 
   // MARK: Live

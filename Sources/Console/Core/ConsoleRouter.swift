@@ -132,6 +132,8 @@ struct ConsoleRouter {
       // An address that somebody edited; a row that somebody else took into use meanwhile.
       case .badCursor: return try context.errorPage(PageError(.badRequest, "refused"))
       case .taken, .inUse: return try context.errorPage(PageError(.conflict, "refused"))
+      case .detailsRemoved(_, let date):
+        return try context.errorPage(PageError(.conflict, "details_removed", ["date": date.dayText]))
       case .unreadable, .outOfOrder: throw error
       }
     } catch let error as HTTPError where error.status == .notFound {

@@ -15,7 +15,10 @@ enum DeliveryPage {
         try Credential.find(database, app: push.appID, provider: .apns, environment: push.environment)
       )
     }
-    guard let item = found.0 else { throw PageError.notFound("delivery", list: "/pushes") }
+    guard let item = found.0 else {
+      if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
+      throw PageError.notFound("delivery", list: "/pushes")
+    }
     return try page.page("deliveries/show", .pushes, members(push, item, found.1, page))
   }
 

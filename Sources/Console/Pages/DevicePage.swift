@@ -15,6 +15,7 @@ enum DevicePage {
     let app: App
     let events: [DeviceEvent]
     let deliveries: [Delivery.WithPush]
+    let retention: RetentionPolicy
 
     init(_ database: Database, _ id: Int64) throws {
       guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
@@ -22,6 +23,7 @@ enum DevicePage {
       app = try App.get(database, id: device.appID)
       events = try DeviceEvent.all(database, device: id)
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
+      retention = try RetentionPolicy.find(database)
     }
   }
 
@@ -55,6 +57,9 @@ enum DevicePage {
         "any_deliveries": .bool(!facts.deliveries.isEmpty),
         "pushes_text": .string(
           facts.deliveries.isEmpty ? "" : texts("devices.pushes_text", count: facts.deliveries.count)),
+        "kept_text": .string(
+          facts.retention.deliveries == 0
+            ? "" : texts("retention.device_kept_for", count: facts.retention.deliveries)),
         "deliveries": .list(facts.deliveries.map { delivery($0, texts) }),
         "events": .list(facts.events.map { DeviceEventWords($0, texts).value }),
         "facts": .list(about(facts, texts)), "form": form.value(fields), "errors": errors.value(fields),

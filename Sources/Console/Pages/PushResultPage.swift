@@ -19,6 +19,7 @@ enum PushResultPage {
     let progress: PushProgress
     let retry: PushRepeat
     let schedule: Schedule?
+    let detailsGone: String
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -33,7 +34,8 @@ enum PushResultPage {
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id),
-        schedule: try push.scheduleID.flatMap { try Schedule.find(database, id: $0) })
+        schedule: try push.scheduleID.flatMap { try Schedule.find(database, id: $0) },
+        detailsGone: try detailsGone(database, push, page.texts))
     }
     var members = head(push, facts.progress, facts.schedule, page)
     members.merge(actions(push, facts, page)) { $1 }
@@ -45,21 +47,30 @@ enum PushResultPage {
     return try page.page("pushes/show", .pushes, members)
   }
 
+  /// Since when its details are gone, and what that means; empty if they are there.
+  private static func detailsGone(_ database: Database, _ push: PushRecord, _ texts: Texts) throws -> String {
+    guard let date = push.detailsRemovedAt else { return "" }
+    let days = try RetentionPolicy.find(database).deliveries
+    let why = days == 0 ? "" : " " + texts("retention.kept_for", count: days)
+    return texts("retention.details_gone", ["date": date.dayText]) + why
+  }
+
   /// What can be done with it, and what a retry would leave out.
   private static func actions(_ push: PushRecord, _ facts: Facts, _ page: PageContext) -> [String: Value] {
     let (texts, progress, retry) = (page.texts, facts.progress, facts.retry)
     let may = page.may(.operator)
     let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let excluded = retry.excluded.map { "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)"))" }
+    let isRetried = progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil
     return [
       "can_cancel": .bool(!push.state.isOver && may && !isHeld(push, now: page.now)),
       "cancel_text": .string(texts(isUndo ? "push.undo" : "push.cancel")),
       "can_pause": .bool([.queued, .sending].contains(push.state) && may),
       "can_resume": .bool(push.state == .paused && may),
-      "can_retry": .bool(progress.isFinal && retry.devices > 0 && may),
+      "can_retry": .bool(isRetried && may),
       "retry_text": .string(texts("push.retry", count: retry.devices)),
       "retry_note": .string(
-        progress.isFinal && retry.devices > 0 && !excluded.isEmpty
+        isRetried && !excluded.isEmpty
           ? texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")]) : ""),
     ]
   }
@@ -110,7 +121,8 @@ enum PushResultPage {
         "csv": .string("/pushes/\(push.uid)/deliveries.csv\(export)"),
         "json": .string("/pushes/\(push.uid)/deliveries.json\(export)"),
       ],
-      "any_deliveries": .bool(!facts.deliveries.items.isEmpty),
+      "details_gone": .string(facts.detailsGone),
+      "any_deliveries": .bool(!facts.deliveries.items.isEmpty || facts.deliveries.next != nil),
       "deliveries": .list(facts.deliveries.items.map { row($0, push, texts) }),
       "page_text": .string(texts("push.shown", count: facts.deliveries.items.count)),
       "previous": Value(pager.previous), "next": Value(pager.next(facts.deliveries.next)),

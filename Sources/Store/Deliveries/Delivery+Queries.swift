@@ -39,6 +39,10 @@ extension Delivery {
     public let count: Int
   }
 
+  /// How many rows one page looks through at most for the accepted ones among those that were not; it may so have fewer
+  /// items than asked for, and the next page goes on behind them.
+  static let lookedThrough = 50_000
+
   /// A page of a push's deliveries, by device.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
@@ -53,7 +57,14 @@ extension Delivery {
     let found = try database.fetchAll(sql, arguments: arguments) { row in
       try Delivery(row)
     }
-    let page = Page(found, limit: limit, key: \.deviceID)
+    var page = Page(found, limit: limit, key: \.deviceID)
+    if filter.looksThroughAll, found.count <= limit {
+      let last = try database.fetchOne(
+        "SELECT device_id FROM deliveries WHERE push_id = ? AND device_id > ? ORDER BY device_id LIMIT 1 OFFSET ?",
+        push, after, lookedThrough - 1
+      ) { $0.int64(0) }
+      page = Page(items: found, next: last.map { String($0) })
+    }
     return try page.map { delivery in
       let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", delivery.deviceID) {
         try Device($0)
@@ -103,73 +114,5 @@ extension Delivery {
     }
   }
 
-  private static let reasons = "LEFT JOIN reasons r ON r.id = x.reason_id"
-
-  /// Nil: nothing can fit.
-  static func query(
-    _ database: Database, _ push: Int64, _ filter: DeliveryFilter, after: Int64, limit: Int
-  ) throws -> (sql: String, arguments: [SQLiteValue])? {
-    var conditions: [String] = []
-    var values: [SQLiteValue] = []
-    if let reason = filter.reason {
-      guard let id = try Reasons.find(database, reason) else { return nil }
-      conditions.append("x.reason_id = ?")
-      values.append(.integer(id))
-    }
-    if !filter.search.isEmpty {
-      if let outcome = filter.outcome {
-        conditions.append("x.outcome = ?")
-        values.append(.integer(Int64(outcome.rawValue)))
-      }
-      let ids = try devices(database, filter.search)
-      guard !ids.isEmpty else { return nil }
-      let condition = conditions.map { " AND " + $0 }.joined()
-      return (
-        """
-        SELECT \(columns) FROM deliveries x \(reasons)
-        WHERE x.push_id = ? AND x.device_id IN \(placeholders(ids.count)) AND x.device_id > ?\(condition)
-        ORDER BY x.device_id LIMIT \(limit)
-        """, [.integer(push)] + ids.map { .integer($0) } + [.integer(after)] + values
-      )
-    }
-    var outcomes = filter.outcome.map { [$0] } ?? []
-    if filter.reason != nil, outcomes.isEmpty { outcomes = OutcomeKind.allCases.filter { $0 != .accepted } }
-    if outcomes.isEmpty || outcomes == [.accepted] {
-      if !outcomes.isEmpty { conditions.append("x.outcome = 1") }
-      let condition = conditions.map { " AND " + $0 }.joined()
-      return (
-        """
-        SELECT \(columns) FROM deliveries x \(reasons) WHERE x.push_id = ? AND x.device_id > ?\(condition)
-        ORDER BY x.device_id LIMIT \(limit)
-        """, [.integer(push), .integer(after)] + values
-      )
-    }
-    // One arm for each outcome, each in order by the index of what was not accepted, merged.
-    let condition = conditions.map { " AND " + $0 }.joined()
-    let arm = """
-      SELECT \(columns) FROM deliveries x INDEXED BY deliveries_trouble \(reasons)
-      WHERE x.push_id = ? AND x.outcome = ? AND x.outcome <> 1 AND x.device_id > ?\(condition)
-      """
-    return (
-      outcomes.map { _ in arm }.joined(separator: " UNION ALL ") + " ORDER BY 2 LIMIT \(limit)",
-      outcomes.flatMap { [.integer(push), .integer(Int64($0.rawValue)), .integer(after)] + values }
-    )
-  }
-
-  private static func devices(_ database: Database, _ search: [DeliveryFilter.Search]) throws -> [Int64] {
-    // A search that finds more than this is none.
-    let limit = 10_000
-    var ids: Set<Int64> = []
-    for search in search {
-      let source: DeviceSource =
-        switch search {
-        case .alias(let alias): .alias([alias], app: nil, DeviceSource.Range())
-        case .registrationID(let id): .registrationID([id], app: nil, DeviceSource.Range())
-        case .token(let prefix): .token(prefix: prefix, DeviceSource.Range())
-        }
-      try ids.formUnion(
-        database.fetchAll("SELECT id FROM (\(source.sql)) LIMIT \(limit)", arguments: source.arguments) { $0.int64(0) })
-    }
-    return ids.sorted()
-  }
+  static let reasons = "LEFT JOIN reasons r ON r.id = x.reason_id"
 }

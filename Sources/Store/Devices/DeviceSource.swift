@@ -92,14 +92,22 @@ struct DeviceSource {
 
   /// Devices whose token begins so.
   static func token(prefix: [UInt8], _ range: Range) -> DeviceSource {
+    let (sql, arguments) = unordered(tokenPrefix: prefix)
+    return DeviceSource(
+      arms: [sql + " AND +id > ? AND +id <= ?"],
+      arguments + [.integer(range.after), .integer(range.upTo)], range)
+  }
+
+  /// The query for devices whose token begins so, in the order of the tokens: for a few of very many.
+  static func unordered(tokenPrefix prefix: [UInt8]) -> (sql: String, arguments: [SQLiteValue]) {
     // The first value above all that begin so: the prefix counted up by one, trailing 0xff cut off.
     var above = prefix
     while above.last == 0xff { above.removeLast() }
     if let last = above.popLast() { above.append(last + 1) }
-    let limit = above.isEmpty ? "" : " AND token < ?"
-    return DeviceSource(
-      arms: ["SELECT id FROM devices INDEXED BY devices_token WHERE token >= ?\(limit) AND +id > ? AND +id <= ?"],
-      [.blob(prefix)] + (above.isEmpty ? [] : [.blob(above)]) + [.integer(range.after), .integer(range.upTo)], range)
+    return (
+      "SELECT id FROM devices INDEXED BY devices_token WHERE token >= ?\(above.isEmpty ? "" : " AND token < ?")",
+      [.blob(prefix)] + (above.isEmpty ? [] : [.blob(above)])
+    )
   }
 
   /// Devices of a push with one of these outcomes, none of them `accepted`, and not for one of these reasons.

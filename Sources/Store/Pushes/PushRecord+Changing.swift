@@ -9,12 +9,16 @@ extension PushRecord {
   /// - Parameters:
   ///   - answer: makes the answer that a repeat of the request gets; it is given the push.
   ///   - audit: who asked for it, from where.
+  /// - Throws: `StoreError.detailsRemoved` for a repeat of a push of which nobody knows any more whom it did not reach.
   @discardableResult
   public static func create(
     _ database: Database, _ new: NewPush, answer: ((PushRecord) throws -> IdempotentAnswer)? = nil,
     audit: NewAuditEntry? = nil, now: Date
   ) throws -> PushRecord {
     try database.transaction {
+      if let parent = try new.parentID.flatMap({ try find(database, id: $0) }), let date = parent.detailsRemovedAt {
+        throw StoreError.detailsRemoved(push: parent.uid, at: date)
+      }
       let search = ([new.title, new.body].compactMap { $0 } + new.searchTerms).joined(separator: "\n")
       try database.run(
         """

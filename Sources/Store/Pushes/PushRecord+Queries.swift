@@ -43,39 +43,6 @@ extension PushRecord {
     ) { $0.int64(0) }
   }
 
-  /// A page of the pushes that fit, newest first.
-  ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
-  /// - Throws: `StoreError.badCursor`.
-  public static func list(
-    _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int
-  ) throws -> Page<PushRecord> {
-    var conditions = ["p.id < ?"]
-    var arguments: [any SQLiteBindable] = [try position(cursor) ?? .max]
-    func add(_ condition: String, _ value: (any SQLiteBindable)?) {
-      guard let value else { return }
-      conditions.append(condition)
-      arguments.append(value)
-    }
-    add("p.app_id = ?", filter.app)
-    add("p.environment = ?", filter.environment?.rawValue)
-    add("p.source = ?", filter.source)
-    add("p.created_at >= ?", filter.from)
-    add("p.created_at < ?", filter.before)
-    add("p.parent_id = ?", filter.parent)
-    add("p.schedule_id = ?", filter.schedule)
-    add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
-    if !filter.states.isEmpty {
-      conditions.append("p.state IN \(placeholders(filter.states.count))")
-      arguments += filter.states.map { $0.rawValue as any SQLiteBindable }
-    }
-    let found = try database.fetchAll(
-      "SELECT \(columns) FROM pushes p WHERE \(conditions.joined(separator: " AND ")) ORDER BY p.id DESC LIMIT ?",
-      arguments: arguments + [limit + 1]
-    ) { try PushRecord($0) }
-    return Page(found, limit: limit, key: \.id)
-  }
-
   /// How many devices of each platform it is for.
   public static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
     var targets: [Platform: Int] = [:]
@@ -118,9 +85,4 @@ extension PushRecord {
           accepted: row.int(2), failed: row.int(3), deadToken: row.int(4), skipped: row.int(5), unknown: row.int(6)))
     }
   }
-}
-
-/// Text as LIKE takes it literally, with `\` as the escape.
-func escaped(_ text: String) -> String {
-  text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
 }

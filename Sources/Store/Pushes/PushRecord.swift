@@ -67,13 +67,17 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     return [sendAt, hold].compactMap { $0 }.filter { $0 > now }.max()
   }
 
+  /// Since when what it did on each device is being removed, or was; the counts remain. Nil: it is all there.
+  public let detailsRemovedAt: Date?
+
   /// How many devices of the audience have no outcome yet; nil: not counted yet.
   public var pending: Int? { target.map { max(0, $0 - counts.total) } }
 
   static let columns = """
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
-    p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id
+    p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
+    p.details_removed_at
     """
 
   init(_ row: borrowing Row) throws {
@@ -103,5 +107,6 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     handedOut = row.int64(26)
     holdUntil = row.optionalDate(27)
     scheduleID = row.optionalInt64(28)
+    detailsRemovedAt = row.optionalDate(29)
   }
 }

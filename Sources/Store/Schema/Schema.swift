@@ -13,5 +13,9 @@ public enum Schema {
   /// All steps, oldest first.
   public static let migrator = Migrator(
     applicationID: applicationID,
-    [apps, certificates, devices, pushes, people, phones, waiting, schedules])
+    [
+      apps, certificates, devices, pushes, people, phones, waiting,
+      schedules,
+      retention,
+    ])
 }
