@@ -18,7 +18,7 @@ extension TrackedCertificate {
       details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
     let id = database.lastInsertedID
     // The seal names the row, and only now is its number known.
-    let sealed = try sealer.seal(material, associatedData: place("certificates", id))
+    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
     try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
     return try get(database, id: id)
   }
@@ -119,6 +119,16 @@ extension TrackedCertificate {
       let by = uses.map { "\($0.bundleID) (\($0.provider.rawValue), \($0.environment.rawValue))" }
       throw StoreError.inUse(noun: "certificate", by: by)
     }
+    // What it replaced is replaced by its own successor now; without one it wakes up.
+    try database.run(
+      """
+      UPDATE certificates SET replaced_by = (SELECT replaced_by FROM certificates WHERE id = ?1) WHERE replaced_by = ?1
+      """, id)
+    try database.run(
+      """
+      UPDATE certificates SET replaced_at = NULL, kept_until = NULL, moved = '[]'
+      WHERE kept_until IS NOT NULL AND replaced_by IS NULL
+      """)
     return try database.run("DELETE FROM certificates WHERE id = ?", id) > 0
   }
 }
