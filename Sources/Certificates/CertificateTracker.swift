@@ -103,8 +103,10 @@ public enum CertificateTracker {
   /// How long everything lasts that is kept, in one report.
   ///
   /// A row that cannot be understood is named in it: what is broken must never look fine.
+  ///
+  /// - Parameter sealer: tells what does not open; nil: nobody looks.
   public static func report(
-    _ database: Database, now: Date, within days: Int = Expiry.warningDays
+    _ database: Database, sealer: (any Sealer)? = nil, now: Date, within days: Int = Expiry.warningDays
   ) throws -> ExpiryReport {
     let uses = try TrackedCertificate.uses(database)
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
@@ -126,6 +128,19 @@ public enum CertificateTracker {
           environments: details.environments, serial: details.serial, sha256: details.sha256,
           notBefore: details.notBefore, notAfter: details.notAfter))
     }
-    return ExpiryReport(items, unreadable: unreadable, now: now, within: days)
+    let closed = try sealer.map { try Self.closed(database, uses, $0) } ?? []
+    return ExpiryReport(items, unreadable: unreadable, closed: closed, now: now, within: days)
+  }
+
+  /// What pushes are sent with, or could be, and whose key does not open.
+  private static func closed(
+    _ database: Database, _ uses: [Int64: [TrackedCertificate.Use]], _ sealer: any Sealer
+  ) throws -> [ExpiryReport.Unreadable] {
+    let ids = try Sealing.closed(database, in: "certificates", sealer)
+    guard !ids.isEmpty else { return [] }
+    let reason = ClosedReason(try Sealing.state(database, sealer))
+    return try TrackedCertificate.all(database)
+      .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
+      .map { ExpiryReport.Unreadable(name: $0.details.name, reason: reason.problem.text) }
   }
 }

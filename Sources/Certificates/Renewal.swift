@@ -19,6 +19,9 @@ public struct Renewal: Sendable {
   /// What there is to know, the gravest first.
   public let findings: [RenewalFinding]
 
+  /// Whether it is the very file that is kept, whose key no longer opens: then it is put back where it was.
+  public let isRefill: Bool
+
   private let labels: CertificateTracker.Labels
 
   /// Whether it cannot be put in place.
@@ -47,12 +50,13 @@ public struct Renewal: Sendable {
     self.file = try KeyFinder.joined(database, file, sealer: sealer).file
     details = try CertificateTracker.details(self.file, labels)
     let hasKey = self.file.privateKey != nil
+    let isSame = details.sha256 != nil && details.sha256 == old.details.sha256
+    isRefill = try isSame && hasKey && Sealing.closed(database, in: "certificates", sealer).contains(id)
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
-    findings =
-      RenewalCheck(
-        old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now
-      ).findings
+    let check = RenewalCheck(
+      old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
+    findings = isRefill ? [RenewalFinding(.fine, .refill)] : check.findings
   }
 
   /// What a switch did.
@@ -72,6 +76,10 @@ public struct Renewal: Sendable {
     _ database: Database, sealer: any Sealer, by user: String, now: Date
   ) throws -> Switched {
     if isStopped { throw Problems(stops) }
+    if isRefill {
+      try TrackedCertificate.refill(database, id: old.id, material: material, sealer: sealer, now: now)
+      return Switched(successor: old, moved: [], audited: ["refilled": true, "sha256": .optional(details.sha256)])
+    }
     let successor =
       try known ?? CertificateTracker.keep(database, file, labels, sealer: sealer, by: user, now: now)
     let moved = try TrackedCertificate.replace(database, id: old.id, by: successor.id, now: now)
@@ -91,7 +99,9 @@ public struct Renewal: Sendable {
   public func content(original: Data) -> [UInt8] {
     let pem = ([file.certificate].compactMap(\.self) + file.otherCertificates).map(\.pem).joined()
     let text = pem + String(decoding: material, as: UTF8.self)
-    let data = file.profile == nil ? Data(text.utf8) : original
+    // A .p12 is kept without its password; what is no certificate and no .p8 is not encrypted as a whole.
+    let isPEM = file.certificate != nil || file.kind == .apnsKey
+    let data = isPEM ? Data(text.utf8) : original
     let members: JSONValue = [
       "file": .string(data.base64EncodedString()), "name": .string(labels.fileName),
       "key_id": .optional(labels.keyID), "team_id": .optional(labels.teamID),

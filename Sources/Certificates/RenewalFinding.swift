@@ -44,12 +44,14 @@ public enum RenewalMessage: String, MessageSet {
   case topicKept = "renewal.topic_kept"
   case longer = "renewal.longer"
   case forever = "renewal.forever"
+  case refill = "renewal.refill"
 
   /// The English sentence.
   public var english: String {
     switch self {
     case .sameFile: "This is the same file as the one it should replace. Upload the new one."
-    case .kind: "It is another kind of thing ({new}) than the one it should replace ({old}). Keep it as a file of its own."
+    case .kind:
+      "It is another kind of thing ({new}) than the one it should replace ({old}). Keep it as a file of its own."
     case .toKey:
       "A key (.p8) takes the place of a certificate: it does not expire, sends to every topic of its team, and signs a "
         + "token for each connection. Device tokens stay as they are."
@@ -79,6 +81,7 @@ public enum RenewalMessage: String, MessageSet {
     case .topicKept: "Same topic, same team: nobody is left out."
     case .longer: "It ends on {date}: {days} days later than the old one."
     case .forever: "It does not expire."
+    case .refill: "This is the file that is kept here, whose key no longer opens: the key is put back, nothing else."
     }
   }
 }

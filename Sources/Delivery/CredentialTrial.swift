@@ -45,7 +45,8 @@ public struct CredentialTrial: Sendable {
 
   /// Not stored for later, not seen by anybody, and for nobody.
   var request: APNsRequest {
-    let type: PushType = topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
+    let type: PushType =
+      topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
     return APNsRequest(
       headers: [
         ("apns-topic", topic), ("apns-push-type", type.rawValue), ("apns-priority", type == .voip ? "10" : "5"),
@@ -81,7 +82,8 @@ extension CredentialRoutes {
 
   /// Opens a connection of its own, sends one request and closes it; never longer than 15 seconds.
   public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
-    let (verdicts, hand) = AsyncStream.makeStream(of: CredentialTrial.Verdict.self, bufferingPolicy: .bufferingOldest(1))
+    let (verdicts, hand) = AsyncStream.makeStream(
+      of: CredentialTrial.Verdict.self, bufferingPolicy: .bufferingOldest(1))
     let provider: APNsProvider
     do {
       provider = try APNsProvider(
@@ -102,7 +104,8 @@ extension CredentialRoutes {
     }
     defer { provider.stop() }
     var batch = APNsBatchBuilder(push: 0, request: trial.request, capacity: 1)
-    batch.append(device: 0, token: CredentialTrial.token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
+    batch.append(
+      device: 0, token: CredentialTrial.token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
     provider.submit(batch.build())
     let timer = Task {
       do { try await Task.sleep(for: Self.trialTime) } catch { return }

@@ -48,7 +48,7 @@ enum SendCommand {
     ]
   ) { values, io in
     let draft = try PushDraft(json: try json(values, io))
-    let directory = DataDirectory(values[CommonOptions.data])
+    let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
     let (push, count) = try create(draft, store, io)

@@ -21,6 +21,7 @@ enum Signalbox {
     TokensCommand.command,
     BackupCommand.command,
     RestoreCommand.command,
+    RotateKeyCommand.command,
     DoctorCommand.command,
   ]
 

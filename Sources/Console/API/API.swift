@@ -12,6 +12,8 @@ enum API {
     AudienceAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
+    RenewalAPI.add(to: &routes)
+    SigningRequestsAPI.add(to: &routes)
   }
 }
 

@@ -47,6 +47,14 @@ extension TrackedCertificate {
       """, id)
   }
 
+  /// Seals its secret anew, after the key that it was sealed with was lost.
+  public static func refill(
+    _ database: Database, id: Int64, material: [UInt8], sealer: any Sealer, now: Date
+  ) throws {
+    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
+    try database.run("UPDATE certificates SET sealed = ?, has_private_key = 1 WHERE id = ?", sealed, id)
+  }
+
   /// Takes a replacement back: the credentials that went over return, unless somebody gave them another certificate
   /// meanwhile.
   ///
