@@ -116,7 +116,7 @@ public final class CredentialRoutes: RouteFinder {
       let certificate = try TrackedCertificate.get(database, id: id)
       do {
         return (certificate, try TrackedCertificate.material(database, id: id, sealer: sealer))
-      } catch is SealingError {
+      } catch let error where error is SealingError || error is SealingMismatch {
         throw NoRoute(
           "The private key of \(certificate.details.name) does not open. Its page says why, and takes it anew.")
       }

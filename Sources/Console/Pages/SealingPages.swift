@@ -42,7 +42,7 @@ enum SealingPages {
   private static func sentence(_ state: Sealing.State) -> String {
     switch state {
     case .missing: "sealing.missing"
-    case .other: "sealing.other"
+    case .other: "sealing.another"
     case .fits: "sealing.closed"
     }
   }

@@ -82,6 +82,20 @@ extension TrackedCertificate {
     public let lastAcceptedAt: Date?
     /// How many devices could not be reached without it.
     public let activeDevices: Int
+
+    /// Creates a use.
+    public init(
+      credentialID: Int64, appID: Int64, bundleID: String, provider: Provider, environment: Environment,
+      lastAcceptedAt: Date?, activeDevices: Int
+    ) {
+      self.credentialID = credentialID
+      self.appID = appID
+      self.bundleID = bundleID
+      self.provider = provider
+      self.environment = environment
+      self.lastAcceptedAt = lastAcceptedAt
+      self.activeDevices = activeDevices
+    }
   }
 
   /// What depends on certificates, by certificate; or on one.

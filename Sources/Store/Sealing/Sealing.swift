@@ -35,7 +35,8 @@ public enum Sealing {
     // Written by a version that did not note its key: one value that opens is proof enough.
     var isEmpty = true
     for column in SealedColumn.all {
-      for id in try rows(database, column) {
+      // A row that is being written is still empty.
+      for id in try rows(database, column) where try value(database, column, id)?.isEmpty == false {
         isEmpty = false
         if try opens(database, column, id, sealer) { return .fits }
       }
