@@ -1,6 +1,6 @@
 public import Foundation
 internal import OpenSSL
-internal import Push
+public import Push
 public import SQLite
 public import Store
 
@@ -33,6 +33,7 @@ public enum CertificateTracker {
   public static func keep(
     _ database: Database, _ file: InspectedFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
   ) throws -> TrackedCertificate {
+    let (file, request) = try KeyFinder.joined(database, file, sealer: sealer)
     let details = try details(file, labels)
     if let sha256 = details.sha256, let first = try TrackedCertificate.find(database, sha256: sha256).first,
       first.details.hasPrivateKey || !details.hasPrivateKey
@@ -44,10 +45,16 @@ public enum CertificateTracker {
       ])
     }
     let material = Array((file.privateKey?.pkcs8PEM ?? "").utf8)
-    return try TrackedCertificate.add(database, details, material: material, sealer: sealer, by: user, now: now)
+    let kept = try TrackedCertificate.add(
+      database, details, material: material, sealer: sealer, by: user, now: now)
+    if let request { try SigningRequest.fulfil(database, id: request.id, by: kept.id, sealer: sealer, now: now) }
+    return kept
   }
 
-  private static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
+  /// What is kept beside the secret.
+  ///
+  /// - Throws: `Problems` if a key comes without its ids.
+  public static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: labels.fileName)
     details.appID = labels.appID
     details.subject = file.summary?.subject
@@ -96,8 +103,10 @@ public enum CertificateTracker {
   /// How long everything lasts that is kept, in one report.
   ///
   /// A row that cannot be understood is named in it: what is broken must never look fine.
+  ///
+  /// - Parameter sealer: tells what does not open; nil: nobody looks.
   public static func report(
-    _ database: Database, now: Date, within days: Int = Expiry.warningDays
+    _ database: Database, sealer: (any Sealer)? = nil, now: Date, within days: Int = Expiry.warningDays
   ) throws -> ExpiryReport {
     let uses = try TrackedCertificate.uses(database)
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
@@ -105,6 +114,8 @@ public enum CertificateTracker {
     var unreadable: [ExpiryReport.Unreadable] = []
     for certificate in try TrackedCertificate.all(database) {
       let details = certificate.details
+      // Its successor's end counts; unless somebody sends with the old one again.
+      if certificate.isReplaced, uses[certificate.id] == nil { continue }
       guard let kind = CertificateKind(rawValue: details.kind) else {
         unreadable.append(
           ExpiryReport.Unreadable(name: details.name, reason: "it is of the unknown kind “\(details.kind)”"))
@@ -117,6 +128,19 @@ public enum CertificateTracker {
           environments: details.environments, serial: details.serial, sha256: details.sha256,
           notBefore: details.notBefore, notAfter: details.notAfter))
     }
-    return ExpiryReport(items, unreadable: unreadable, now: now, within: days)
+    let closed = try sealer.map { try Self.closed(database, uses, $0) } ?? []
+    return ExpiryReport(items, unreadable: unreadable, closed: closed, now: now, within: days)
+  }
+
+  /// What pushes are sent with, or could be, and whose key does not open.
+  private static func closed(
+    _ database: Database, _ uses: [Int64: [TrackedCertificate.Use]], _ sealer: any Sealer
+  ) throws -> [ExpiryReport.Unreadable] {
+    let ids = try Sealing.closed(database, in: "certificates", sealer)
+    guard !ids.isEmpty else { return [] }
+    let reason = ClosedReason(try Sealing.state(database, sealer))
+    return try TrackedCertificate.all(database)
+      .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
+      .map { ExpiryReport.Unreadable(name: $0.details.name, reason: reason.problem.text) }
   }
 }

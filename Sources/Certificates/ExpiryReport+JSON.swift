@@ -10,6 +10,7 @@ extension ExpiryReport {
       "exit_code": .integer(Int64(exitCode)),
       "items": .array(findings.map(\.json)),
       "unreadable": .array(unreadable.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
+      "closed": .array(closed.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
     ]
   }
 }

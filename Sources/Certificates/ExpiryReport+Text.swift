@@ -6,7 +6,8 @@ extension ExpiryReport {
   ///
   /// - Parameter includingFine: whether lines are wanted for what needs nobody.
   public func lines(includingFine: Bool = true) -> [String] {
-    unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
+    closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
+      + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
       + findings.filter { includingFine || $0.band.needsSomebody }.map(\.line)
   }
 }

@@ -34,14 +34,18 @@ public struct ExpiryReport: Sendable, Hashable {
   public let findings: [Finding]
   /// What could not be found out.
   public let unreadable: [Unreadable]
+  /// What pushes are sent with and whose private key does not open: they fail, whatever its days.
+  public let closed: [Unreadable]
 
   /// Looks at everything.
   public init(
-    _ items: [TrackedExpiry], unreadable: [Unreadable] = [], now: Date, within days: Int = Expiry.warningDays
+    _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [], now: Date,
+    within days: Int = Expiry.warningDays
   ) {
     checkedAt = now
     withinDays = days
     self.unreadable = unreadable
+    self.closed = closed
     findings = items.map { item in
       Finding(item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now))
     }.sorted { one, other in
@@ -49,13 +53,13 @@ public struct ExpiryReport: Sendable, Hashable {
     }
   }
 
-  /// How `check-certificates` ends: 2 something is over or has at most 7 days left; 3 something could not be found
+  /// How `check-certificates` ends: 2 something is over, has at most 7 days left, or its key does not open; 3 something could not be found
   /// out; 1 something ends within the limit or has not begun; 0 all fine.
   ///
   /// What is known to be over counts more than what is not known, and that more than what ends later.
   public var exitCode: Int32 {
     let bands = Set(findings.map(\.band))
-    if bands.contains(.expired) || bands.contains(.urgent) { return 2 }
+    if bands.contains(.expired) || bands.contains(.urgent) || !closed.isEmpty { return 2 }
     if !unreadable.isEmpty { return 3 }
     return bands.contains(.soon) || bands.contains(.notYetValid) ? 1 : 0
   }

@@ -53,6 +53,13 @@ public struct InspectedFile: Sendable {
       }
   }
 
+  /// The same with the private key that fits it.
+  public func joined(with key: PrivateKey) -> InspectedFile {
+    InspectedFile(
+      format: format, kind: kind, role: role, name: name, topics: topics, environments: environments, teamID: teamID,
+      keyID: keyID, certificate: certificate, otherCertificates: otherCertificates, privateKey: key, profile: profile)
+  }
+
   /// What is watched of it.
   ///
   /// - Parameter app: the name under which people know whom it is for.

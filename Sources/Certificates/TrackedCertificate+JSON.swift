@@ -23,6 +23,8 @@ extension TrackedCertificate {
       "uploaded_by": .string(uploadedBy), "created_at": .time(createdAt),
       "used_by": .array(
         uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
+      "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),
+      "kept_until": .optional(replacement?.keptUntil),
     ]
   }
 }

@@ -17,14 +17,19 @@ public final class CredentialRoutes: RouteFinder {
     let certificate: Int64?
     let endpoint: String
     let trust: String?
+
+    init(_ credential: Credential) {
+      (self.credential, certificate) = (credential.id, credential.certificateID)
+      (endpoint, trust) = (credential.endpoint, credential.trustPEM)
+    }
   }
 
   private let store: Store
-  private let loop: EventLoop
-  private let resolver: BlockingPool
+  let loop: EventLoop
+  let resolver: BlockingPool
   private let simulator: @Sendable (Environment) -> APNsEndpoint?
-  private let connections: ClientGroupConfiguration
-  private let clock: @Sendable () -> Date
+  let connections: ClientGroupConfiguration
+  let clock: @Sendable () -> Date
   private let log: Logger?
   private let open = Mutex<[Key: APNsRoute]>([:])
 
@@ -58,9 +63,7 @@ public final class CredentialRoutes: RouteFinder {
       throw NoRoute(
         "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.")
     }
-    let key = Key(
-      credential: credential.id, certificate: credential.certificateID, endpoint: credential.endpoint,
-      trust: credential.trustPEM)
+    let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
     let credentials = try await credentials(credential.certificateID)
     let provider = try APNsProvider(
@@ -91,18 +94,40 @@ public final class CredentialRoutes: RouteFinder {
     for route in routes { route.provider.stop() }
   }
 
+  /// Closes the connections of credentials that were changed since, here or by another process. A push that is under
+  /// way goes on over those of the successor.
+  public func refresh() async throws {
+    guard open.withLock({ !$0.isEmpty }) else { return }
+    let present = Set(try await store.read { try Credential.all($0).map(Key.init) })
+    let stale = open.withLock { routes in
+      let stale = routes.filter { !present.contains($0.key) }
+      for key in stale.keys { routes[key] = nil }
+      return Array(stale.values)
+    }
+    for route in stale { route.provider.stop() }
+  }
+
   private func credentials(_ id: Int64?) async throws -> APNsCredentials {
     guard let id else {
       return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
     }
     let sealer = store.sealer
     let (certificate, material) = try await store.read { database in
-      (
-        try TrackedCertificate.get(database, id: id),
-        try TrackedCertificate.material(database, id: id, sealer: sealer)
-      )
+      let certificate = try TrackedCertificate.get(database, id: id)
+      do {
+        return (certificate, try TrackedCertificate.material(database, id: id, sealer: sealer))
+      } catch let error where error is SealingError || error is SealingMismatch {
+        throw NoRoute(
+          "The private key of \(certificate.details.name) does not open. Its page says why, and takes it anew.")
+      }
     }
-    let details = certificate.details
+    return try Self.credentials(certificate.details, material: material)
+  }
+
+  /// Who we are with a certificate or key, kept or not yet.
+  static func credentials(
+    _ details: TrackedCertificate.Details, material: [UInt8]
+  ) throws -> APNsCredentials {
     if let chain = details.publicPEM {
       let identity = TLSIdentity(certificateChainPEM: Array(chain.utf8), privateKeyPEM: material)
       return .certificate(identity: identity, topics: details.topics)
@@ -113,7 +138,7 @@ public final class CredentialRoutes: RouteFinder {
     return .token(key: try PrivateKey(p8: String(decoding: material, as: UTF8.self)), keyID: keyID, teamID: teamID)
   }
 
-  private func endpoint(_ credential: Credential) throws -> APNsEndpoint {
+  func endpoint(_ credential: Credential) throws -> APNsEndpoint {
     switch credential.endpoint {
     case "apple": return APNsEndpoint(credential.environment)
     case "simulator":

@@ -102,6 +102,7 @@ public final class DeliveryEngine: Sendable {
       do {
         for id in try await store.read({ try PushRecord.due($0, now: now) }) where isNew(id) { enqueue(id) }
         try await lookForOccurrences(now: now)
+        try await routes.refresh()
         failed = false
       } catch {
         if !failed, !Task.isCancelled { log.error("no look for new pushes", ["error": "\(error)"]) }
@@ -113,6 +114,13 @@ public final class DeliveryEngine: Sendable {
   private func isNew(_ id: Int64) -> Bool {
     state.withLock { $0.running[id] == nil && !$0.stopped.contains(id) }
   }
+
+  /// Credentials were changed: their connections are opened anew at once, also for pushes that are under way. Without
+  /// it that is noticed within a second.
+  public func credentialsChanged() async throws { try await routes.refresh() }
+
+  /// Tries whether the service takes a certificate or key, before it is put in use.
+  public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict { await routes.attempt(trial) }
 
   /// Hands a committed push over, by its row id. Twice is no harm.
   public func enqueue(_ id: Int64) { hand.yield(id) }

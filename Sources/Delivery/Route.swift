@@ -54,6 +54,21 @@ public protocol RouteFinder: Sendable {
   func route(
     app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> any Route
+
+  /// Closes the connections of credentials that were changed since.
+  func refresh() async throws
+
+  /// Tries whether the service takes a certificate or key; see ``CredentialTrial``.
+  func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict
+}
+
+extension RouteFinder {
+  /// Nothing: there are no connections.
+  public func refresh() async throws {}
+  /// Nothing is known.
+  public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+    .undecided(reason: "There is nothing to try it with here.")
+  }
 }
 
 /// Why an app's pushes cannot be sent in an environment.

@@ -41,7 +41,7 @@ struct CertificateBuilder {
     known.append((NID_subject_key_identifier, "hash"))
     if issuer != nil { known.append((NID_authority_key_identifier, "keyid")) }
     guard known.allSatisfy({ add($0.0, $0.1, issuer: issuer) }) else { return false }
-    let names = blueprint.alternativeNames.compactMap(alternativeName)
+    let names = blueprint.alternativeNames.compactMap(Self.alternativeName)
     guard names.count == blueprint.alternativeNames.count else { return false }
     let own = names.isEmpty ? [] : [CertificateExtension(oid: "2.5.29.17", value: Data(DER.encode(sequence: names)))]
     return (own + blueprint.extensions).allSatisfy(add)
@@ -69,7 +69,7 @@ struct CertificateBuilder {
   }
 
   /// `iPAddress [7]` or `dNSName [2]` (RFC 5280 §4.2.1.6).
-  private func alternativeName(_ name: String) -> [UInt8]? {
+  static func alternativeName(_ name: String) -> [UInt8]? {
     var four = [UInt8](repeating: 0, count: 4)
     if inet_pton(AF_INET, name, &four) == 1 { return DER.encode(0x87, four) }
     var sixteen = [UInt8](repeating: 0, count: 16)

@@ -14,8 +14,11 @@ public final class CertificateRequest: @unchecked Sendable {
 
   /// Makes a request for the owner of `key`.
   ///
+  /// - Parameter alternativeNames: host names and addresses, asked for as `subjectAltName` (RFC 2985 §5.4.2).
   /// - Throws: ``CertificateError``, as for a name that is too long.
-  public init(subject: [DistinguishedName.Attribute], key: PrivateKey) throws(CertificateError) {
+  public init(
+    subject: [DistinguishedName.Attribute], key: PrivateKey, alternativeNames: [String] = []
+  ) throws(CertificateError) {
     OpenSSLError.clear()
     guard let handle = X509_REQ_new() else { throw .cannotBeMade(OpenSSLError("making a certificate request")) }
     let name = X509_REQ_get_subject_name(handle)
@@ -23,7 +26,10 @@ public final class CertificateRequest: @unchecked Sendable {
       let value = Array(attribute.value.utf8)
       return X509_NAME_add_entry_by_txt(name, attribute.oid, MBSTRING_UTF8, value, Int32(value.count), -1, 0) == 1
     }
-    guard filled, X509_REQ_set_pubkey(handle, key.handle) == 1,
+    let asked = Self.asked(alternativeNames)
+    guard filled, X509_REQ_set_version(handle, 0) == 1, X509_REQ_set_pubkey(handle, key.handle) == 1,
+      asked.isEmpty
+        || X509_REQ_add1_attr_by_NID(handle, NID_ext_req, V_ASN1_SEQUENCE, asked, Int32(asked.count)) == 1,
       X509_REQ_sign(handle, key.handle, key.signingDigest) > 0,
       let der = derEncoded({ i2d_X509_REQ(handle, $0) })
     else {
@@ -33,6 +39,15 @@ public final class CertificateRequest: @unchecked Sendable {
     self.handle = handle
     self.der = der
     self.subject = DistinguishedName(name)
+  }
+
+  /// The extensions that are asked for, `Extensions` of RFC 5280 §4.1; empty if none are.
+  private static func asked(_ names: [String]) -> [UInt8] {
+    let general = names.compactMap(CertificateBuilder.alternativeName)
+    guard !general.isEmpty else { return [] }
+    // 2.5.29.17
+    let oid: [UInt8] = [0x06, 0x03, 0x55, 0x1d, 0x11]
+    return DER.encode(sequence: [DER.encode(sequence: [oid, DER.encode(0x04, DER.encode(sequence: general))])])
   }
 
   /// Reads the binary form, nil for anything else.

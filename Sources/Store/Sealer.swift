@@ -6,6 +6,13 @@ public protocol Sealer: Sendable {
   ///
   /// - Throws: if the bytes were changed, belong to another place, or were sealed with another key.
   func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
+  /// Tells its key from others, without telling anything of it; nil: it has none that could be another one.
+  var keyIdentifier: String? { get }
+}
+
+extension Sealer {
+  /// None.
+  public var keyIdentifier: String? { nil }
 }
 
 /// Where a sealed value stands: one that was moved to another row does not open.

@@ -2,6 +2,9 @@ internal import Foundation
 public import OpenSSL
 
 extension SealingKey: Sealer {
+  /// `identifier`.
+  public var keyIdentifier: String? { identifier }
+
   /// As the key seals, in plain bytes.
   public func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     let sealed: Data = try seal(bytes, associatedData: associatedData)

@@ -14,7 +14,7 @@ enum BackupCommand {
       """,
     parameters: [file.parameter, CommonOptions.data.parameter]
   ) { values, io in
-    let directory = DataDirectory(values[CommonOptions.data])
+    let directory = DataDirectory(values, io)
     try directory.mustExist()
     // Without a migration: what is copied is what is there.
     let pool = try DatabasePool(path: directory.database, readers: 1)

@@ -37,7 +37,7 @@ enum CertificatesCommand {
       Command(
         "remove", "Removes one that no app needs.", parameters: [id.parameter, CommonOptions.data.parameter],
         action: remove),
-    ])
+    ] + RenewalCommands.commands)
 
   /// A certificate with what an answer says of it.
   private struct Found {

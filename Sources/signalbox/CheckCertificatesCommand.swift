@@ -14,8 +14,8 @@ enum CheckCertificatesCommand {
   static let command = Command<Action>(
     "check-certificates", "Tells how long every certificate, key and profile lasts; for cron.",
     discussion: """
-      Exit 0: all fine. 1: something ends within the limit. 2: something is over, or has 7 days or less. 3: could not \
-      tell.
+      Exit 0: all fine. 1: something ends within the limit. 2: something is over, has 7 days or less, or its \
+      private key does not open. 3: could not tell.
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
@@ -29,14 +29,19 @@ enum CheckCertificatesCommand {
   static func run(
     data: String, days: Int, isJSON: Bool, isNagios: Bool = false, io: CommandIO = .standard
   ) -> Int32 {
-    let directory = DataDirectory(data)
+    let directory = DataDirectory(data, environment: io.environment)
     let now = io.now()
     do {
       try directory.mustExist()
-      // Nothing is unsealed here: the key file is not needed to read dates.
-      let store = try Store.open(path: directory.database, sealer: SealingKey(), readers: 1, now: now)
+      // The key file is not needed to read dates; without it is said what cannot be opened.
+      var key: SealingKey?
+      do { key = try directory.storedKey() } catch { io.note("\(error)") }
+      let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: now)
       defer { store.close() }
-      let report = try store.readSync { try CertificateTracker.report($0, now: now, within: days) }
+      let report = try store.readSync {
+        try CertificateTracker.report($0, sealer: ring, now: now, within: days)
+      }
       if isNagios {
         io.print(line(report))
       } else {

@@ -70,7 +70,7 @@ extension Date {
 func withStore<Result>(
   _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Store) throws -> Result
 ) throws -> Result {
-  let store = try DataDirectory(values[CommonOptions.data]).open(creating: creating, now: io.now())
+  let store = try DataDirectory(values, io).open(creating: creating, now: io.now())
   defer { store.close() }
   return try body(store)
 }

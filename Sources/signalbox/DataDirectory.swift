@@ -1,3 +1,4 @@
+import Arguments
 import Foundation
 import Glibc
 import OpenSSL
@@ -20,10 +21,20 @@ final class DataDirectory: Sendable {
   private let held = Mutex<Int32?>(nil)
 
   var database: String { path + "/signalbox.sqlite" }
-  var keyFile: String { path + "/secret.key" }
+  /// `secret.key` in the folder, unless `SIGNALBOX_SECRET_KEY_FILE` names another place.
+  let keyFile: String
 
   /// Names a folder; nothing is looked at yet.
-  init(_ path: String) { self.path = path }
+  init(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    self.path = path
+    let named = environment["SIGNALBOX_SECRET_KEY_FILE"] ?? ""
+    keyFile = named.isEmpty ? path + "/secret.key" : named
+  }
+
+  /// The folder of `--data`.
+  convenience init(_ values: Parsed, _ io: CommandIO) {
+    self.init(values[CommonOptions.data], environment: io.environment)
+  }
 
   deinit { unlock() }
 
@@ -61,26 +72,17 @@ final class DataDirectory: Sendable {
   /// - Returns: nil if somebody else holds the folder.
   func openAlone(readers: Int, now: Date) throws -> Store? {
     try create()
-    _ = try key()
     guard try lock() else { return nil }
     do {
-      return try open(creating: true, readers: readers, now: now)
+      try KeyRotation(directory: self).finishIfBrokenOff()
+      let ring = try keyRing()
+      let store = try Store.open(path: database, sealer: ring, readers: readers, now: now)
+      _ = try store.writeSync { try Sealing.settle($0, ring, now: now) }
+      return store
     } catch {
       unlock()
       throw error
     }
-  }
-
-  /// The key; made only beside a new database, because a new key opens nothing that is there.
-  func key() throws -> SealingKey {
-    if let key = try SealingKey.load(path: keyFile) { return key }
-    guard !exists else {
-      throw CommandFailure(
-        "\(keyFile) is missing, and without it the stored credentials cannot be opened. Put it back from a backup; "
-          + "if there is none, run: head -c 32 /dev/urandom | basenc --base64url > \(keyFile); chmod 600 \(keyFile) "
-          + "– and upload every certificate and key again.")
-    }
-    return try SealingKey.loadOrCreate(path: keyFile)
   }
 
   /// - Throws: what to do if there is no database.
@@ -93,19 +95,19 @@ final class DataDirectory: Sendable {
 
   /// Takes the lock, and keeps it until ``unlock()`` or the end of the process, however that ends. Does not wait.
   ///
-  /// It stands on `secret.key`, which every server has; the database itself has SQLite's own locks.
+  /// It stands on the folder itself, because files in it are replaced; the database has SQLite's own locks.
   ///
   /// - Returns: false if another process, or another object of this one, holds it in a way that excludes this.
   func lock(_ kind: Lock = .exclusive) throws -> Bool {
     try held.withLock { held in
       if held != nil { return true }
-      let file = Glibc.open(keyFile, O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { throw SystemError("open \(keyFile)") }
+      let file = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard file >= 0 else { throw SystemError("open \(path)") }
       if flock(file, (kind == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 {
         held = file
         return true
       }
-      let error = SystemError("flock \(keyFile)")
+      let error = SystemError("flock \(path)")
       Glibc.close(file)
       guard error.number == EWOULDBLOCK else { throw error }
       return false

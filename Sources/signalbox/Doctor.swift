@@ -76,7 +76,18 @@ struct Doctor {
 
   private func keyFile() -> Finding {
     do {
+      if try directory.nextKey() != nil {
+        return Finding(
+          subject: "secret.key", level: .warning, message: "a change of the key was broken off; nothing is lost",
+          remedy: "Finish it: signalbox rotate-key; the next start of the server does it too.")
+      }
       if let key = try SealingKey.load(path: directory.keyFile) {
+        if let known = directory.exists ? try directory.sealingIdentifier() : nil, known != key.identifier {
+          return Finding(
+            subject: "secret.key", level: .error,
+            message: "\(key) is not the key of this database, which is sealed with \(known)",
+            remedy: "Put back the right file; if it is lost: signalbox rotate-key --lost, and upload everything again.")
+        }
         return Finding(subject: "secret.key", level: .ok, message: "\(key), readable by its owner alone")
       }
       guard directory.exists else {
@@ -84,7 +95,7 @@ struct Doctor {
       }
       return Finding(
         subject: "secret.key", level: .error, message: "\(directory.keyFile) is missing",
-        remedy: "Put it back from a backup: without it no stored credential can be opened.")
+        remedy: "Put it back from a backup; if it is lost: signalbox rotate-key --lost, and upload everything again.")
     } catch {
       return Finding(subject: "secret.key", level: .error, message: "\(error)", remedy: "As the message says.")
     }
@@ -150,14 +161,22 @@ struct Doctor {
         subject: "certificate", level: .error, message: "\(singleLine($0.name)): \(singleLine($0.reason))",
         remedy: "Upload it again.")
     }
-    // A key that is missing or damaged was told already.
-    if let key = try? SealingKey.load(path: directory.keyFile) {
-      findings += try TrackedCertificate.unreadable(database, sealer: key).map {
-        Finding(
-          subject: "certificate", level: .error,
-          message: "\(singleLine($0.details.name)): secret.key does not open it",
-          remedy: "Put back the key with which it was stored, or upload it again.")
+    // A key file that cannot be read was told already.
+    let key = try? directory.storedKey()
+    let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
+    let words =
+      switch ClosedReason(reason) {
+      case .missing: "its private key cannot be opened without secret.key"
+      case .other: "secret.key does not open it: it is another key"
+      case .damaged: "secret.key does not open it: the row is damaged, or sealed with a former key"
       }
+    let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+    findings += try TrackedCertificate.unreadable(database, sealer: ring).map {
+      Finding(
+        subject: "certificate", level: .error, message: "\(singleLine($0.details.name)): \(words)",
+        remedy: reason == .fits
+          ? "Upload it again: signalbox certificates renew \($0.id) <file>"
+          : "Put back the key with which it was stored, or upload it again.")
     }
     if findings.isEmpty {
       findings = [

@@ -12,7 +12,7 @@ enum DoctorCommand {
     parameters: [network.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
   ) { values, io in
     let doctor = Doctor(
-      directory: DataDirectory(values[CommonOptions.data]), environment: io.environment, now: io.now())
+      directory: DataDirectory(values, io), environment: io.environment, now: io.now())
     var findings = doctor.findings()
     if values[network] { findings += doctor.reach() }
     if values[CommonOptions.json] {

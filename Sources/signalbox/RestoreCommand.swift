@@ -14,12 +14,11 @@ enum RestoreCommand {
     discussion: "Refuses a damaged file, one of a newer version, and to work while a server runs.",
     parameters: [file.parameter, CommonOptions.data.parameter]
   ) { values, io in
-    let directory = DataDirectory(values[CommonOptions.data])
+    let directory = DataDirectory(values, io)
     let now = io.now()
     try directory.create()
-    // Without a key file no server runs: every server makes one before it opens the database.
     let hasKey = access(directory.keyFile, F_OK) == 0
-    if hasKey, try !directory.lock() {
+    if try !directory.lock() {
       throw CommandFailure("\(directory.path) is in use by a running signalbox. Stop it first.")
     }
     defer { directory.unlock() }
@@ -101,10 +100,20 @@ enum RestoreCommand {
   private static func tellUnreadable(_ directory: DataDirectory, _ io: CommandIO, now: Date) throws {
     let store = try directory.open(now: now)
     defer { store.close() }
-    let closed = try store.readSync { try TrackedCertificate.unreadable($0, sealer: store.sealer) }
-    guard !closed.isEmpty else { return }
-    let names = closed.map { singleLine($0.details.name) }.joined(separator: ", ")
-    io.note("\(directory.keyFile) does not open: \(names). Put the backup's key there, or upload them again.")
+    let (state, closed) = try store.readSync { database in
+      (
+        try Sealing.state(database, store.sealer), try TrackedCertificate.unreadable(database, sealer: store.sealer)
+      )
+    }
+    guard state != .fits || !closed.isEmpty else { return }
+    let names = closed.isEmpty ? "" : " Closed: " + closed.map { singleLine($0.details.name) }.joined(separator: ", ")
+    if state == .fits {
+      io.note("\(directory.keyFile) does not open:\(names). Upload them again.")
+    } else {
+      io.note(
+        "\(directory.keyFile) is another key than the one that this backup is sealed with, and does not open it. Put "
+          + "the backup's key there; if it is lost, run: signalbox rotate-key --lost.\(names)")
+    }
   }
 
   private static func sync(_ path: String) throws {
@@ -118,17 +127,9 @@ enum RestoreCommand {
 }
 
 extension TrackedCertificate {
-  /// Those whose secret the key does not open.
+  /// Those whose private key does not open.
   static func unreadable(_ database: Database, sealer: any Sealer) throws -> [TrackedCertificate] {
-    try all(database).filter { certificate in
-      do {
-        _ = try material(database, id: certificate.id, sealer: sealer)
-        return false
-      } catch is SQLiteError {
-        throw CommandFailure("The database cannot be read.")
-      } catch {
-        return true
-      }
-    }
+    let closed = try Sealing.closed(database, in: "certificates", sealer)
+    return try all(database).filter { closed.contains($0.id) && $0.details.hasPrivateKey }
   }
 }

@@ -56,7 +56,7 @@ enum SendCommand {
     ] + RepeatOptions.parameters
   ) { values, io in
     let draft = try PushDraft(json: try json(values, io))
-    let directory = DataDirectory(values[CommonOptions.data])
+    let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
     if draft.recurrence != nil, !draft.options.dryRun {

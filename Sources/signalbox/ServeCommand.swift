@@ -39,7 +39,7 @@ enum ServeCommand {
     ]
   ) { values, io in
     var options = Service.Options()
-    options.data = DataDirectory(values[CommonOptions.data])
+    options.data = DataDirectory(values, io)
     options.listen = values[listen]
     options.isDemo = values[demo]
     options.tls = try tls(certificate: values[certificate], key: values[key])
@@ -59,6 +59,7 @@ enum ServeCommand {
     if let path = try await service.console.firstStartPath() {
       io.print("The first time, choose a password here (works once, for a day):\n  \(service.url)\(path)")
     }
+    if let warning = try await service.keyWarning() { io.note(warning) }
     if !service.address.isLoopback && options.tls == nil && options.trustedProxies.isEmpty {
       io.note(
         "passwords travel readable over plain http: give --tls-certificate, or --trusted-proxy for a proxy before it")

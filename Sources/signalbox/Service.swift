@@ -54,6 +54,7 @@ final class Service: Sendable {
   private let pool: BlockingPool
   private let delivery: Task<Void, any Error>
   private let trimming: Task<Void, Never>
+  private let sweeper: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -100,6 +101,7 @@ final class Service: Sendable {
     let engine = engine
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
+    sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
     log.notice("listening", ["address": url])
   }
 
@@ -135,6 +137,54 @@ final class Service: Sendable {
     return configuration
   }
 
+  /// What is lost with the key file, nil if nothing is.
+  func keyWarning() async throws -> String? {
+    let store = store
+    let (state, closed) = try await store.read { database in
+      (try Sealing.state(database, store.sealer), try TrackedCertificate.unreadable(database, sealer: store.sealer))
+    }
+    guard state != .fits || !closed.isEmpty else { return nil }
+    let names = closed.map { singleLine($0.details.name) }.joined(separator: ", ")
+    let what =
+      switch state {
+      case .missing: "\(options.data.keyFile) is missing"
+      case .other: "\(options.data.keyFile) is not the key of this database"
+      case .fits: "some private keys do not open with \(options.data.keyFile)"
+      }
+    let way =
+      state == .fits
+      ? "Upload them again, on their pages."
+      : "Put back the right file and start again; if it is lost, \(url)/certificates/key begins anew."
+    let text = "\(what). \(closed.isEmpty ? "Nothing is sealed yet." : "Cannot be opened: \(names).") \(way)"
+    options.log.error("stored private keys cannot be opened", ["count": closed.count, "reason": what])
+    return text
+  }
+
+  /// Once at the start and once an hour: what was kept for undo and is over goes.
+  private static func sweep(_ store: Store, clock: @escaping @Sendable () -> Date, log: Logger) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        let now = clock()
+        do {
+          let gone = try await store.write { database in
+            try CertificateCandidate.sweep(database, now: now)
+            return try TrackedCertificate.sweepReplaced(database, now: now)
+          }
+          for certificate in gone {
+            log.notice("replaced certificate removed: its time for undo is over", ["certificate": certificate.id])
+          }
+          try await Task.sleep(for: .seconds(3600))
+        } catch is CancellationError {
+          return
+        } catch {
+          log.error("replaced certificates could not be swept", ["error": "\(error)"])
+          // It throws when cancelled, and the loop ends.
+          do { try await Task.sleep(for: .seconds(3600)) } catch { return }
+        }
+      }
+    }
+  }
+
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
     await server.stop(within: limit)
@@ -146,6 +196,8 @@ final class Service: Sendable {
       _ = await hasEnded(delivery, within: .seconds(3))
     }
     await trimming.value
+    sweeper.cancel()
+    await sweeper.value
     routes.stop()
     await simulator?.stop()
     loop.stop()

@@ -1,5 +1,6 @@
 import Arguments
 import Foundation
+import Glibc
 
 /// The command line: finds the command and gives it the rest.
 @main
@@ -23,6 +24,7 @@ enum Signalbox {
     RetentionCommand.command,
     BackupCommand.command,
     RestoreCommand.command,
+    RotateKeyCommand.command,
     DoctorCommand.command,
   ]
 
@@ -33,6 +35,9 @@ enum Signalbox {
     version: version, environmentPrefix: "SIGNALBOX")
 
   static func main() async {
+    // A core dump would hold private keys in clear.
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     exit(await run(Array(CommandLine.arguments.dropFirst()), .standard))
   }
 

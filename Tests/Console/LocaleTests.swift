@@ -113,12 +113,12 @@ struct LocaleTests {
         "environments", "not_before", "not_after", "private_key", "key_matches", "key_missing", "file_name",
         "uploaded_by", "uploaded_at",
       ])
-    for (guide, steps) in [
-      ("certificate", ["request", "create", "export", "upload", "revoke"]), ("key", ["create", "upload", "revoke"]),
-      ("profile", ["create", "build", "upload"]),
-    ] {
-      add("certificates.guide.\(guide).", ["title", "lead"])
-      add("certificates.guide.\(guide).steps.", steps + steps.map { $0 + "_detail" })
+    add("renewal.level_", RenewalFinding.Level.allCases.map(\.rawValue))
+    add("renewal.trial_", ["taken", "refused", "undecided"])
+    add("requests.", SigningRequest.Algorithm.allCases.map(\.rawValue))
+    add("requests.for_", SigningRequest.Purpose.allCases.map(\.rawValue))
+    for (guide, steps) in RenewalGuide.steps {
+      add("guide.\(guide).", ["title", "lead"] + steps.flatMap { [$0.name, $0.name + "_detail"] })
     }
     return keys.union(try errorKeys()).union(try flashKeys())
   }

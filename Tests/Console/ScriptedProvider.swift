@@ -19,6 +19,9 @@ final class ScriptedProvider: RouteFinder {
     var script: Script = { _ in .outcome(.accepted) }
     var held: [Held] = []
     var sent: [Int64] = []
+    var verdict = CredentialTrial.Verdict.taken(answer: "400 BadDeviceToken")
+    var tried: [String] = []
+    var refreshed = 0
   }
 
   private let store: Store
@@ -28,6 +31,24 @@ final class ScriptedProvider: RouteFinder {
 
   /// The ids of the devices that anything was sent to, in order.
   var sent: [Int64] { state.withLock { $0.sent } }
+
+  /// Answers trials like this from now on.
+  func answerTrials(_ verdict: CredentialTrial.Verdict) { state.withLock { $0.verdict = verdict } }
+
+  /// The topics and environments that something was tried for.
+  var tried: [String] { state.withLock { $0.tried } }
+
+  /// How often it was told that credentials were changed.
+  var refreshed: Int { state.withLock { $0.refreshed } }
+
+  func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+    state.withLock { state in
+      state.tried.append("\(trial.topic) \(trial.credential.environment.rawValue)")
+      return state.verdict
+    }
+  }
+
+  func refresh() async throws { state.withLock { $0.refreshed += 1 } }
 
   /// How many devices wait for an answer.
   var waiting: Int { state.withLock { $0.held.reduce(0) { $0 + $1.members.count } } }

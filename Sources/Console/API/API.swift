@@ -14,6 +14,8 @@ enum API {
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)
+    RenewalAPI.add(to: &routes)
+    SigningRequestsAPI.add(to: &routes)
   }
 }
 

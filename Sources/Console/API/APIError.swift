@@ -32,6 +32,7 @@ struct APIError: HTTPResponseError {
     case let error as StoreError:
       guard let status = error.status else { return nil }
       self.init(status, error.description)
+    case let error as SealingMismatch: self.init(.conflict, error.description)
     case let error as SQLiteError where error.isBusy:
       self.init(
         .serviceUnavailable,

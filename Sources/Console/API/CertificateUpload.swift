@@ -12,85 +12,20 @@ struct CertificateUpload {
   /// The file, and room for the other fields.
   static let bodyLimit = CertificateFile.maximumBytes + 64 * 1024
 
-  private static let textLimit = 1024
-  private static let fields = ["file", "password", "app", "key_id", "team_id", "dry_run"]
-
   private let call: APIContext
-  private let data: Data
-  private let fileName: String
-  private let texts: [String: String]
+  private let form: CertificateForm
 
-  /// Reads the form.
-  ///
-  /// - Throws: 415, 413, 400 for a body that is no such form; `Problems` for fields that are unknown, missing or twice.
+  /// Reads the form; see ``CertificateForm``.
   init(_ call: APIContext) async throws {
     self.call = call
-    let form = try await FormData(
-      call.request, limits: MultipartLimits(parts: 20, partBytes: CertificateFile.maximumBytes))
-    var problems: [Problem] = []
-    var texts: [String: String] = [:]
-    var file: FormData.Item?
-    var seen: Set<String> = []
-    for item in form.items {
-      let name = item.part.name
-      if !Self.fields.contains(name) {
-        problems.append(Self.unknown(name))
-      } else if !seen.insert(name).inserted {
-        problems.append(Problem(name, code: "form.twice", "This field stands twice; give it once."))
-      } else if name == "file" {
-        file = item
-      } else if let text = String(validating: item.bytes, as: UTF8.self), text.utf8.count <= Self.textLimit {
-        texts[name] = text
-      } else {
-        problems.append(
-          Problem(
-            name, code: "form.text", "Must be text in UTF-8 of at most {limit} bytes.",
-            ["limit": String(Self.textLimit)]))
-      }
-    }
-    if file == nil { problems.append(Problem("file", FieldMessage.required)) }
-    if let word = texts["dry_run"], word != "true", word != "false" {
-      problems.append(
-        Problem(
-          "dry_run", FieldMessage.expectedChoice, ["choices": "true, false", "value": String(word.prefix(40))]))
-    }
-    guard problems.isEmpty, let file else { throw Problems(Array(problems.prefix(100))) }
-    data = Data(file.bytes)
-    // A client that sends no name sends no file in the browser's sense, but its bytes are as good.
-    fileName = file.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? "file"
-    self.texts = texts.filter { !$0.value.isEmpty }
-  }
-
-  private static func unknown(_ name: String) -> Problem {
-    let shown = String(name.prefix(60))
-    if let suggestion = Suggestion.closest(to: name, among: fields) {
-      return Problem(shown, FieldMessage.unknownSimilar, ["suggestion": suggestion])
-    }
-    return Problem(shown, FieldMessage.unknown, ["known": fields.joined(separator: ", ")])
+    form = try await CertificateForm(
+      call, fields: ["file", "password", "app", "key_id", "team_id", "dry_run"], choices: ["dry_run"])
   }
 
   func answer() async throws -> Response {
-    let idempotency = try Idempotency(call, content: content)
-    let (data, fileName, password) = (data, fileName, texts["password"])
-    let file = try await call.console.pool.run {
-      do throws(FileProblem) {
-        return try CertificateFile.inspect(data: data, fileName: fileName, password: password)
-      } catch {
-        throw Problems([error.problem])
-      }
-    }
-    return texts["dry_run"] == "true" ? try await look(file) : try await keep(file, idempotency)
-  }
-
-  /// What makes an upload the same as another one. Without the password: nothing that is kept may help to guess it,
-  /// and the wrong one gets no answer worth keeping.
-  private var content: [UInt8] {
-    let others = texts.filter { $0.key != "password" }.mapValues { JSONValue.string($0) }
-    let members: JSONValue = [
-      "file": .string(Digest.sha256(Array(data)).map { String(format: "%02x", $0) }.joined()),
-      "name": .string(fileName), "fields": .object(others),
-    ]
-    return Array(members.data())
+    let idempotency = try Idempotency(call, content: form.content)
+    let file = try await form.inspect(call)
+    return form.texts["dry_run"] == "true" ? try await look(file) : try await keep(file, idempotency)
   }
 
   private static func app(_ database: Database, _ texts: [String: String]) throws -> App? {
@@ -99,7 +34,7 @@ struct CertificateUpload {
 
   /// Says what the file is.
   private func look(_ file: InspectedFile) async throws -> Response {
-    let texts = texts
+    let (texts, fileName) = (form.texts, form.fileName)
     let app = try await call.store.read { try Self.app($0, texts) }
     return APIContext.answer(
       file.json(
@@ -107,7 +42,7 @@ struct CertificateUpload {
   }
 
   private func keep(_ file: InspectedFile, _ idempotency: Idempotency) async throws -> Response {
-    let (call, texts, fileName, sealer) = (call, texts, fileName, call.store.sealer)
+    let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
     let warnings = file.warnings(now: call.now).map { JSONValue.string($0.description) }
     let answer = try await call.store.write { database in
       try idempotency.once(database) {

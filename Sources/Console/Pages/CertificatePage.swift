@@ -12,31 +12,35 @@ enum CertificatePage {
     let certificate: TrackedCertificate
     let uses: [TrackedCertificate.Use]
     let apps: [App]
+    let renewal: RenewalPanel
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
     let id = try page.id()
+    let sealer = page.store.sealer
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
       }
+      let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
       return Facts(
-        certificate: certificate, uses: try TrackedCertificate.uses(database, id: id)[id] ?? [],
-        apps: try App.all(database))
+        certificate: certificate, uses: uses, apps: try App.all(database),
+        renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer))
     }
   }
 
-  static func show(_ page: PageContext) async throws -> Response {
+  static func show(_ page: PageContext, _ upload: RenewalPanel.Upload = .init()) async throws -> Response {
     let facts = try await facts(page)
     let details = facts.certificate.details
     let form = Form([("name", details.name), ("app", details.appID.map(String.init) ?? "")])
-    return try show(page, facts, form, FieldErrors())
+    return try show(page, facts, form, FieldErrors(), upload)
   }
 
   private static func show(
-    _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors
+    _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors,
+    _ upload: RenewalPanel.Upload = .init()
   ) throws -> Response {
     let texts = page.texts
     let certificate = facts.certificate
@@ -51,7 +55,8 @@ enum CertificatePage {
       [
         "id": .integer(certificate.id), "title": .string(certificate.details.name),
         "passport": Passport(certificate).value(texts, now: page.now),
-        "guide": RenewalGuide(certificate.details).value(texts),
+        "guide": RenewalGuide(certificate, uses: facts.uses).value(texts),
+        "renewal": facts.renewal.value(page, upload), "requests": requests(facts, page),
         "kept": [
           kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),
           kept("uploaded_at", certificate.createdAt.utcText, certificate.createdAt),
@@ -69,7 +74,17 @@ enum CertificatePage {
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
         "form": form.value(["name"]), "errors": errors.value(["name", "app"]),
-      ], status: errors.isEmpty ? .ok : .unprocessableContent)
+      ], status: errors.isEmpty && upload.errors.isEmpty && upload.problem == nil ? .ok : .unprocessableContent)
+  }
+
+  /// Requests for its renewal, false for what is not requested in this way.
+  private static func requests(_ facts: Facts, _ page: PageContext) -> Value {
+    let order = SigningOrder.renewing(facts.certificate, uses: facts.uses, email: nil)
+    guard order?.problem == nil, order != nil else { return false }
+    return [
+      "can_make": .bool(page.may(.admin)), "any": .bool(!facts.renewal.requests.isEmpty),
+      "items": .list(facts.renewal.requests.map { SigningRequestPages.value($0, page) }),
+    ]
   }
 
   static func update(_ page: PageContext) async throws -> Response {
@@ -102,6 +117,9 @@ enum CertificatePage {
       [
         "id": .integer(facts.certificate.id), "title": .string(name),
         "question": .string(texts("certificates.remove_question", ["name": name])),
+        "wakes": .string(
+          facts.renewal.wakes.isEmpty
+            ? "" : texts("renewal.wakes", ["names": facts.renewal.wakes.joined(separator: ", ")])),
         "any_uses": .bool(!facts.uses.isEmpty),
         "uses": .list(
           facts.uses.map { use in
@@ -130,38 +148,5 @@ enum CertificatePage {
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/certificates", flash: "certificate_removed")
-  }
-}
-
-/// How this very item is renewed, with its own names.
-struct RenewalGuide {
-  private let details: TrackedCertificate.Details
-
-  init(_ details: TrackedCertificate.Details) { self.details = details }
-
-  func value(_ texts: Texts) -> Value {
-    let guide: (String, [String])
-    switch CertificateKind(rawValue: details.kind) {
-    case .apnsCertificate, .voipCertificate:
-      guide = ("certificate", ["request", "create", "export", "upload", "revoke"])
-    case .apnsKey: guide = ("key", ["create", "upload", "revoke"])
-    case .provisioningProfile: guide = ("profile", ["create", "build", "upload"])
-    case .appleCertificate, .tlsCertificate, nil: return false
-    }
-    let path = "certificates.guide.\(guide.0)"
-    let arguments = [
-      "topic": details.topics.first ?? "–", "serial": details.serial ?? "–", "key": details.keyID ?? "–",
-      "name": details.name,
-    ]
-    return [
-      "title": .string(texts("\(path).title")), "lead": .string(texts("\(path).lead")),
-      "steps": .list(
-        guide.1.map { step in
-          [
-            "text": .string(texts("\(path).steps.\(step)", arguments)),
-            "detail": .string(texts("\(path).steps.\(step)_detail", arguments)),
-          ]
-        }),
-    ]
   }
 }

@@ -12,6 +12,9 @@ enum CertificatePages {
   private static let fields = ["file", "password", "app", "key_id", "team_id"]
 
   static func add(to routes: inout ConsoleRouter) {
+    SealingPages.add(to: &routes)
+    SigningRequestPages.add(to: &routes)
+    RenewalPages.add(to: &routes)
     routes.page(.get, "/certificates") { page in try await index(page, Upload()) }
     // Twice what a certificate file may have, so that one that is too large gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
@@ -43,8 +46,12 @@ enum CertificatePages {
   private static func index(_ page: PageContext, _ upload: Upload) async throws -> Response {
     let texts = page.texts
     let now = page.now
-    let (all, uses, apps) = try await page.store.read { database in
-      (try TrackedCertificate.all(database), try TrackedCertificate.uses(database), try App.all(database))
+    let sealer = page.store.sealer
+    let (all, uses, apps, sealing) = try await page.store.read { database in
+      (
+        try TrackedCertificate.all(database), try TrackedCertificate.uses(database), try App.all(database),
+        try SealingPages.Facts(database, sealer)
+      )
     }
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.name) })
     var bands: [Expiry.Band: Int] = [:]
@@ -65,6 +72,8 @@ enum CertificatePages {
         "days_left": .string(Expiry.daysLeft(notAfter: details.notAfter, now: now)?.grouped ?? "–"),
         "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
         "failed": .bool(band == .expired || band == .urgent), "soon": .bool(band == .soon),
+        "replaced": .string(
+          certificate.isReplaced && uses[certificate.id] == nil ? texts("renewal.is_replaced") : ""),
         "name": .string(details.name), "topics": .string(details.topics.joined(separator: ", ")),
         "kind": .string(texts("certificates.kinds.\(details.kind)")),
         "app": .string(details.appID.flatMap { names[$0] } ?? ""),
@@ -82,6 +91,7 @@ enum CertificatePages {
     }
     var members = form(page, upload, apps)
     members["summary"] = .string(summary.joined(separator: ", "))
+    members["sealing"] = SealingPages.notice(sealing, page)
     members["any_certificates"] = .bool(!all.isEmpty)
     members["certificates"] = .list(rows)
     return try page.page(
@@ -157,6 +167,8 @@ enum CertificatePages {
       let errors = FieldErrors(problems, page.texts)
       return try await index(
         page, Upload(problem: problems.all.map(page.texts.text).joined(separator: " "), errors: errors))
+    } catch let mismatch as SealingMismatch {
+      return try await index(page, Upload(problem: mismatch.description))
     }
   }
 }

@@ -43,6 +43,11 @@ struct Needs {
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "), href: "/certificates",
         action: "renew")
     }
+    values += report.closed.map { item in
+      need(
+        texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": item.name]),
+        detail: item.reason, href: "/certificates", action: "show")
+    }
     values += report.unreadable.map { item in
       need(
         texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": item.name]),

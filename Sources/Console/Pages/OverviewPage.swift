@@ -12,8 +12,8 @@ enum OverviewPage {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
-      let now = page.now
-      let facts = try await page.store.read { try Facts($0, now: now) }
+      let (now, sealer) = (page.now, page.store.sealer)
+      let facts = try await page.store.read { try Facts($0, sealer: sealer, now: now) }
       return try page.page("overview/show", .overview, members(facts, page))
     }
   }
@@ -26,14 +26,14 @@ enum OverviewPage {
     let sums: [PushRecord.Sum]
     let firstDay: Date
 
-    init(_ database: Database, now: Date) throws {
+    init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
       pushes = try PushRecord.list(database, PushFilter(), limit: 10).items
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)
       troubled = try PushRecord.list(database, failed, limit: 5).items
-      report = try CertificateTracker.report(database, now: now)
+      report = try CertificateTracker.report(database, sealer: sealer, now: now)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)

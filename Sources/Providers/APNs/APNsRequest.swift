@@ -17,6 +17,14 @@ public struct APNsRequest: Sendable {
     self.payload = payload.body
   }
 
+  /// Creates a request that is no push of anybody's.
+  ///
+  /// - Parameter headers: all but path, authorization and `apns-id`.
+  public init(headers: [(name: String, value: String)], payload: [UInt8]) {
+    self.headers = headers.map { HeaderField($0.name, $0.value) }
+    self.payload = payload
+  }
+
   /// `apns-id` last, with a value for each device. What is the same in the whole push may be indexed (Apple: path and
   /// authorization never, `apns-id` once).
   var template: RequestTemplate {

@@ -18,7 +18,7 @@ extension TrackedCertificate {
       details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
     let id = database.lastInsertedID
     // The seal names the row, and only now is its number known.
-    let sealed = try sealer.seal(material, associatedData: place("certificates", id))
+    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
     try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
     return try get(database, id: id)
   }
@@ -82,6 +82,20 @@ extension TrackedCertificate {
     public let lastAcceptedAt: Date?
     /// How many devices could not be reached without it.
     public let activeDevices: Int
+
+    /// Creates a use.
+    public init(
+      credentialID: Int64, appID: Int64, bundleID: String, provider: Provider, environment: Environment,
+      lastAcceptedAt: Date?, activeDevices: Int
+    ) {
+      self.credentialID = credentialID
+      self.appID = appID
+      self.bundleID = bundleID
+      self.provider = provider
+      self.environment = environment
+      self.lastAcceptedAt = lastAcceptedAt
+      self.activeDevices = activeDevices
+    }
   }
 
   /// What depends on certificates, by certificate; or on one.
@@ -119,6 +133,16 @@ extension TrackedCertificate {
       let by = uses.map { "\($0.bundleID) (\($0.provider.rawValue), \($0.environment.rawValue))" }
       throw StoreError.inUse(noun: "certificate", by: by)
     }
+    // What it replaced is replaced by its own successor now; without one it wakes up.
+    try database.run(
+      """
+      UPDATE certificates SET replaced_by = (SELECT replaced_by FROM certificates WHERE id = ?1) WHERE replaced_by = ?1
+      """, id)
+    try database.run(
+      """
+      UPDATE certificates SET replaced_at = NULL, kept_until = NULL, moved = '[]'
+      WHERE kept_until IS NOT NULL AND replaced_by IS NULL
+      """)
     return try database.run("DELETE FROM certificates WHERE id = ?", id) > 0
   }
 }

@@ -12,6 +12,23 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
   public let uploadedBy: String
   /// When.
   public let createdAt: Date
+  /// What stands in its place; nil: nothing, or what did was removed.
+  public let replacement: Replacement?
+
+  /// Whether a successor is in its place. It raises no alarms then, unless something still sends with it.
+  public var isReplaced: Bool { replacement != nil }
+
+  /// How a successor took its place.
+  public struct Replacement: Sendable, Hashable {
+    /// The successor.
+    public let by: Int64
+    /// When.
+    public let at: Date
+    /// Until when it can be undone.
+    public let keptUntil: Date
+    /// The credentials that went over.
+    public let credentials: [Int64]
+  }
 
   /// What a file says about itself, and what people said about it.
   public struct Details: Sendable, Hashable {
@@ -63,7 +80,8 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
 
   static let columns = """
     t.id, t.kind, t.name, t.app_id, t.subject, t.issuer, t.serial, t.sha256, t.team_id, t.key_id, t.environments,
-    t.topics, t.not_before, t.not_after, t.has_private_key, t.public_pem, t.file_name, t.uploaded_by, t.created_at
+    t.topics, t.not_before, t.not_after, t.has_private_key, t.public_pem, t.file_name, t.uploaded_by, t.created_at,
+    t.replaced_by, t.replaced_at, t.kept_until, t.moved
     """
 
   init(_ row: borrowing Row) throws {
@@ -90,5 +108,11 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
     self.details = details
     uploadedBy = row.text(17)
     createdAt = row.date(18)
+    if let by = row.optionalInt64(19), let at = row.optionalDate(20), let until = row.optionalDate(21) {
+      let moved = try json(row.text(22), "certificates.moved")?.array ?? []
+      replacement = Replacement(by: by, at: at, keptUntil: until, credentials: moved.compactMap(\.integer))
+    } else {
+      replacement = nil
+    }
   }
 }

@@ -17,5 +17,6 @@ public enum Schema {
       apps, certificates, devices, pushes, people, phones, waiting,
       schedules,
       retention,
+      renewal,
     ])
 }

@@ -1,0 +1,45 @@
+import Foundation
+import OpenSSL
+public import SQLite
+public import Store
+
+/// Finds the private key of a certificate that comes without one: that of a request that was made here, or of a
+/// certificate that is kept and has the same key.
+public enum KeyFinder {
+  /// SHA-256 of a public key's binary form, as requests note it: lower-case hexadecimal.
+  static func fingerprint(_ publicKey: Data) -> String {
+    Digest.sha256(Array(publicKey)).map { String(format: "%02x", $0) }.joined()
+  }
+
+  /// The file with its key if one is found here; else as it is.
+  ///
+  /// - Returns: also the request that it fulfils, if it is one's.
+  public static func joined(
+    _ database: Database, _ file: InspectedFile, sealer: any Sealer
+  ) throws -> (file: InspectedFile, request: SigningRequest?) {
+    guard let certificate = file.certificate, file.privateKey == nil else { return (file, nil) }
+    let fingerprint = fingerprint(certificate.publicKeyDER)
+    // A key that does not open is as good as none; that the key file is lost is said elsewhere.
+    if let (request, bytes) = try? SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer),
+      let key = key(bytes, for: certificate)
+    {
+      return (file.joined(with: key), request)
+    }
+    for other in try TrackedCertificate.all(database) where other.details.hasPrivateKey {
+      guard let pem = other.details.publicPEM, let own = try? Certificate(pem: pem),
+        own.publicKeyDER == certificate.publicKeyDER,
+        let bytes = try? TrackedCertificate.material(database, id: other.id, sealer: sealer),
+        let key = key(bytes, for: certificate)
+      else { continue }
+      return (file.joined(with: key), nil)
+    }
+    return (file, nil)
+  }
+
+  private static func key(_ pem: [UInt8], for certificate: Certificate) -> PrivateKey? {
+    guard let block = try? PEMBlock.all(in: pem).first, let key = try? PrivateKey(block: block, password: nil),
+      key.matches(certificate)
+    else { return nil }
+    return key
+  }
+}

@@ -1,0 +1,82 @@
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import OpenSSL
+import Push
+import Reactor
+import SQLite
+import Store
+
+/// `POST /api/v1/certificates/{id}/renew` and `…/undo`.
+enum RenewalAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
+    routes.call(.post, "/certificates/:id/renew", role: .admin, options: options) { call in try await renew(call) }
+    routes.call(.post, "/certificates/:id/undo", role: .admin) { call in try await undo(call) }
+  }
+
+  private static func renew(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let form = try await CertificateForm(
+      call, fields: ["file", "password", "key_id", "team_id", "dry_run", "untried"], choices: ["dry_run", "untried"])
+    let idempotency = try Idempotency(call, content: form.content)
+    let file = try await form.inspect(call)
+    let labels = CertificateTracker.Labels(
+      fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"])
+    let (sealer, now) = (call.store.sealer, call.now)
+    let load: @Sendable (Database) throws -> Renewal = { database in
+      try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
+    }
+    let engine = call.console.engine
+    let report = try await CertificateSwitch(store: call.store) { await engine.attempt($0) }
+      .look(allowsUntried: form.texts["untried"] == "true", load)
+    if form.texts["dry_run"] == "true" {
+      return APIContext.answer(
+        .object(
+          report.json.merging([
+            "switched": false, "outcome": .string(report.outcome.rawValue), "certificate": .null,
+            "credentials_moved": 0, "kept_until": .null,
+          ]) { $1 }))
+    }
+    if let problems = report.problems { throw problems }
+    let (actor, address) = (call.actor, call.request.remoteAddress?.host)
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        let switched = try CertificateSwitch.commit(
+          database, report, sealer: sealer, by: actor, address: address, now: now, load)
+        let old = try TrackedCertificate.get(database, id: id)
+        let json = JSONValue.object(report.json).merging([
+          "switched": true, "outcome": .string(report.outcome.rawValue),
+          "certificate": try CertificatesAPI.json(database, switched.successor, now: now),
+          "credentials_moved": .integer(Int64(switched.moved.count)),
+          "kept_until": .optional(old.replacement?.keptUntil),
+        ])
+        return (Idempotency.Answer(status: .ok, json: json), ())
+      }.answer
+    }
+    try await engine.credentialsChanged()
+    return answer.response
+  }
+
+  private static func undo(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let (actor, address, now) = (call.actor, call.request.remoteAddress?.host, call.now)
+    let json = try await call.store.write { database -> JSONValue in
+      let old = try TrackedCertificate.get(database, id: id)
+      guard let replacement = old.replacement,
+        let back = try RenewalPages.undo(
+          database, id: id, successor: replacement.by, by: actor, address: address, now: now)
+      else {
+        throw APIError(
+          .conflict, Problem("", code: "renewal.not_replaced", "It is not replaced: there is nothing to undo."))
+      }
+      return [
+        "certificate": try CertificatesAPI.json(database, try TrackedCertificate.get(database, id: id), now: now),
+        "credentials_moved": .integer(Int64(back.count)),
+      ]
+    }
+    try await call.console.engine.credentialsChanged()
+    return APIContext.answer(json)
+  }
+}

@@ -1,0 +1,103 @@
+import Certificates
+import Foundation
+import HTTPServer
+public import Push
+import Reactor
+import SQLite
+public import Store
+
+/// `/api/v1/certificate-requests`. No answer holds a private key.
+enum SigningRequestsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/certificate-requests", role: .viewer) { call in
+      let requests = try await call.store.read { try SigningRequest.all($0) }
+      return APIContext.answer(Page(items: requests, next: nil)) { $0.json }
+    }
+    routes.call(.post, "/certificate-requests", role: .admin) { call in try await create(call) }
+    routes.call(.get, "/certificate-requests/:uid", role: .viewer) { call in
+      let uid = call.request.parameters["uid"] ?? ""
+      return APIContext.answer(try await call.store.read { try SigningRequest.get($0, uid: uid).json })
+    }
+    routes.call(.delete, "/certificate-requests/:uid", role: .admin) { call in
+      let uid = call.request.parameters["uid"] ?? ""
+      let base = call.audit("certificate_request.delete", "")
+      try await call.store.write { database in
+        let request = try SigningRequest.get(database, uid: uid)
+        try SigningRequest.delete(database, uid: uid)
+        try AuditEntry.add(database, request.audited(base), now: call.now)
+      }
+      return APIContext.nothing
+    }
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    let bundleID = fields.string("app", limit: .bytes(AppName.bundleIDLimit))
+    let hosts = fields.strings("hosts", atMost: 100)
+    let certificate = fields.integer("certificate", in: 1...Int.max).map(Int64.init)
+    let algorithm = fields.string("algorithm", limit: .bytes(20))
+    try fields.finish()
+    let actor = call.actor
+    var order = try await call.store.read { database -> SigningOrder in
+      if let certificate {
+        let old = try TrackedCertificate.get(database, id: certificate)
+        let uses = try TrackedCertificate.uses(database, id: certificate)[certificate] ?? []
+        guard let order = SigningOrder.renewing(old, uses: uses, email: actor) else {
+          throw Problems([
+            Problem(
+              "certificate", code: "request.not_for_kind", "A {kind} is not made from a signing request.",
+              ["kind": old.details.kind.replacing("_", with: " ")])
+          ])
+        }
+        return order
+      }
+      if !hosts.isEmpty { return .host(hosts) }
+      let app = try APIContext.filter(database, app: bundleID)
+      return .push(topic: app?.bundleID ?? "", app: app?.id, email: actor)
+    }
+    if let algorithm {
+      guard let chosen = SigningRequest.Algorithm(rawValue: algorithm), order.purpose == .host || chosen == .rsa2048
+      else {
+        let choices = order.purpose == .host ? SigningRequest.Algorithm.allCases.map(\.rawValue) : ["rsa-2048"]
+        throw Problems([
+          Problem(
+            "algorithm", FieldMessage.expectedChoice,
+            ["choices": choices.joined(separator: ", "), "value": algorithm])
+        ])
+      }
+      order.algorithm = chosen
+    }
+    if let problem = order.problem {
+      throw Problems([problem.field == "host" ? Problem("hosts", code: problem.code, problem.template) : problem])
+    }
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let chosen = order
+    let made = try await call.console.pool.run { try SigningRequest.make(chosen) }
+    let (sealer, now) = (call.store.sealer, call.now)
+    let base = call.audit("certificate_request.create", "")
+    return try await call.store.write { database in
+      try idempotency.once(database) {
+        let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
+        try AuditEntry.add(database, request.audited(base), now: now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: request.json, location: "/api/v1/certificate-requests/\(request.uid)"), ()
+        )
+      }.answer
+    }.response
+  }
+}
+
+extension SigningRequest {
+  /// The schema `CertificateRequest`.
+  public var json: JSONValue {
+    [
+      "id": .string(uid), "purpose": .string(details.purpose.rawValue), "subject": .string(details.subject),
+      "algorithm": .string(details.algorithm.rawValue), "state": .string(isWaiting ? "waiting" : "fulfilled"),
+      "renews": details.certificateID.map { .integer($0) } ?? .null, "pem": .string(details.pem),
+      "file_name": .string(fileName), "created_by": .string(createdBy), "created_at": .time(createdAt),
+      "certificate": fulfilledBy.map { .integer($0) } ?? .null, "fulfilled_at": .optional(fulfilledAt),
+    ]
+  }
+}

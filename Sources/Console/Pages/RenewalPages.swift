@@ -1,0 +1,186 @@
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import Mustache
+import Push
+import Reactor
+import SQLite
+import Store
+
+/// A successor in place: the file is looked at, its preview shown, it is tried with the push service, and then it
+/// takes over. For 30 days that can be undone.
+enum RenewalPages {
+  static func add(to routes: inout ConsoleRouter) {
+    let limit = Route.Options(bodyLimit: 8 << 20)
+    routes.page(.post, "/certificates/:id/successor", role: .admin, options: limit) { page in try await bring(page) }
+    routes.page(.get, "/certificates/:id/successor/:uid", role: .admin) { page in
+      try await preview(page, Preview(report: nil))
+    }
+    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin) { page in try await decide(page) }
+    routes.page(.get, "/certificates/:id/undo", role: .admin) { page in try await undoPage(page) }
+    routes.page(.post, "/certificates/:id/undo", role: .admin) { page in try await undo(page) }
+  }
+
+  // MARK: Bringing a file
+
+  private static func bring(_ page: PageContext) async throws -> Response {
+    guard let item = page.form.file("successor") else {
+      var errors = FieldErrors()
+      errors.add("successor", page.texts("certificates.choose_file"))
+      return try await CertificatePage.show(page, .init(errors: errors))
+    }
+    let (name, password) = (String((item.part.fileName ?? "").prefix(255)), page.form.raw("password"))
+    let data = Data(item.bytes)
+    let file: InspectedFile
+    do {
+      file = try await page.console.pool.run {
+        try CertificateFile.inspect(data: data, fileName: name, password: password.isEmpty ? nil : password)
+      }
+    } catch let problem as FileProblem {
+      var errors = FieldErrors()
+      if problem.problem.field == "password" { errors.add("password", page.texts.text(problem.problem)) }
+      return try await CertificatePage.show(
+        page, .init(problem: "\(name): \(page.texts.text(problem.problem))", errors: errors))
+    }
+    let id = try page.id()
+    let labels = CertificateTracker.Labels(
+      fileName: name, keyID: page.form.filled("key_id"), teamID: page.form.filled("team_id"))
+    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
+    do {
+      let candidate = try await page.store.write { database in
+        let renewal = try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
+        return try CertificateCandidate.add(
+          database, certificate: id, content: renewal.content(original: data), sealer: sealer, by: actor, now: now)
+      }
+      return page.redirect(to: "/certificates/\(id)/successor/\(candidate.uid)")
+    } catch let problems as Problems {
+      let text = problems.all.map(page.texts.text).joined(separator: " ")
+      return try await CertificatePage.show(
+        page, .init(problem: text, errors: FieldErrors(problems, page.texts)))
+    } catch let mismatch as SealingMismatch {
+      return try await CertificatePage.show(page, .init(problem: mismatch.description))
+    }
+  }
+
+  // MARK: Preview
+
+  private struct Preview {
+    var report: CertificateSwitch.Report?
+  }
+
+  /// Reads the file that waits under the address.
+  private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
+    let (id, uid, sealer, now) = (
+      try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now
+    )
+    return { database in
+      guard let (candidate, content) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now),
+        candidate.certificateID == id
+      else { throw PageError.notFound("candidate", list: "/certificates") }
+      return try Renewal(database, replacing: id, content: content, sealer: sealer, now: now)
+    }
+  }
+
+  private static func preview(_ page: PageContext, _ preview: Preview) async throws -> Response {
+    let load = try loading(page)
+    let renewal: Renewal
+    if let known = preview.report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
+    let view = RenewalPreview(renewal: renewal, report: preview.report, page: page)
+    let failed = preview.report.map { $0.outcome != .ready } ?? false
+    return try page.page(
+      "certificates/successor", .certificates, view.members, status: failed ? .unprocessableContent : .ok)
+  }
+
+  private static func decide(_ page: PageContext) async throws -> Response {
+    let load = try loading(page)
+    let (id, uid, now, sealer) = (
+      try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer
+    )
+    if page.form["action"] == "discard" {
+      try await page.store.write { database in
+        guard let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) else {
+          return
+        }
+        try CertificateCandidate.delete(database, id: candidate.id)
+      }
+      return page.redirect(to: "/certificates/\(id)", flash: "successor_discarded")
+    }
+    let engine = page.console.engine
+    let report = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
+      .look(allowsUntried: page.form["untried"] == "yes", load)
+    guard report.outcome == .ready, page.form["action"] != "try" else {
+      return try await preview(page, Preview(report: report))
+    }
+    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
+    let switched = try await page.store.write { database in
+      let switched = try CertificateSwitch.commit(
+        database, report, sealer: sealer, by: actor, address: address, now: now, load)
+      if let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) {
+        try CertificateCandidate.delete(database, id: candidate.id)
+      }
+      return switched
+    }
+    try await engine.credentialsChanged()
+    return page.redirect(
+      to: "/certificates/\(switched.successor.id)",
+      flash: report.renewal.isRefill ? "certificate_refilled" : "certificate_switched")
+  }
+
+  // MARK: Undo
+
+  private static func replaced(_ page: PageContext) async throws -> (TrackedCertificate, TrackedCertificate) {
+    let id = try page.id()
+    return try await page.store.read { database in
+      guard let old = try TrackedCertificate.find(database, id: id), let replacement = old.replacement,
+        let successor = try TrackedCertificate.find(database, id: replacement.by)
+      else { throw PageError.notFound("replacement", list: "/certificates") }
+      return (old, successor)
+    }
+  }
+
+  private static func undoPage(_ page: PageContext) async throws -> Response {
+    let (old, successor) = try await replaced(page)
+    let texts = page.texts
+    let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
+    let names = ["old": old.details.name, "new": successor.details.name]
+    return try page.page(
+      "certificates/undo", .certificates,
+      [
+        "id": .integer(old.id), "title": .string(old.details.name),
+        "question": .string(texts("renewal.undo_question", names)),
+        "means": .string(texts("renewal.undo_means", names)),
+        "expired": .string(
+          band == .expired
+            ? texts("renewal.undo_expired", ["date": old.details.notAfter?.dayText ?? ""]) : ""),
+      ])
+  }
+
+  private static func undo(_ page: PageContext) async throws -> Response {
+    let (old, successor) = try await replaced(page)
+    let (id, now) = (old.id, page.now)
+    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
+    _ = try await page.store.write { database in
+      try undo(database, id: id, successor: successor.id, by: actor, address: address, now: now)
+    }
+    try await page.console.engine.credentialsChanged()
+    return page.redirect(to: "/certificates/\(id)", flash: "certificate_undone")
+  }
+
+  /// Takes a replacement back, with its audit line; for page and API.
+  ///
+  /// - Returns: the credentials that are back; nil if it was not replaced.
+  @discardableResult
+  static func undo(
+    _ database: Database, id: Int64, successor: Int64, by actor: String, address: String?, now: Date
+  ) throws -> [Int64]? {
+    guard let back = try TrackedCertificate.undoReplacement(database, id: id) else { return nil }
+    try AuditEntry.add(
+      database,
+      NewAuditEntry(
+        actor: actor, action: "certificate.undo", subject: "certificate \(id)",
+        detail: ["successor": .integer(successor), "credentials": .array(back.map { .integer($0) })],
+        address: address), now: now)
+    return back
+  }
+}

@@ -1,0 +1,142 @@
+public import Certificates
+public import Delivery
+public import Foundation
+public import Push
+public import SQLite
+public import Store
+
+/// Puts a successor in place: looks, tries it with the push service, and only then moves everything over in one
+/// transaction. The same for the page, the API and the command line.
+public struct CertificateSwitch: Sendable {
+  /// How far it came.
+  public enum Outcome: String, Sendable, Hashable {
+    /// Nothing stands in the way; nothing was changed.
+    case ready
+    /// The file cannot take the other's place.
+    case stopped
+    /// The push service refuses it.
+    case refused
+    /// The push service could not be asked, and nobody said that this does not matter.
+    case untried
+  }
+
+  /// What was found.
+  public struct Report: Sendable {
+    /// The file against what it is to replace.
+    public let renewal: Renewal
+    /// What the push service says, for each credential.
+    public let attempts: [CredentialAttempt]
+    /// How far it came.
+    public let outcome: Outcome
+
+    /// Why it goes no further, nil if it may.
+    public var problems: Problems? {
+      switch outcome {
+      case .ready: nil
+      case .stopped: Problems(renewal.stops)
+      case .refused, .untried: Problems(attempts.compactMap(\.problem))
+      }
+    }
+  }
+
+  private let store: Store
+  private let attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+
+  /// - Parameter attempt: makes one trial.
+  public init(
+    store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+  ) {
+    self.store = store
+    self.attempt = attempt
+  }
+
+  /// Looks, and tries. Changes nothing.
+  ///
+  /// - Parameters:
+  ///   - allowsUntried: whether it may go on although the push service could not be asked.
+  ///   - load: the file against what it is to replace.
+  public func look(
+    allowsUntried: Bool, _ load: @escaping @Sendable (Database) throws -> Renewal
+  ) async throws -> Report {
+    let renewal = try await store.read { try load($0) }
+    guard !renewal.isStopped else { return Report(renewal: renewal, attempts: [], outcome: .stopped) }
+    let attempts = try await CredentialAttempt.all(
+      store, replacing: renewal.old.id, details: renewal.details, material: renewal.material, attempt: attempt)
+    let outcome: Outcome =
+      attempts.contains(where: \.isRefused)
+      ? .refused : attempts.contains(where: \.isUndecided) && !allowsUntried ? .untried : .ready
+    return Report(renewal: renewal, attempts: attempts, outcome: outcome)
+  }
+
+  /// Moves everything over and keeps the audit line, in the transaction around it.
+  ///
+  /// - Parameter load: looks once more: what was found may have changed since.
+  public static func commit(
+    _ database: Database, _ report: Report, sealer: any Sealer, by actor: String, address: String? = nil, now: Date,
+    _ load: (Database) throws -> Renewal
+  ) throws -> Renewal.Switched {
+    let renewal = try load(database)
+    let switched = try renewal.carryOut(database, sealer: sealer, by: actor, now: now)
+    let tried: JSONValue = ["trials": .array(report.attempts.map(\.json))]
+    let detail = switched.audited.merging(tried.object ?? [:])
+    try AuditEntry.add(
+      database,
+      NewAuditEntry(
+        actor: actor, action: renewal.isRefill ? "certificate.refill" : "certificate.renew",
+        subject: "certificate \(renewal.old.id)", detail: detail, address: address), now: now)
+    return switched
+  }
+}
+
+extension CertificateSwitch.Report {
+  /// The members of the schema `Renewal` that say what was found.
+  public var json: [String: JSONValue] {
+    [
+      "replaces": .integer(renewal.old.id),
+      "findings": .array(
+        renewal.findings.map {
+          [
+            "level": .string($0.level.rawValue), "code": .string($0.problem.code), "message": .string($0.problem.text),
+          ]
+        }),
+      "trials": .array(attempts.map(\.json)),
+    ]
+  }
+}
+
+extension CredentialAttempt {
+  /// The schema `Trial`.
+  public var json: JSONValue {
+    let words: (String, String) =
+      switch verdict {
+      case .taken(let answer): ("taken", answer)
+      case .refused(let reason): ("refused", reason)
+      case .undecided(let reason): ("undecided", reason)
+      }
+    return [
+      "app": .string(bundleID), "environment": .string(credential.environment.rawValue),
+      "endpoint": .string(credential.endpoint), "result": .string(words.0), "answer": .string(words.1),
+    ]
+  }
+
+  var isRefused: Bool { if case .refused = verdict { true } else { false } }
+  var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
+
+  /// Why nothing should go over to it, nil if it is taken.
+  var problem: Problem? {
+    let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
+    switch verdict {
+    case .taken: return nil
+    case .refused(let reason):
+      return Problem(
+        "file", code: "trial.refused",
+        "The push service refuses it for {app} in {environment}: {reason}. {remedy}",
+        arguments.merging(["reason": reason, "remedy": Reason.of(reason).remedy]) { $1 })
+    case .undecided(let reason):
+      return Problem(
+        "untried", code: "trial.undecided",
+        "It could not be tried for {app} in {environment} ({endpoint}): {reason}. Try again, or switch without a trial.",
+        arguments.merging(["reason": reason]) { $1 })
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Push
+public import Store
+
+/// What came of a trial with one credential.
+public struct CredentialAttempt: Sendable, Hashable {
+  /// The credential.
+  public let credential: Credential
+  /// Of its app.
+  public let bundleID: String
+  /// What the service said.
+  public let verdict: CredentialTrial.Verdict
+
+  /// Tries a certificate or key with every credential that one in use serves, one after the other.
+  ///
+  /// - Parameters:
+  ///   - id: the certificate in use.
+  ///   - material: the private key that is tried. A secret.
+  ///   - attempt: makes one trial.
+  public static func all(
+    _ store: Store, replacing id: Int64, details: TrackedCertificate.Details, material: [UInt8],
+    attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+  ) async throws -> [CredentialAttempt] {
+    let credentials = try await store.read { database in
+      try (TrackedCertificate.uses(database, id: id)[id] ?? []).compactMap { use in
+        try Credential.find(database, id: use.credentialID).map { ($0, use.bundleID) }
+      }
+    }
+    var attempts: [CredentialAttempt] = []
+    for (credential, bundleID) in credentials {
+      let trial = CredentialTrial(credential, bundleID: bundleID, details: details, material: material)
+      attempts.append(
+        CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
+    }
+    return attempts
+  }
+}

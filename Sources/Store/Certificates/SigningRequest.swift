@@ -1,0 +1,160 @@
+public import Foundation
+internal import OpenSSL
+public import SQLite
+
+/// A request for a certificate that was made here. Its private key lies sealed until the certificate comes, and is
+/// handed to nobody.
+public struct SigningRequest: Sendable, Hashable, Identifiable {
+  /// What the certificate is for. The raw values stand in the database and in JSON.
+  public enum Purpose: String, Sendable, Hashable, CaseIterable {
+    /// Pushes, by Apple.
+    case push
+    /// A host's TLS, by any authority.
+    case host
+  }
+
+  /// The kind of key. The raw values stand in the database and in JSON.
+  public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+    /// RSA with 2048 bits: what Apple takes for push certificates.
+    case rsa2048 = "rsa-2048"
+    /// On the curve P-256.
+    case p256 = "p-256"
+  }
+
+  /// Row id.
+  public let id: Int64
+  /// In addresses.
+  public let uid: String
+  /// What it is for.
+  public let details: Details
+  /// Who asked for it.
+  public let createdBy: String
+  /// When.
+  public let createdAt: Date
+  /// The certificate that came of it.
+  public let fulfilledBy: Int64?
+  /// When it came; nil: it is awaited.
+  public let fulfilledAt: Date?
+
+  /// Whether the certificate is still to come.
+  public var isWaiting: Bool { fulfilledAt == nil }
+
+  /// What a request is about.
+  public struct Details: Sendable, Hashable {
+    /// What the certificate is for.
+    public var purpose: Purpose
+    /// The certificate that it is to renew.
+    public var certificateID: Int64?
+    /// The app that it is for.
+    public var appID: Int64?
+    /// Distinguished name.
+    public var subject: String
+    /// The kind of key.
+    public var algorithm: Algorithm
+    /// SHA-256 of the public key, hexadecimal.
+    public var publicKeySHA256: String
+    /// The request itself.
+    public var pem: String
+
+    /// Creates details.
+    public init(
+      purpose: Purpose, certificateID: Int64? = nil, appID: Int64? = nil, subject: String, algorithm: Algorithm,
+      publicKeySHA256: String, pem: String
+    ) {
+      self.purpose = purpose
+      self.certificateID = certificateID
+      self.appID = appID
+      self.subject = subject
+      self.algorithm = algorithm
+      self.publicKeySHA256 = publicKeySHA256
+      self.pem = pem
+    }
+  }
+
+  private static let columns = """
+    id, uid, purpose, certificate_id, app_id, subject, algorithm, public_key_sha256, pem, created_by, created_at,
+    fulfilled_by, fulfilled_at
+    """
+
+  private init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    uid = row.text(1)
+    details = Details(
+      purpose: try row.value(2, as: Purpose.self), certificateID: row.optionalInt64(3), appID: row.optionalInt64(4),
+      subject: row.text(5), algorithm: try row.value(6, as: Algorithm.self), publicKeySHA256: row.text(7),
+      pem: row.text(8))
+    createdBy = row.text(9)
+    createdAt = row.date(10)
+    fulfilledBy = row.optionalInt64(11)
+    fulfilledAt = row.optionalDate(12)
+  }
+
+  /// Keeps a request with its key.
+  public static func add(
+    _ database: Database, _ details: Details, key: [UInt8], sealer: any Sealer, by user: String, now: Date
+  ) throws -> SigningRequest {
+    let uid = Random.token(bytes: 9)
+    try database.run(
+      """
+      INSERT INTO certificate_requests(uid, purpose, certificate_id, app_id, subject, algorithm, public_key_sha256, pem,
+        created_by, created_at, sealed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'')
+      """, uid, details.purpose.rawValue, details.certificateID, details.appID, details.subject,
+      details.algorithm.rawValue, details.publicKeySHA256, details.pem, user, now)
+    let id = database.lastInsertedID
+    let sealed = try Sealing.seal(database, key, "certificate_requests", id, sealer, now: now)
+    try database.run("UPDATE certificate_requests SET sealed = ? WHERE id = ?", sealed, id)
+    return try get(database, uid: uid)
+  }
+
+  /// All of them: those that wait first, the latest first.
+  public static func all(_ database: Database, certificate: Int64? = nil) throws -> [SigningRequest] {
+    try database.fetchAll(
+      """
+      SELECT \(columns) FROM certificate_requests WHERE ?1 IS NULL OR certificate_id = ?1
+      ORDER BY fulfilled_at IS NOT NULL, id DESC
+      """, certificate
+    ) { try SigningRequest($0) }
+  }
+
+  /// One of them.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, uid: String) throws -> SigningRequest {
+    let found = try database.fetchOne("SELECT \(columns) FROM certificate_requests WHERE uid = ?", uid) {
+      try SigningRequest($0)
+    }
+    guard let found else { throw StoreError.notFound(noun: "certificate request", id: uid) }
+    return found
+  }
+
+  /// The one whose public key this is and whose certificate is still to come, with its private key.
+  public static func awaited(
+    _ database: Database, publicKeySHA256: String, sealer: any Sealer
+  ) throws -> (request: SigningRequest, key: [UInt8])? {
+    let found = try database.fetchOne(
+      """
+      SELECT \(columns), sealed FROM certificate_requests WHERE public_key_sha256 = ? AND fulfilled_at IS NULL
+      """, publicKeySHA256
+    ) { (try SigningRequest($0), $0.blob(13)) }
+    guard let (request, sealed) = found else { return nil }
+    return (request, try sealer.open(sealed, associatedData: place("certificate_requests", request.id)))
+  }
+
+  /// The certificate has come, and has the key: the copy here is wiped.
+  public static func fulfil(
+    _ database: Database, id: Int64, by certificate: Int64, sealer: any Sealer, now: Date
+  ) throws {
+    let empty = try Sealing.seal(database, [], "certificate_requests", id, sealer, now: now)
+    try database.run(
+      "UPDATE certificate_requests SET fulfilled_by = ?, fulfilled_at = ?, sealed = ? WHERE id = ?", certificate, now,
+      empty, id)
+  }
+
+  /// Removes one; a certificate that is issued for it later comes without its key then.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  public static func delete(_ database: Database, uid: String) throws -> Bool {
+    try database.run("DELETE FROM certificate_requests WHERE uid = ?", uid) > 0
+  }
+}

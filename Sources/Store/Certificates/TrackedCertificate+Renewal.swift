@@ -1,0 +1,106 @@
+public import Foundation
+internal import Push
+public import SQLite
+
+extension TrackedCertificate {
+  /// How long a replaced certificate is kept for undo, in seconds.
+  public static let undoTime: TimeInterval = 30 * 86_400
+
+  /// Puts a successor in its place: everything that sends with it sends with the successor from now on.
+  ///
+  /// - Returns: the credentials that went over.
+  /// - Throws: `StoreError.notFound`.
+  @discardableResult
+  public static func replace(_ database: Database, id: Int64, by successor: Int64, now: Date) throws -> [Int64] {
+    let old = try get(database, id: id)
+    _ = try get(database, id: successor)
+    guard id != successor else { throw StoreError.taken(noun: "certificate", field: "id") }
+    let moved = try database.fetchAll("SELECT id FROM credentials WHERE certificate_id = ? ORDER BY id", id) {
+      $0.int64(0)
+    }
+    try move(database, moved, to: successor)
+    // What comes into use is replaced by nothing, whatever it was before.
+    try wake(database, id: successor)
+    try database.run("UPDATE certificates SET replaced_by = ?1 WHERE replaced_by = ?2", successor, id)
+    try database.run(
+      "UPDATE certificates SET replaced_by = ?, replaced_at = ?, kept_until = ?, moved = ? WHERE id = ?", successor,
+      now, now.addingTimeInterval(undoTime), JSONValue.array(moved.map { .integer($0) }).text(), id)
+    try database.run("UPDATE certificates SET app_id = coalesce(app_id, ?) WHERE id = ?", old.details.appID, successor)
+    return moved
+  }
+
+  /// Health starts anew: what the provider said was said of another certificate.
+  private static func move(_ database: Database, _ credentials: [Int64], to certificate: Int64) throws {
+    for credential in credentials {
+      try database.run(
+        """
+        UPDATE credentials SET certificate_id = ?, last_accepted_at = NULL, last_refused_at = NULL, last_refusal = NULL
+        WHERE id = ?
+        """, certificate, credential)
+    }
+  }
+
+  private static func wake(_ database: Database, id: Int64) throws {
+    try database.run(
+      """
+      UPDATE certificates SET replaced_by = NULL, replaced_at = NULL, kept_until = NULL, moved = '[]' WHERE id = ?
+      """, id)
+  }
+
+  /// Seals its secret anew, after the key that it was sealed with was lost.
+  public static func refill(
+    _ database: Database, id: Int64, material: [UInt8], sealer: any Sealer, now: Date
+  ) throws {
+    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
+    try database.run("UPDATE certificates SET sealed = ?, has_private_key = 1 WHERE id = ?", sealed, id)
+  }
+
+  /// Takes a replacement back: the credentials that went over return, unless somebody gave them another certificate
+  /// meanwhile.
+  ///
+  /// - Returns: the credentials that are back; nil if it is not replaced.
+  public static func undoReplacement(_ database: Database, id: Int64) throws -> [Int64]? {
+    guard let replacement = try get(database, id: id).replacement else { return nil }
+    let back = try replacement.credentials.filter { credential in
+      try database.int(
+        "SELECT count(*) FROM credentials WHERE id = ? AND certificate_id = ?", credential, replacement.by) == 1
+    }
+    try move(database, back, to: id)
+    try wake(database, id: id)
+    return back
+  }
+
+  /// Those in whose place it stands, the latest first.
+  public static func replaced(_ database: Database, by id: Int64) throws -> [TrackedCertificate] {
+    try database.fetchAll(
+      "SELECT \(columns) FROM certificates t WHERE t.replaced_by = ? ORDER BY t.replaced_at DESC, t.id", id
+    ) { try TrackedCertificate($0) }
+  }
+
+  /// Removes those whose time for undo is over, with an audit line each; one that something sends with again stays.
+  ///
+  /// - Returns: what was removed.
+  @discardableResult
+  public static func sweepReplaced(_ database: Database, now: Date) throws -> [TrackedCertificate] {
+    let over = try database.fetchAll(
+      """
+      SELECT \(columns) FROM certificates t WHERE t.kept_until <= ? AND t.replaced_by IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM credentials c WHERE c.certificate_id = t.id)
+      ORDER BY t.kept_until
+      """, now
+    ) { try TrackedCertificate($0) }
+    for certificate in over {
+      try delete(database, id: certificate.id)
+      let detail: JSONValue = [
+        "name": .string(certificate.details.name), "serial": .optional(certificate.details.serial),
+        "replaced_by": certificate.replacement.map { .integer($0.by) } ?? .null, "reason": "undo time is over",
+      ]
+      try AuditEntry.add(
+        database,
+        NewAuditEntry(
+          actor: "signalbox", action: "certificate.sweep", subject: "certificate \(certificate.id)", detail: detail),
+        now: now)
+    }
+    return over
+  }
+}

@@ -1,0 +1,199 @@
+import Arguments
+import Certificates
+import Console
+import Delivery
+import Foundation
+import OpenSSL
+import Push
+import Reactor
+import SQLite
+import Store
+
+/// `signalbox certificates renew|undo|request|requests`
+enum RenewalCommands {
+  private static let file = Argument<String>("file", "The successor: .p12, .pem, .p8, .cer or .mobileprovision.")
+  private static let id = Argument<Int64>("id", "The number of what it replaces, as list shows it.", parseID)
+  private static let keyID = Option<String?>("key-id", "id", "Of a .p8 whose name does not say it.")
+  private static let teamID = Option<String?>("team-id", "id", "Of a .p8; else the team of the old one.")
+  private static let dryRun = Flag("dry-run", "Looks and tries, and changes nothing.")
+  private static let untried = Flag("untried", "Switch although the push service could not be asked.")
+  private static let app = Option<String?>("app", "bundle-id", "A push certificate for this app (RSA 2048).")
+  private static let hosts = Option(repeated: "host", "name", "A TLS certificate for this host; may be repeated.")
+  private static let renews = Option<Int64?>("renews", "id", "A successor of this certificate.", parseID)
+  private static let algorithm = Option<SigningRequest.Algorithm?>(
+    "algorithm", "name", "With --host: rsa-2048 or p-256."
+  ) { text throws(BadValue) in
+    guard let algorithm = SigningRequest.Algorithm(rawValue: text) else {
+      throw BadValue("is neither rsa-2048 nor p-256")
+    }
+    return algorithm
+  }
+  private static let out = Option<String?>("out", "file", "Write the request there; else to standard output.")
+
+  static let commands: [Command<Action>] = [
+    Command(
+      "renew", "Puts a successor in place, after a trial with the push service; the old one is kept for 30 days.",
+      parameters: [
+        id.parameter, file.parameter, keyID.parameter, teamID.parameter, dryRun.parameter, untried.parameter,
+        CommonOptions.password.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+      ], action: renew),
+    Command(
+      "undo", "Puts a replaced one back in its place.", parameters: [id.parameter, CommonOptions.data.parameter],
+      action: undo),
+    Command(
+      "request", "Makes a key, which stays here, and a signing request for it.",
+      parameters: [
+        app.parameter, hosts.parameter, renews.parameter, algorithm.parameter, out.parameter,
+        CommonOptions.data.parameter, CommonOptions.json.parameter,
+      ], action: request),
+    Command(
+      "requests", "Lists signing requests that were made here.",
+      parameters: [CommonOptions.data.parameter, CommonOptions.json.parameter], action: requests),
+  ]
+
+  private static let renew: Action = { values, io in
+    let now = io.now()
+    let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password])
+    let labels = CertificateTracker.Labels(
+      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID])
+    let old = values[id]
+    let store = try DataDirectory(values, io).open(now: now)
+    defer { store.close() }
+    Socket.ignoreBrokenPipeSignal()
+    let loop = try EventLoop(name: "trial")
+    let pool = BlockingPool(name: "blocking", threads: 1)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
+    defer {
+      routes.stop()
+      loop.stop()
+      pool.stop()
+    }
+    let load: @Sendable (Database) throws -> Renewal = { [sealer = store.sealer] database in
+      try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
+    }
+    let report = try await CertificateSwitch(store: store) { await routes.attempt($0) }
+      .look(allowsUntried: values[untried], load)
+    var json = report.json
+    json["outcome"] = .string(report.outcome.rawValue)
+    if !values[CommonOptions.json] { tell(report, io) }
+    guard report.outcome == .ready, !values[dryRun] else {
+      json["switched"] = false
+      if values[CommonOptions.json] { io.print(JSONValue.object(json).text(pretty: true)) }
+      if report.outcome == .untried { io.note("with --untried it is switched without a trial.") }
+      if report.outcome != .ready { io.complain("nothing was switched.") }
+      return report.outcome == .ready ? ExitCode.done : ExitCode.failed
+    }
+    let switched = try await store.write { [sealer = store.sealer] database in
+      try CertificateSwitch.commit(database, report, sealer: sealer, by: "cli", now: now, load)
+    }
+    json["switched"] = true
+    json["certificate"] = .integer(switched.successor.id)
+    if values[CommonOptions.json] {
+      io.print(JSONValue.object(json).text(pretty: true))
+    } else if report.renewal.isRefill {
+      io.print("The private key of certificate \(old) is back.")
+    } else {
+      io.print(
+        "Certificate \(switched.successor.id) is in the place of \(old); \(switched.moved.count) credentials went over. "
+          + "Undo within 30 days: signalbox certificates undo \(old)")
+    }
+    return ExitCode.done
+  }
+
+  private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
+    for finding in report.renewal.findings {
+      let label = finding.level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
+      io.print(singleLine(label + finding.problem.text))
+    }
+    for attempt in report.attempts {
+      let json = attempt.json
+      io.print(
+        singleLine(
+          "TRIAL   \(attempt.bundleID) \(attempt.credential.environment.rawValue) at \(attempt.credential.endpoint): "
+            + "\(json["result"]?.string ?? ""), \(json["answer"]?.string ?? "")"))
+    }
+  }
+
+  private static let undo: Action = { values, io in
+    let (now, id) = (io.now(), values[id])
+    let back = try withStore(values, io) { store in
+      try store.writeSync { database -> [Int64]? in
+        let back = try TrackedCertificate.undoReplacement(database, id: id)
+        if let back {
+          try audit(
+            database, "certificate.undo", "certificate \(id)",
+            ["credentials": .array(back.map { .integer($0) })], now: now)
+        }
+        return back
+      }
+    }
+    guard let back else { throw CommandFailure("Certificate \(id) is not replaced: there is nothing to undo.") }
+    io.print("Certificate \(id) is in its place again; \(back.count) credentials are back.")
+    return ExitCode.done
+  }
+
+  private static let request: Action = { values, io in
+    let now = io.now()
+    guard [values[app] != nil, !values[hosts].isEmpty, values[renews] != nil].filter(\.self).count == 1 else {
+      throw CommandFailure.usage("Give one of --app, --host and --renews.")
+    }
+    let request = try withStore(values, io) { store -> SigningRequest in
+      var order = try store.readSync { database -> SigningOrder in
+        if let id = values[renews] {
+          let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
+          let old = try TrackedCertificate.get(database, id: id)
+          guard let order = SigningOrder.renewing(old, uses: uses, email: nil) else {
+            throw CommandFailure("\(old.details.name) is not made from a signing request.")
+          }
+          return order
+        }
+        if let bundleID = values[app] {
+          let app = try App.named(bundleID, database)
+          return .push(topic: app.bundleID, app: app.id)
+        }
+        return .host(values[hosts])
+      }
+      if let algorithm = values[algorithm] {
+        guard order.purpose == .host || algorithm == .rsa2048 else {
+          throw CommandFailure.usage("Apple takes rsa-2048 only.")
+        }
+        order.algorithm = algorithm
+      }
+      let made = try SigningRequest.make(order)
+      return try store.writeSync { database in
+        let request = try SigningRequest.keep(database, made, sealer: store.sealer, by: "cli", now: now)
+        try audit(
+          database, "certificate_request.create", "certificate request \(request.uid)",
+          ["subject": .string(request.details.subject)], now: now)
+        return request
+      }
+    }
+    if let path = values[out] {
+      guard FileManager.default.createFile(atPath: path, contents: Data(request.details.pem.utf8)) else {
+        throw CommandFailure("\(path) cannot be written; the request is kept: signalbox certificates requests --json")
+      }
+      io.note("wrote \(path); its key stays here. When the certificate has come: signalbox certificates add <file>.cer")
+    } else if values[CommonOptions.json] {
+      io.print(request.json.text(pretty: true))
+    } else {
+      io.write(request.details.pem)
+    }
+    return ExitCode.done
+  }
+
+  private static let requests: Action = { values, io in
+    let requests = try withStore(values, io) { store in try store.readSync { try SigningRequest.all($0) } }
+    if values[CommonOptions.json] {
+      io.print(JSONValue.array(requests.map(\.json)).text(pretty: true))
+    } else {
+      var table = TextTable("ID", "STATE", "KEY", "SUBJECT", "MADE BY", "CERTIFICATE")
+      for request in requests {
+        table.add(
+          request.uid, request.isWaiting ? "waiting" : "fulfilled", request.details.algorithm.rawValue,
+          request.details.subject, request.createdBy, request.fulfilledBy.map { "\($0)" } ?? "")
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Glibc
+import OpenSSL
+import Push
+import Reactor
+import SQLite
+import Store
+
+/// Changes the key that everything is sealed with.
+///
+/// Whatever happens in the midst of it, one of the two files opens everything, and the database says which: the new
+/// key is on disk before anything is sealed with it; everything is sealed anew, and the new key noted, in one
+/// transaction; and the old key goes only when that is on disk. What was broken off is finished by the next that holds
+/// the folder alone.
+struct KeyRotation {
+  let directory: DataDirectory
+
+  /// What was done.
+  struct Done {
+    let old: String
+    let new: String
+    let count: Int
+    let closed: [Sealing.Closed]
+  }
+
+  /// Puts the new key of a change that was broken off in the old one's place. The caller holds the folder alone.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  func finishIfBrokenOff() throws -> Bool {
+    guard try directory.nextKey() != nil else {
+      // Nothing was sealed with it.
+      unlink(directory.nextKeyFile)
+      return false
+    }
+    try finish()
+    return true
+  }
+
+  /// The first step: the new key, on disk.
+  func prepare() throws -> SealingKey {
+    unlink(directory.nextKeyFile)
+    return try SealingKey.loadOrCreate(path: directory.nextKeyFile)
+  }
+
+  /// The second step: everything sealed anew, on disk.
+  func reseal(from old: SealingKey, to new: SealingKey, now: Date) throws -> Done {
+    let store = try Store.open(path: directory.database, sealer: old, readers: 1, now: now)
+    defer { store.close() }
+    let (count, closed) = try store.writeSync { database in
+      guard try Sealing.state(database, old) == .fits else { throw SealingMismatch.other }
+      let result = try Sealing.reseal(database, from: old, to: new, now: now)
+      try audit(
+        database, "key.rotate", "secret.key",
+        [
+          "before": .string(old.identifier), "after": .string(new.identifier), "sealed": .integer(Int64(result.count)),
+          "not_opened": .integer(Int64(result.closed.count)),
+        ], now: now)
+      return result
+    }
+    // After a power cut too the old key may go only when nothing needs it: the log's end is on disk then.
+    try store.pool.checkpoint(waiting: true)
+    return Done(old: old.identifier, new: new.identifier, count: count, closed: closed)
+  }
+
+  /// The third step: the new key takes the old one's place and name.
+  func finish() throws {
+    // Behind a link stands the file itself.
+    let target = realpath(directory.keyFile)
+    guard rename(directory.nextKeyFile, target) == 0 else {
+      throw SystemError("rename \(directory.nextKeyFile) to \(target)")
+    }
+    let folder = Glibc.open((target as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    close(folder)
+  }
+
+  private func realpath(_ path: String) -> String {
+    guard let resolved = Glibc.realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

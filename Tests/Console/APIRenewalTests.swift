@@ -1,0 +1,100 @@
+import Delivery
+import Foundation
+import HTTPServer
+import OpenSSL
+import Push
+import Store
+import Testing
+
+@Suite("API: successors and signing requests")
+struct APIRenewalTests {
+  private func renew(
+    _ scene: ConsoleScene, _ id: Int64, _ file: [UInt8], name: String = "new.p12", _ fields: [(String, String)] = [],
+    headers: [String: String] = [:]
+  ) async throws -> SceneAnswer {
+    let all = [("password", "secret")] + fields
+    let form = Multipart([.file("file", name: name, file)] + all.map { Multipart.Part.field($0.0, $0.1) })
+    return try await scene.call(
+      .post, "/api/v1/certificates/\(id)/renew", as: .admin,
+      headers: headers.merging(["Content-Type": form.contentType]) { $1 }, body: form.body)
+  }
+
+  private func bound(_ scene: ConsoleScene) async throws -> Int64 {
+    let app = try await scene.addApp()
+    let id = try await CertificateSamples.keep(scene)
+    _ = try await scene.store.write { database in
+      try Credential.bind(
+        database, app: app.id, provider: .apns, environment: .production, certificate: id, endpoint: "apple",
+        now: ConsoleScene.noon)
+    }
+    return id
+  }
+
+  @Test("dry run, refusal, no trial, switch, undo: as the document says")
+  func life() async throws {
+    let document = try OpenAPIDocument()
+    let operation = OpenAPIDocument.Operation(method: "POST", path: "/api/v1/certificates/{id}/renew")
+    try await ConsoleScene.with { scene in
+      let old = try await bound(scene)
+      let file = try CertificateSamples.p12(days: 400)
+      let dry = try await renew(scene, old, file, [("dry_run", "true")])
+      #expect(dry.status == 200 && dry.json?["switched"] == false && dry.json?["outcome"] == "ready", "\(dry.text)")
+      #expect(dry.json?["trials"]?.array?.first?["result"] == "taken")
+      #expect(try document.errors(dry, to: operation) == [])
+      scene.provider.answerTrials(.refused(reason: "InvalidProviderToken"))
+      let refused = try await renew(scene, old, file)
+      #expect(refused.status == 422 && refused.codes == ["trial.refused"] && refused.fields == ["file"])
+      #expect(try document.errors(refused, to: operation) == [])
+      scene.provider.answerTrials(.undecided(reason: "connection refused"))
+      let untried = try await renew(scene, old, file)
+      #expect(untried.status == 422 && untried.codes == ["trial.undecided"] && untried.fields == ["untried"])
+      let other = try await renew(scene, old, try CertificateSamples.p12(topic: "com.example.other", days: 400))
+      #expect(other.status == 422 && other.codes == ["renewal.other_topic"])
+      let key = ["Idempotency-Key": "renewal"]
+      let done = try await renew(scene, old, file, [("untried", "true")], headers: key)
+      #expect(done.status == 200 && done.json?["switched"] == true && done.json?["credentials_moved"] == 1)
+      #expect(done.json?["certificate"]?["id"] == 2 && !done.text.contains("PRIVATE"))
+      #expect(try document.errors(done, to: operation) == [])
+      let again = try await renew(scene, old, file, [("untried", "true")], headers: key)
+      #expect(again.json == done.json, "\(again.text)")
+      #expect(try await scene.audit("certificate.renew").count == 1)
+      let shown = try await scene.call(.get, "/api/v1/certificates/\(old)", as: .viewer)
+      #expect(shown.json?["replaced_by"] == 2 && shown.json?["kept_until"] == "2026-12-20T12:00:00Z", "\(shown.text)")
+      let undone = try await scene.call(.post, "/api/v1/certificates/\(old)/undo", as: .admin)
+      #expect(undone.status == 200 && undone.json?["credentials_moved"] == 1)
+      #expect(undone.json?["certificate"]?["replaced_by"] == .null)
+      let twice = try await scene.call(.post, "/api/v1/certificates/\(old)/undo", as: .admin)
+      #expect(twice.status == 409)
+    }
+  }
+
+  @Test("a signing request is made, listed, fetched and removed; its key is in no answer")
+  func requests() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let path = "/api/v1/certificate-requests"
+      let made = try await scene.call(.post, path, as: .admin, json: ["app": .string(ConsoleScene.bundleID)])
+      #expect(made.status == 201 && made.json?["algorithm"] == "rsa-2048" && made.json?["state"] == "waiting")
+      #expect(try document.errors(made, to: .init(method: "POST", path: path)) == [])
+      let id = try #require(made.json?["id"]?.string)
+      #expect(made.location == "\(path)/\(id)")
+      let one = try await scene.call(.get, "\(path)/\(id)", as: .viewer)
+      #expect(one.json == made.json && one.json?["pem"]?.string?.hasPrefix("-----BEGIN CERTIFICATE REQUEST") == true)
+      let host = try await scene.call(.post, path, as: .admin, json: ["hosts": ["push.example.com"]])
+      #expect(host.status == 201 && host.json?["algorithm"] == "p-256" && host.json?["purpose"] == "host")
+      let list = try await scene.call(.get, path, as: .viewer)
+      #expect(list.json?["items"]?.array?.count == 2 && !list.text.contains("PRIVATE"))
+      #expect(try document.errors(list, to: .init(method: "GET", path: path)) == [])
+      for (body, fields) in [
+        ([:], ["app"]), (["hosts": ["a b"]], ["hosts"]), (["app": "com.example.none"], ["app"]),
+        (["app": .string(ConsoleScene.bundleID), "algorithm": "p-256"], ["algorithm"]), (["apps": "x"], ["apps"]),
+      ] as [(JSONValue, [String])] {
+        let refused = try await scene.call(.post, path, as: .admin, json: body)
+        #expect(refused.status == 422 && refused.fields == fields, "\(body): \(refused.text)")
+      }
+      #expect(try await scene.call(.delete, "\(path)/\(id)", as: .admin).status == 204)
+      #expect(try await scene.call(.get, "\(path)/\(id)", as: .viewer).status == 404)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import OpenSSL
+import SQLite
+import Testing
+
+@testable import Store
+
+@Suite("Sealed values and the key that they are sealed with")
+struct SealingTests {
+  @Test("every sealed column of the schema is in the list: a change of the key leaves none behind")
+  func complete() throws {
+    try withDatabase { database in
+      let found = try database.fetchAll(
+        """
+        SELECT t.name, c.name FROM pragma_table_list t, pragma_table_info(t.name) c
+        WHERE t.schema = 'main' AND t.type = 'table' AND c.type = 'BLOB' AND c.name LIKE 'sealed%'
+        """
+      ) { SealedColumn($0.text(0), $0.text(1)) }
+      #expect(Set(found) == Set(SealedColumn.all))
+      #expect(found.count >= 3)
+      for column in SealedColumn.all {
+        let ids = try database.int(
+          "SELECT count(*) FROM pragma_table_info(?) WHERE name = 'id' AND pk = 1", column.table)
+        #expect(ids == 1, "\(column.table) has no row id")
+      }
+    }
+  }
+
+  private func add(_ database: Database, _ sealer: any Sealer, _ secret: String = "secret") throws -> Int64 {
+    try TrackedCertificate.add(
+      database, .init(kind: "apns_key", name: "key", fileName: "x"), material: Array(secret.utf8), sealer: sealer,
+      by: "test", now: noon
+    ).id
+  }
+
+  @Test("everything is sealed anew, and opens with the new key alone")
+  func reseal() throws {
+    try withDatabase { database in
+      let (old, new) = (SealingKey(), SealingKey())
+      let id = try add(database, old)
+      let candidate = try CertificateCandidate.add(
+        database, certificate: id, content: Array("file".utf8), sealer: old, by: "test", now: noon)
+      let request = try SigningRequest.add(
+        database,
+        .init(purpose: .push, subject: "CN=x", algorithm: .rsa2048, publicKeySHA256: "ab", pem: "PEM"),
+        key: Array("key".utf8), sealer: old, by: "test", now: noon)
+      let result = try Sealing.reseal(database, from: old, to: new, now: noon)
+      #expect(result.count == 3 && result.closed.isEmpty)
+      #expect(try TrackedCertificate.material(database, id: id, sealer: new) == Array("secret".utf8))
+      let found = try CertificateCandidate.find(database, uid: candidate.uid, sealer: new, now: noon)
+      #expect(found?.content == Array("file".utf8))
+      let awaited = try SigningRequest.awaited(database, publicKeySHA256: "ab", sealer: new)
+      #expect(awaited?.key == Array("key".utf8) && awaited?.request == request)
+      #expect(try Sealing.state(database, new) == .fits)
+      #expect(try Sealing.state(database, old) == .other(database: new.identifier))
+      #expect(try Sealing.closed(database, old).count == 3)
+    }
+  }
+
+  @Test("what the old key does not open is left as it is, and named")
+  func damaged() throws {
+    try withDatabase { database in
+      let (old, new) = (SealingKey(), SealingKey())
+      let (good, bad) = (try add(database, old), try add(database, old))
+      try database.run("UPDATE certificates SET sealed = x'0102' WHERE id = ?", bad)
+      #expect(try Sealing.state(database, old) == .fits, "one damaged row is no other key")
+      #expect(try Sealing.closed(database, in: "certificates", old) == [bad])
+      let result = try Sealing.reseal(database, from: old, to: new, now: noon)
+      #expect(result.count == 1 && result.closed == [Sealing.Closed(table: "certificates", id: bad)])
+      #expect(try TrackedCertificate.material(database, id: good, sealer: new) == Array("secret".utf8))
+      #expect(try Sealing.closed(database, in: "certificates", new) == [bad])
+    }
+  }
+
+  @Test("a second key in one database is refused, and so is none; a new beginning allows it")
+  func mismatch() throws {
+    try withDatabase { database in
+      let (old, new) = (SealingKey(), SealingKey())
+      let id = try add(database, old)
+      #expect(throws: SealingMismatch.other) { try add(database, new) }
+      let ring = KeyRing(nil, path: "/x/secret.key") { new }
+      #expect(try Sealing.state(database, ring) == .missing)
+      #expect(throws: SealingMismatch.missing) { try add(database, ring) }
+      #expect(throws: SealingMismatch.missing) { try TrackedCertificate.material(database, id: id, sealer: ring) }
+      try ring.makeIfMissing()
+      #expect(try Sealing.state(database, ring) == .other(database: old.identifier))
+      try Sealing.beginAnew(database, ring, now: noon)
+      let second = try add(database, ring, "second")
+      #expect(try TrackedCertificate.material(database, id: second, sealer: ring) == Array("second".utf8))
+      #expect(try Sealing.closed(database, in: "certificates", ring) == [id])
+      try TrackedCertificate.refill(database, id: id, material: Array("again".utf8), sealer: ring, now: noon)
+      #expect(try Sealing.closed(database, ring).isEmpty)
+      #expect(try TrackedCertificate.material(database, id: id, sealer: ring) == Array("again".utf8))
+    }
+  }
+
+  @Test("a database of a version that did not note its key tells it by what opens")
+  func older() throws {
+    try withDatabase { database in
+      let (old, other) = (SealingKey(), SealingKey())
+      #expect(try Sealing.state(database, other) == .fits, "nothing is sealed yet")
+      _ = try add(database, old)
+      try database.run("DELETE FROM sealing_key")
+      #expect(try Sealing.state(database, other) == .other(database: nil))
+      #expect(try Sealing.settle(database, old, now: noon) == .fits)
+      #expect(try Sealing.identifier(database) == old.identifier)
+    }
+  }
+
+  @Test("nothing says anything of the key")
+  func quiet() throws {
+    let key = SealingKey()
+    let ring = KeyRing(key, path: "/x") { key }
+    #expect("\(SealingMismatch.missing)".contains("rotate-key"))
+    #expect(ring.keyIdentifier == key.identifier)
+  }
+}
