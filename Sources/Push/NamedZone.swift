@@ -74,6 +74,11 @@ public struct NamedZone: Sendable, Hashable {
   /// - Parameter second: seconds since midnight as the clock shows them.
   public func moment(_ day: CivilDate, second: Int) -> Date {
     let wanted = day.number * 86_400 + second
+    // On most days the clocks are not changed; nowhere were they twice within these 32 hours.
+    let usual = offset(wanted)
+    if offset(wanted - Self.furthest) == usual, offset(wanted + Self.furthest) == usual {
+      return Date(timeIntervalSince1970: Double(wanted - usual))
+    }
     var start = wanted - Self.furthest
     // Hour by hour; between two hours the clocks are changed once at most.
     while start < wanted + Self.furthest {

@@ -110,10 +110,11 @@ public struct Recurrence: Sendable, Hashable {
   /// - Parameter limit: how many at most.
   public func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
     var found: [Date] = []
-    var next = first(from: from)
-    while let date = next, date < to, found.count < limit {
-      found.append(date)
-      next = self.next(after: date)
+    var index = index(from: from)
+    while found.count < limit, let date = valid(index), date < to {
+      // Two days may share a moment, if the zone leaves one out.
+      if date != found.last { found.append(date) }
+      index += 1
     }
     return found
   }

@@ -88,7 +88,7 @@ enum SchedulePages {
         try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize)
       )
     }
-    let (schedule, texts, may) = (row.schedule, page.texts, page.may(.operator))
+    let (schedule, may) = (row.schedule, page.may(.operator))
     var members = row.members(page)
     members.merge([
       "can_pause": .bool(may && schedule.state == .active), "can_resume": .bool(may && schedule.state == .paused),
@@ -101,8 +101,6 @@ enum SchedulePages {
       "newer": Value(pager.previous), "older": Value(pager.next(history.next)),
       "facts": .list(facts(row, page)),
       "payload": .string(schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""),
-      "sums": .string(
-        texts("schedules.sums", ["sent": schedule.sent.grouped, "missed": schedule.missed.grouped])),
     ]) { $1 }
     return try page.page("schedules/show", .pushes, members)
   }

@@ -31,6 +31,8 @@ struct ScheduleRow: Sendable {
       "production": .bool(schedule.environment == .production), "state": .string(schedule.state.rawValue),
       "state_text": .string(texts("schedules.\(schedule.state.rawValue)")),
       "rule": .string(draft?.recurrence.map { texts.rule($0) } ?? ""),
+      "sums": .string(
+        texts("schedules.sums", ["sent": schedule.sent.grouped, "missed": schedule.missed.grouped])),
       "who": .string(schedule.createdBy), "audience": .string(draft?.audience.text(texts) ?? ""),
       "next": schedule.nextAt.map { date in
         [

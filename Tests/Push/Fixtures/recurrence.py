@@ -3,8 +3,11 @@
 Independent of the Swift side: it goes day by day and asks for each which UTC instants show the wanted wall time,
 instead of computing places in a sequence. Each line: zone | rule | start (UTC) | first occurrences (epoch seconds).
 Run: python3 Tests/Push/Fixtures/recurrence.py > Tests/Push/Fixtures/recurrence.txt
+With the argument "years" it writes recurrence-years.txt: zone | time | sums of every daily occurrence of each year,
+modulo 1 000 003, from YEARS on.
 """
 from calendar import monthrange
+import sys
 from datetime import date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -113,4 +116,28 @@ def main():
                     print(f"{name} | {text(rule, hour, minute)} | {start} | {' '.join(map(str, found))}")
 
 
-main()
+YEARS = range(1990, 2037)
+ZONES = """Africa/Cairo Africa/Casablanca America/Argentina/Buenos_Aires America/Caracas America/Havana America/Mexico_City
+America/New_York America/Santiago America/Sao_Paulo America/St_Johns Antarctica/Troll Asia/Amman Asia/Jerusalem
+Asia/Kathmandu Asia/Pyongyang Asia/Shanghai Asia/Tehran Asia/Ulaanbaatar Australia/Adelaide Australia/Lord_Howe
+Europe/Berlin Europe/Dublin Europe/Istanbul Europe/Moscow Europe/Volgograd Pacific/Apia Pacific/Auckland
+Pacific/Chatham Pacific/Fiji Pacific/Kwajalein Pacific/Norfolk Pacific/Tongatapu""".split()
+
+
+def years():
+    for name in ZONES:
+        zone = ZoneInfo(name)
+        for hour, minute in [(0, 0), (0, 30), (1, 45), (2, 30), (9, 0), (23, 59)]:
+            sums, last = [], None
+            for year in YEARS:
+                day, total = date(year, 1, 1), 0
+                while day.year == year:
+                    at = moment(zone, day, hour, minute)
+                    if at != last:
+                        total += at
+                    last, day = at, day + timedelta(1)
+                sums.append(total % 1_000_003)
+            print(f"{name} | {hour:02}:{minute:02} | {' '.join(map(str, sums))}")
+
+
+years() if sys.argv[1:] == ["years"] else main()
