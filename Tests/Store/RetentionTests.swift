@@ -226,4 +226,53 @@ import Testing
       }
     }
   }
+
+  @Test("a search in a very long history goes on page after page, and finds what is far behind")
+  func longHistory() throws {
+    try withApp { database, app in
+      let count = PushRecord.lookedThrough * 2 + 10
+      try database.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        INSERT INTO pushes(uid, seed, app_id, environment, draft, search, state, source, created_by, created_at)
+        SELECT 'p' || i, i, ?2, 'production', '{}', iif(i IN (5, 7), 'needle', 'hay'), 'finished', 'api', 'x', i FROM n
+        """, count, app.id)
+      var filter = PushFilter()
+      filter.search = "needle"
+      var (found, pages, cursor): ([String], Int, String?) = ([], 0, nil)
+      repeat {
+        let page = try PushRecord.list(database, filter, cursor: cursor, limit: 10)
+        found += page.items.map(\.uid)
+        cursor = page.next
+        pages += 1
+      } while cursor != nil && pages < 10
+      #expect(found == ["p7", "p5"])
+      #expect(pages == 3)
+    }
+  }
+
+  @Test("few accepted ones among very many failures are found, page after page")
+  func fewAccepted() throws {
+    try withApp { database, app in
+      let id = try push(database, app, "p", ended: noon, devices: 0)
+      let count = Delivery.lookedThrough + 10
+      try database.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        INSERT INTO deliveries SELECT ?2, i, iif(i IN (3, ?1 - 1), 1, 2), 200, NULL, 1, 1, 1 FROM n
+        """, count, id)
+      var filter = DeliveryFilter()
+      filter.outcome = .accepted
+      #expect(
+        try Delivery.list(database, push: id, filter, limit: 10).items.isEmpty, "the counts say that there is none")
+      try database.run("UPDATE pushes SET accepted = 2 WHERE id = ?", id)
+      let first = try Delivery.list(database, push: id, filter, limit: 10)
+      #expect(first.items.map(\.delivery.deviceID) == [3])
+      let second = try Delivery.list(database, push: id, filter, cursor: first.next, limit: 10)
+      #expect(second.items.map(\.delivery.deviceID) == [Int64(count - 1)])
+      #expect(second.next == nil)
+      let one = try Delivery.list(database, push: id, filter, limit: 1)
+      #expect(one.items.count == 1 && one.next != nil)
+    }
+  }
 }

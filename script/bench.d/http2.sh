@@ -2,10 +2,10 @@
 # turn against the same local server. Each push of Signalbox has its own token and apns-id; h2load has its own address
 # each (it cannot vary a header), or one address for all, which is less work. The true ratio lies between.
 
-# Starts the local server; then $port is its port.
+# start_receiver [N]: the local server, which refuses one push in N (0: none); then $port is its port.
 start_receiver() {
   mkfifo "$folder/input"
-  taskset -c "$server_core" "$bench" receive "$folder" 0 <"$folder/input" >"$folder/receiver.log" &
+  taskset -c "$server_core" "$bench" receive "$folder" 0 "${1:-0}" <"$folder/input" >"$folder/receiver.log" &
   receiver=$!
   started+=("$receiver")
   exec 7>"$folder/input"

@@ -5,25 +5,39 @@ import OpenSSL
 import Reactor
 import Synchronization
 
-/// A server that accepts every push at once: as light as it can be, so that the clients are the limit.
+/// A server that accepts every push at once: as light as it can be, so that the clients are the limit. It may refuse one
+/// in so many, in two ways in turn.
 final class Receiver: ServerHandler {
   private let count = Atomic<Int>(0)
+  /// One in how many is refused; 0: none.
+  private let refused: Int
+
+  init(refused: Int) { self.refused = refused }
 
   func serve(_ request: ServerRequest, _ responder: ServerResponder) {
-    count.wrappingAdd(1, ordering: .relaxed)
+    let number = count.wrappingAdd(1, ordering: .relaxed).newValue
     let id = request.fields["apns-id"] ?? ""
+    if refused > 0, number.isMultiple(of: refused) {
+      let isDead = (number / refused).isMultiple(of: 2)
+      // Long after any registration, or it would count for nothing.
+      let body = isDead ? #"{"reason":"Unregistered","timestamp":4102444800000}"# : #"{"reason":"BadDeviceToken"}"#
+      responder.respond(
+        ServerResponse(
+          status: isDead ? 410 : 400, fields: [HeaderField("apns-id", id, indexing: .never)], body: Array(body.utf8)))
+      return
+    }
     responder.respond(ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)]))
   }
 
   /// Serves until standard input ends. The authority's certificate is in `folder/ca.pem`.
-  static func run(folder: String, port: UInt16) async throws {
+  static func run(folder: String, port: UInt16, refused: Int) async throws {
     let authority = try CertificateAuthority(
       subject: [.commonName("bench")], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     let (certificate, key) = try authority.issueServer(
       names: ["localhost", "127.0.0.1"], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     try authority.certificate.pem.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["h2"])
-    let receiver = Receiver()
+    let receiver = Receiver(refused: refused)
     let server = HTTP2Server(loop: try EventLoop(name: "server"), tls: tls, handler: receiver)
     guard let loopback = SocketAddress(host: "127.0.0.1", port: port) else { return }
     print("listening \(try await server.start(on: loopback))")

@@ -6,7 +6,8 @@ import SQLite
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { Int($0) }
 switch (arguments.first, arguments.count, numbers.count) {
-case ("receive", 3, 1): try await Receiver.run(folder: arguments[1], port: UInt16(numbers[0]))
+case ("receive", 4, 2):
+  try await Receiver.run(folder: arguments[1], port: UInt16(numbers[0]), refused: numbers[1])
 case ("push", 6, 4):
   try await pushes(
     folder: arguments[1], port: UInt16(numbers[0]), count: numbers[1], connections: numbers[2], streams: numbers[3])
@@ -18,7 +19,7 @@ case ("trim", 3, 1): try await trim(database: arguments[1], seconds: numbers[0])
 default:
   print(
     """
-    usage: signalbox-bench receive FOLDER PORT
+    usage: signalbox-bench receive FOLDER PORT REFUSED
            signalbox-bench push FOLDER PORT COUNT CONNECTIONS STREAMS
            signalbox-bench audience DATABASE all|tag|tag_and|tag_not|alias APP
            signalbox-bench rows DATABASE ROWS DEVICES PUSHES

@@ -122,7 +122,7 @@ enum PushResultPage {
         "json": .string("/pushes/\(push.uid)/deliveries.json\(export)"),
       ],
       "details_gone": .string(facts.detailsGone),
-      "any_deliveries": .bool(!facts.deliveries.items.isEmpty || facts.deliveries.next != nil),
+      "any_deliveries": .bool(!facts.deliveries.items.isEmpty),
       "deliveries": .list(facts.deliveries.items.map { row($0, push, texts) }),
       "page_text": .string(texts("push.shown", count: facts.deliveries.items.count)),
       "previous": Value(pager.previous), "next": Value(pager.next(facts.deliveries.next)),

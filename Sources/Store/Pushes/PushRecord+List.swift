@@ -5,7 +5,7 @@ public import SQLite
 extension PushRecord {
   /// How many pushes one page looks through at most; a page of a narrower list may so have fewer items than asked for,
   /// and the next one goes on behind them.
-  static let lookedThrough = 50_000
+  static let lookedThrough = 25_000
 
   /// A page of the pushes that fit, newest first.
   ///
