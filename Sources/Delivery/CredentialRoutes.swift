@@ -56,7 +56,8 @@ public final class CredentialRoutes: RouteFinder {
     }
     guard let credential = found, credential.certificateID != nil || credential.endpoint == "simulator" else {
       throw NoRoute(
-        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.")
+        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.",
+        .noCredential)
     }
     let key = Key(
       credential: credential.id, certificate: credential.certificateID, endpoint: credential.endpoint,
@@ -80,6 +81,11 @@ public final class CredentialRoutes: RouteFinder {
       routes[key] = route
       return route
     }
+  }
+
+  /// What the provider of a credential holds back, and why.
+  public func health(credential: Int64, at now: Date) -> ProviderHealth? {
+    open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.health(at: now)
   }
 
   /// Closes every connection once what is in flight has its results.
@@ -180,4 +186,6 @@ private struct APNsRoute: Route {
   func reconnect() { provider.reconnect() }
 
   var state: ProviderState { provider.state }
+
+  func health(at now: Date) -> ProviderHealth { provider.health(at: now) }
 }

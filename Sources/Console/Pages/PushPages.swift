@@ -76,15 +76,12 @@ enum PushPages {
 
   private static func events(_ page: PageContext) async throws -> Response {
     let push = try await find(page)
-    let progress = try await page.console.engine.progress(push.id)
+    let follower = PushFollower(id: push.id, engine: page.console.engine, store: page.store)
     return .events { stream in
-      for await state in progress {
+      try await follower.follow { progress in
         try await stream.send(
-          ServerSentEvent(data: ProgressJSON(state, page.texts).value.text(), event: "progress"))
+          ServerSentEvent(data: ProgressJSON(progress, page.texts).value.text(), event: "progress"))
       }
-      // The last word comes from the store: what the page shows after a reload.
-      let final = try await page.store.read { try PushProgress.find($0, push: push.id) }
-      try await stream.send(ServerSentEvent(data: ProgressJSON(final, page.texts).value.text(), event: "progress"))
     }
   }
 }
