@@ -1,4 +1,5 @@
 import Delivery
+import Foundation
 import Providers
 import Push
 import Store
@@ -19,6 +20,7 @@ final class ScriptedProvider: RouteFinder {
     var script: Script = { _ in .outcome(.accepted) }
     var held: [Held] = []
     var sent: [Int64] = []
+    var health: ProviderHealth?
   }
 
   private let store: Store
@@ -58,6 +60,11 @@ final class ScriptedProvider: RouteFinder {
     state.withLock { $0.sent += members.map(\.id) }
     take(Held(push: push, members: members, report: report))
   }
+
+  /// What the provider holds back.
+  func stand(_ health: ProviderHealth?) { state.withLock { $0.health = health } }
+
+  func health(credential: Int64, at now: Date) -> ProviderHealth? { state.withLock { $0.health } }
 
   fileprivate func cancel(_ push: Int64) {
     let held = state.withLock { state in

@@ -18,8 +18,12 @@ extension PushRun {
       } else if ending != nil {
         giveUpQueued()
         // No more time: the next start goes on with the rest.
-        if !control.isInterrupted, try await settleRest() { continue }
-        if flights.isEmpty { return control.isInterrupted ? () : try await endClosed() }
+        if !control.isInterrupted, try await settleRest() {
+          // What comes back meanwhile is kept between two pages, not after millions of them.
+          control.inbox.nudge()
+        } else if flights.isEmpty {
+          return control.isInterrupted ? () : try await endClosed()
+        }
       } else {
         hasGivenUp = false
         if try await handOutWaiting(now) { continue }

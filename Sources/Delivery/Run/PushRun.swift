@@ -113,6 +113,8 @@ actor PushRun {
     try await takeStock()
     publish()
     try await findFirstRoute()
+    // What is held back is told before the first wait for it.
+    publish()
     if let route { tools.shares.join(credential: route.credentialID, push: id) }
     defer { if let route { tools.shares.leave(credential: route.credentialID, push: id) } }
     try await loop()

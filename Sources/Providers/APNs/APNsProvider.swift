@@ -110,7 +110,7 @@ public final class APNsProvider: @unchecked Sendable {
         accepted()
         return .outcome(.accepted)
       }
-      let response = APNsResponse(status: status, detail: detail)
+      let response = APNsResponse(status: status, detail: detail, now: clock())
       switch APNsReason(status: status, reason: response.reason) {
       case .renewToken where sendsAgainWithNewToken(answer): return nil
       case .renewToken, .stop: stopSending(response.reason.isEmpty ? "HTTP \(status)" : response.reason)

@@ -28,14 +28,21 @@ extension Delivery {
   ) throws -> Recorded {
     try database.transaction {
       var batch = Batch()
-      let found = try database.fetchOne("SELECT uid, waiting FROM pushes WHERE id = ?", push) { row in
-        (uid: row.text(0), waiting: row.int(1))
+      let found = try database.fetchOne(
+        "SELECT uid, waiting, app_id, environment FROM pushes WHERE id = ?", push
+      ) { row in
+        (
+          uid: row.text(0), waiting: row.int(1), app: row.int64(2),
+          environment: try row.value(3, as: Environment.self)
+        )
       }
       guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
       try batch.insert(database, push, found.uid, results)
       if found.waiting > 0 { try batch.release(database, push, results) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
       try batch.count(database, push, cursor, handedOut)
+      try Device.prove(
+        database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
       batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
       for verdict in credential?.verdicts ?? [] {
         try Credential.note(database, id: credential?.id ?? 0, verdict)
@@ -56,6 +63,8 @@ extension Delivery {
     var reasons: [ReasonKey: Int] = [:]
     var latencies = LatencyHistogram()
     var words = Reasons()
+    /// Those that were taken, with the time when they were asked.
+    var accepted: [Int64: Date] = [:]
     /// By how many more or fewer devices wait.
     var waiting = 0
 
@@ -84,6 +93,7 @@ extension Delivery {
           reasons[ReasonKey(platform: result.platform, outcome: kind, reason: reason ?? 0), default: 0] += 1
           if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
           let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
+          if kind == .accepted { accepted[result.deviceID] = asked }
           if let verdict = TokenVerdict(device: result.deviceID, outcome: result.outcome, askedAt: asked, push: uid) {
             verdicts.append(verdict)
           }
