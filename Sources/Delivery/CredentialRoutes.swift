@@ -61,7 +61,8 @@ public final class CredentialRoutes: RouteFinder {
     }
     guard let credential = found, credential.certificateID != nil || credential.endpoint == "simulator" else {
       throw NoRoute(
-        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.")
+        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.",
+        .noCredential)
     }
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
@@ -83,6 +84,11 @@ public final class CredentialRoutes: RouteFinder {
       routes[key] = route
       return route
     }
+  }
+
+  /// What the provider of a credential holds back, and why.
+  public func health(credential: Int64, at now: Date) -> ProviderHealth? {
+    open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.health(at: now)
   }
 
   /// Closes every connection once what is in flight has its results.
@@ -205,4 +211,6 @@ private struct APNsRoute: Route {
   func reconnect() { provider.reconnect() }
 
   var state: ProviderState { provider.state }
+
+  func health(at now: Date) -> ProviderHealth { provider.health(at: now) }
 }

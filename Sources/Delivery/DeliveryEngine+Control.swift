@@ -3,8 +3,9 @@ import Push
 public import Store
 
 extension DeliveryEngine {
-  /// Stops a push: devices that it has not reached get nothing, and those that wait to be sent to again have what came
-  /// of the last attempt. What is in flight still gets its result.
+  /// Stops a push: nothing more goes out from now on. What is in flight still gets its result, devices that wait to be
+  /// sent to again have what came of the last attempt, and those that it has not reached are skipped: their rows are
+  /// written after this has returned, page by page, also over a restart.
   ///
   /// - Returns: whether it could still be stopped.
   public func cancel(_ id: Int64) async throws -> Bool {
@@ -14,7 +15,7 @@ extension DeliveryEngine {
     }
     guard isStopped else { return false }
     order(.cancel, push: id)
-    // Nobody may be at it, and devices may wait: they get their outcome.
+    // Nobody may be at it: its devices get their outcome.
     goOn(id)
     return true
   }

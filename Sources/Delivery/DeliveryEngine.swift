@@ -1,6 +1,6 @@
 public import Foundation
 public import Logging
-import Providers
+public import Providers
 import Push
 public import Store
 import Synchronization
@@ -26,6 +26,9 @@ public final class DeliveryEngine: Sendable {
     /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
     var stopped: Set<Int64> = []
     var isInterrupted = false
+    var trouble: String?
+    /// Who follows pushes that may not be under way.
+    var followers: [Int64: [Int: AsyncStream<Void>.Continuation]] = [:]
   }
 
   let store: Store
@@ -65,18 +68,15 @@ public final class DeliveryEngine: Sendable {
     (queue, hand) = AsyncStream.makeStream()
   }
 
-  /// Carries pushes out until ``stop()``, and returns when those under way have ended.
+  /// Carries pushes out until ``stop()``, and returns when those under way have ended. A store that cannot be read at
+  /// the beginning is tried again with growing pauses, and ``trouble`` says so meanwhile.
   ///
-  /// - Throws: what the store throws while unfinished pushes are looked for.
+  /// - Throws: `CancellationError` if its task is cancelled before the store could be read.
   public func run() async throws {
+    defer { state.withLock { $0.trouble = "It has ended." } }
     let now = clock()
     await renewSchedules(now: now)
-    // One for later is found when its time has come.
-    for push in try await store.read({ try PushRecord.unfinished($0) }) where push.waits(now: now) == nil {
-      log.notice("push taken up again", ["push.id": push.uid])
-      enqueue(push.id)
-    }
-    for id in try await store.read({ try WaitingDelivery.leftBehind($0) }) { enqueue(id) }
+    try await takeUp(now: now)
     // Ends with this scope, which is left when the last push under way has ended.
     async let _ = lookForDue()
     await withDiscardingTaskGroup { group in
@@ -93,6 +93,38 @@ public final class DeliveryEngine: Sendable {
     if begin(id) { await carryOut(id) }
   }
 
+  /// Why nothing is carried out, nil if all is well: the store could not be read at the start, or ``run()`` has ended.
+  public var trouble: String? { state.withLock { $0.trouble } }
+
+  /// Finds what a former process left unfinished.
+  private func takeUp(now: Date) async throws {
+    var pauses = 1
+    while true {
+      do {
+        let (unfinished, left) = try await store.read { database in
+          (try PushRecord.unfinished(database), try WaitingDelivery.leftBehind(database))
+        }
+        // One for later is found when its time has come.
+        for push in unfinished where push.waits(now: now) == nil {
+          log.notice("push taken up again", ["push.id": push.uid])
+          enqueue(push.id)
+        }
+        for id in left { enqueue(id) }
+        state.withLock { $0.trouble = nil }
+        return
+      } catch {
+        log.error("delivery cannot begin: the store cannot be read; tried again", ["error": "\(error)"])
+        state.withLock { $0.trouble = "The store cannot be read: \(error)" }
+      }
+      // A second, two, four, up to half a minute.
+      for _ in 0..<pauses {
+        if state.withLock({ $0.isStopping }) { return }
+        try await pause()
+      }
+      pauses = min(30, pauses * 2)
+    }
+  }
+
   private func lookForDue() async {
     var failed = false
     while !Task.isCancelled {
@@ -104,6 +136,8 @@ public final class DeliveryEngine: Sendable {
         try await lookForOccurrences(now: now)
         try await routes.refresh()
         failed = false
+        // Another process may have changed a push that nobody here is at.
+        for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
       } catch {
         if !failed, !Task.isCancelled { log.error("no look for new pushes", ["error": "\(error)"]) }
         failed = true
@@ -121,6 +155,8 @@ public final class DeliveryEngine: Sendable {
 
   /// Tries whether the service takes a certificate or key, before it is put in use.
   public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict { await routes.attempt(trial) }
+  /// What is held back for the sake of a credential; nil: nothing was sent with it since the start.
+  public func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
 
   /// Hands a committed push over, by its row id. Twice is no harm.
   public func enqueue(_ id: Int64) { hand.yield(id) }
@@ -169,6 +205,28 @@ public final class DeliveryEngine: Sendable {
     return stream
   }
 
+  /// Says when there may be something new of a push that is not under way: it begins, or somebody wants something of
+  /// it; and once a second, because another process may have changed it.
+  public func news(_ id: Int64) -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.nextListener += 1
+      state.followers[id, default: [:]][state.nextListener] = continuation
+      return state.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { state in
+        state.followers[id]?[number] = nil
+        if state.followers[id]?.isEmpty ?? false { state.followers[id] = nil }
+      }
+    }
+    return stream
+  }
+
+  private func tell(_ id: Int64) {
+    for follower in state.withLock({ Array($0.followers[id, default: [:]].values) }) { follower.yield() }
+  }
+
   private func remove(listener: Int, of id: Int64) {
     state.withLock { state in state.running[id]?.listeners[listener] = nil }
   }
@@ -176,6 +234,7 @@ public final class DeliveryEngine: Sendable {
   /// Gives an order to a push that is under way.
   func order(_ order: RunControl.Order, push: Int64) {
     state.withLock { $0.running[push]?.control }?.give(order)
+    tell(push)
   }
 
   /// Begins a push, at once or as soon as it has come to a halt.
@@ -186,11 +245,13 @@ public final class DeliveryEngine: Sendable {
       return state.running[id] != nil
     }
     if !isRunning { enqueue(id) }
+    tell(id)
   }
 
   /// - Returns: false if it is under way already.
   private func begin(_ id: Int64) -> Bool {
-    state.withLock { state in
+    defer { tell(id) }
+    return state.withLock { state in
       guard state.running[id] == nil else { return false }
       let control = RunControl(isStopping: state.isStopping)
       if state.isInterrupted { control.interrupt() }
@@ -224,6 +285,7 @@ public final class DeliveryEngine: Sendable {
     }
     if goesOn { enqueue(id) }
     for listener in listeners { listener.finish() }
+    tell(id)
   }
 
   private func publish(_ id: Int64, _ progress: PushProgress) {

@@ -1,4 +1,5 @@
 public import Foundation
+public import Providers
 public import Push
 public import SQLite
 public import Store
@@ -15,8 +16,14 @@ public struct PushProgress: Sendable, Hashable {
   public var waiting = 0
   /// When the first of them is due.
   public var nextDue: Date?
+  /// Whether it is over, and devices that it did not come to are still given their outcome.
+  public var isSettling = false
+  /// How many devices may have been sent to twice.
+  public var repeats = PushRecord.Repeats()
   /// Why nothing goes out at present: the service cannot be reached, in words.
   public var trouble: String?
+  /// What is held back for the sake of the credential, while the push is under way.
+  public var health = ProviderHealth()
   /// Outcomes a second, over the last seconds.
   public var rate: Double = 0
 
@@ -33,6 +40,8 @@ public struct PushProgress: Sendable, Hashable {
   public init(_ push: PushRecord, nextDue: Date? = nil) {
     self.init(state: push.state, target: push.target, counts: push.counts)
     waiting = push.waiting
+    isSettling = push.isSettling
+    repeats = push.repeats
     self.nextDue = nextDue
   }
 
@@ -42,8 +51,8 @@ public struct PushProgress: Sendable, Hashable {
       try PushRecord.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
   }
 
-  /// Whether nothing more will happen: it is over, and nobody waits for an outcome.
-  public var isFinal: Bool { state.isOver && waiting == 0 }
+  /// Whether nothing more will happen: it is over, and everybody has an outcome.
+  public var isFinal: Bool { state.isOver && waiting == 0 && !isSettling }
 
   /// At the present rate, nil if that cannot be said.
   public var secondsLeft: Int? {

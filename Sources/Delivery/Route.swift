@@ -1,3 +1,4 @@
+public import Foundation
 public import Providers
 public import Push
 public import Store
@@ -18,6 +19,9 @@ public protocol Route: Sendable {
 
   /// How the provider stands with its service.
   var state: ProviderState { get }
+
+  /// What is held back at a time, and why.
+  func health(at now: Date) -> ProviderHealth
 }
 
 extension Route {
@@ -25,6 +29,8 @@ extension Route {
   public func reconnect() {}
   /// Ready.
   public var state: ProviderState { .ready }
+  /// Nothing is held back.
+  public func health(at now: Date) -> ProviderHealth { ProviderHealth() }
 }
 
 /// What goes along a route, the same for all devices.
@@ -60,6 +66,9 @@ public protocol RouteFinder: Sendable {
 
   /// Tries whether the service takes a certificate or key; see ``CredentialTrial``.
   func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict
+
+  /// How it goes with a credential; nil: nothing is known, because nothing was sent with it since the start.
+  func health(credential: Int64, at now: Date) -> ProviderHealth?
 }
 
 extension RouteFinder {
@@ -69,6 +78,8 @@ extension RouteFinder {
   public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
     .undecided(reason: "There is nothing to try it with here.")
   }
+  /// Nothing is known.
+  public func health(credential: Int64, at now: Date) -> ProviderHealth? { nil }
 }
 
 /// Why an app's pushes cannot be sent in an environment.
@@ -76,8 +87,14 @@ public struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, and what to do.
   public let description: String
 
+  /// The same, as the outcome of each device.
+  public let reason: OwnReason
+
   /// Creates one.
-  public init(_ description: String) { self.description = description }
+  public init(_ description: String, _ reason: OwnReason = .credentialUnusable) {
+    self.description = description
+    self.reason = reason
+  }
 }
 
 /// The way of a dry run: sends nothing, and says so for each device.

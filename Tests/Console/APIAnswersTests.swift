@@ -4,6 +4,7 @@ import Logging
 import OpenSSL
 import Providers
 import Push
+import SQLite
 import Store
 import Testing
 
@@ -127,6 +128,8 @@ struct APIAnswersTests {
       Call(.post, one + "/resume", "/schedules/\(schedule)/resume", 200),
       Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 200),
       Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 409),
+      Call(.post, "/pushes/{id}/move", "/pushes/none/move", 404),
+      Call(.post, "/pushes/{id}/move-back", "/pushes/\(push)/move-back", 409),
       Call(.get, "/certificates", 200), Call(.get, "/certificates", "/certificates?within=soon", 422),
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
@@ -218,6 +221,16 @@ struct APIAnswersTests {
     try note(retry, 202, "POST", "/pushes/{id}/retry")
     scene.provider.answer { _ in .outcome(.accepted) }
     for push in try await scene.store.read({ try PushRecord.unfinished($0) }) { _ = try await scene.finished(push.uid) }
+    // Registered before they are refused, or the refusal would not count.
+    try await scene.store.write { _ = try $0.run("UPDATE devices SET registered_at = registered_at - 1000") }
+    scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) }
+    let wrong = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
+    let refused = try await scene.finished(try #require(wrong.json?["id"]?.string))
+    for verb in ["move", "move-back"] {
+      let answer = try await scene.call(.post, "/api/v1/pushes/\(refused.uid)/\(verb)", as: .operator)
+      try note(answer, 200, "POST", "/pushes/{id}/\(verb)")
+    }
+    scene.provider.answer { _ in .outcome(.accepted) }
     try note(try await scene.call(.delete, app, as: .admin), 204, "DELETE", "/apps/{app}")
     #expect(try await scene.store.read { try App.all($0).map(\.bundleID) } == ["com.example.new"])
   }

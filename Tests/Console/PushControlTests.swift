@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import Providers
 import Push
+import SQLite
 import Store
 import Testing
 
@@ -140,6 +141,120 @@ struct PushControlTests {
       #expect(try await scene.call(.post, "\(Self.api)/\(uid)/cancel", as: .operator).status == 200)
       let push = try await scene.finished(uid)
       #expect(push.state == .cancelled && push.startedAt == nil && scene.provider.sent.isEmpty)
+    }
+  }
+
+  @Test("cancelled half-way: everybody has an outcome, in the list, the API and the device's page; then the rest")
+  func rest() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene, devices: 30)
+      let target = "/pushes/\(push.uid)"
+      let first = scene.provider.sent[0]
+      scene.provider.answer { $0.id == first ? .outcome(.accepted) : nil }
+      let answer = try await scene.call(.post, "\(Self.api)/\(push.uid)/cancel", as: .operator)
+      #expect(answer.status == 200 && answer.json?["state"] == "cancelled", "\(answer.text)")
+      let ended = try await scene.finished(push.uid)
+      #expect(ended.counts == OutcomeCounts(accepted: 1, skipped: 29) && ended.target == 30)
+      let told = try await scene.call(.get, "\(Self.api)/\(push.uid)", as: .viewer)
+      #expect(told.json?["settling"] == false && told.json?["counts"]?["pending"] == 0)
+      let rows = try await scene.call(
+        .get, "\(Self.api)/\(push.uid)/deliveries?outcome=skipped&limit=100", as: .viewer)
+      #expect(rows.json?["items"]?.array?.count == 29 || rows.json?["data"]?.array?.count == 29, "\(rows.text)")
+      var anna = try await scene.signIn(.operator)
+      let page = try await anna.get(target).text
+      #expect(page.contains("Send to the rest (29 devices)") && page.contains("tags and aliases count as they are now"))
+      let second = scene.provider.sent[1]
+      #expect(try await anna.get("/devices/\(second)").text.contains("Cancelled"))
+      #expect(try await anna.get("\(target)/deliveries/\(second)").text.contains("cancelled before"))
+      scene.provider.answer { _ in .outcome(.accepted) }
+      let retry = try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator)
+      #expect(retry.json?["devices"] == 29 && retry.json?["unknown"] == 0)
+      #expect(try document.errors(retry, to: .init(method: "POST", path: "/api/v1/pushes/{id}/retry")) == [])
+      let child = try await scene.finished(try #require(retry.json?["push"]?["id"]?.string))
+      #expect(child.counts == OutcomeCounts(accepted: 29))
+    }
+  }
+
+  @Test("what may have come twice is told with its bound, on the page and in the API")
+  func repeats() async throws {
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      scene.provider.answer { _ in .outcome(.accepted) }
+      _ = try await scene.finished(push.uid)
+      var anna = try await scene.signIn(.viewer)
+      #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("sent this twice"))
+      try await scene.store.write { database in
+        var repeats = PushRecord.Repeats()
+        repeats.unanswered = 12
+        repeats.interrupted = 300
+        try PushRecord.note(database, id: push.id, repeats: repeats)
+      }
+      let page = try await anna.get("/pushes/\(push.uid)").text
+      #expect(page.contains("At most 312 devices may have been sent this twice: to 12 it was sent again"))
+      let told = try await scene.call(.get, "\(Self.api)/\(push.uid)", as: .viewer)
+      let expected: JSONValue = ["at_most": 312, "unanswered": 12, "interrupted": 300]
+      #expect(told.json?["repeated"] == expected)
+    }
+  }
+
+  @Test("an open circuit and a storm are told on the app's page and in the API")
+  func health() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)/credentials"
+      var anna = try await scene.signIn(.viewer)
+      let quiet = try await scene.call(.get, path, as: .viewer)
+      #expect(quiet.text.contains("\"closed\""))
+      scene.provider.stand(
+        ProviderHealth(
+          circuit: .open(reason: "InvalidProviderToken", since: scene.now, until: scene.now + 5), limit: 60,
+          stormShare: 0.31))
+      let page = try await anna.get("/apps/\(app.id)").text
+      #expect(page.contains("nothing is sent with this credential: InvalidProviderToken"))
+      #expect(page.contains("31 % of what is sent is refused"))
+      let told = try await scene.call(.get, path, as: .viewer)
+      #expect(told.text.contains("\"open\"") && told.text.contains("\"slowed_to\":60"))
+      #expect(
+        try OpenAPIDocument().errors(told, to: .init(method: "GET", path: "/api/v1/apps/{app}/credentials")) == [])
+    }
+  }
+
+  @Test("devices refused for their environment are moved by one button, which asks, and back")
+  func move() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene, devices: 14)
+      let target = "/pushes/\(push.uid)"
+      // Registered before the push was sent, or the refusal would not count.
+      try await scene.store.write { database in
+        _ = try database.run("UPDATE devices SET registered_at = registered_at - 1000")
+      }
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
+      }
+      _ = try await scene.finished(push.uid)
+      var anna = try await scene.signIn(.operator)
+      #expect(try await anna.get(target).text.contains("Move 14 devices to production"))
+      let ask = try await anna.get("\(target)/move").text
+      #expect(ask.contains("It can be undone") && ask.contains("None of these tokens is known from production"))
+      #expect(try await anna.post("\(target)/move", []).status == 303)
+      #expect(try await scene.audit("push.move").count == 1)
+      let moved = try await scene.store.read { try Device.list($0, DeviceFilter(), limit: 100).items }
+      #expect(moved.count == 14 && moved.allSatisfy { $0.environment == .production && $0.state == .active })
+      #expect(try await anna.get(target).text.contains("Move 14 devices back to development"))
+      let back = try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator)
+      let path = "/api/v1/pushes/{id}/move-back"
+      #expect(back.json == ["devices": 14, "environment": "development"], "\(back.text)")
+      #expect(try document.errors(back, to: .init(method: "POST", path: path)) == [])
+      #expect(try await scene.audit("push.move_back").count == 1)
+      #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator).status == 409)
+      let again = try await scene.call(.post, "\(Self.api)/\(push.uid)/move", as: .operator)
+      #expect(again.json == ["devices": 14, "environment": "production"], "\(again.text)")
+      let parked = try await scene.store.read { try MovedTokens.find($0, push: push) }
+      #expect(parked.parked.isEmpty && parked.moved.count == 14)
+      var viewer = try await scene.signIn(.viewer)
+      #expect(try await !viewer.get(target).text.contains("Move 14"))
     }
   }
 }

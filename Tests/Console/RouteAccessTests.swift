@@ -14,6 +14,7 @@ struct RouteAccessTests {
     ("POST /pushes", .operator), ("GET /pushes/:uid", .viewer), ("GET /pushes/:uid/events", .viewer),
     ("POST /pushes/:uid/cancel", .operator), ("POST /pushes/:uid/pause", .operator),
     ("POST /pushes/:uid/resume", .operator), ("POST /pushes/:uid/retry", .operator),
+    ("GET /pushes/:uid/move", .operator), ("POST /pushes/:uid/move", .operator),
     ("GET /pushes/:uid/deliveries.csv", .viewer),
     ("GET /pushes/:uid/deliveries.json", .viewer), ("GET /pushes/:uid/deliveries/:device", .viewer),
     ("GET /schedules", .viewer), ("POST /schedules/undo", .admin), ("GET /schedules/:uid", .viewer),

@@ -1,4 +1,5 @@
 import Delivery
+import Foundation
 import Providers
 import Push
 import Store
@@ -22,6 +23,7 @@ final class ScriptedProvider: RouteFinder {
     var verdict = CredentialTrial.Verdict.taken(answer: "400 BadDeviceToken")
     var tried: [String] = []
     var refreshed = 0
+    var health: ProviderHealth?
   }
 
   private let store: Store
@@ -79,6 +81,11 @@ final class ScriptedProvider: RouteFinder {
     state.withLock { $0.sent += members.map(\.id) }
     take(Held(push: push, members: members, report: report))
   }
+
+  /// What the provider holds back.
+  func stand(_ health: ProviderHealth?) { state.withLock { $0.health = health } }
+
+  func health(credential: Int64, at now: Date) -> ProviderHealth? { state.withLock { $0.health } }
 
   fileprivate func cancel(_ push: Int64) {
     let held = state.withLock { state in

@@ -60,6 +60,36 @@ struct RetryPolicyTests {
     #expect(attempts < 40)
   }
 
+  @Test(
+    "Apple's list, line by line: PROTOCOLS §1.6",
+    arguments: [
+      (400, "BadCollapseId", "final"), (400, "BadDeviceToken", "final"), (400, "BadExpirationDate", "final"),
+      (400, "BadMessageId", "final"), (400, "BadPriority", "final"), (400, "BadTopic", "final"),
+      (400, "InvalidPushType", "final"), (400, "DuplicateHeaders", "final"), (400, "DeviceTokenNotForTopic", "final"),
+      (400, "IdleTimeout", "new connection"), (400, "MissingDeviceToken", "final"), (400, "MissingTopic", "final"),
+      (400, "PayloadEmpty", "final"), (400, "TopicDisallowed", "stop"), (403, "BadCertificate", "stop"),
+      (403, "BadCertificateEnvironment", "stop"), (403, "ExpiredProviderToken", "resign"), (403, "Forbidden", "stop"),
+      (403, "InvalidProviderToken", "stop"), (403, "MissingProviderToken", "stop"),
+      (403, "UnrelatedKeyIdInToken", "new connection"), (403, "BadEnvironmentKeyIdInToken", "stop"),
+      (403, "BadEnvironmentKeyInToken", "stop"), (404, "BadPath", "final"), (405, "MethodNotAllowed", "final"),
+      (410, "ExpiredToken", "final"), (410, "Unregistered", "final"), (413, "PayloadTooLarge", "final"),
+      (429, "TooManyProviderTokenUpdates", "1200 s"), (429, "TooManyRequests", "60 s"),
+      (500, "InternalServerError", "900 s"), (503, "ServiceUnavailable", "900 s"), (503, "Shutdown", "new connection"),
+    ])
+  func apple(status: Int, word: String, expected: String) {
+    let decided: String =
+      switch decide(rejected(word, status)) {
+      case .final(let outcome):
+        // 410 retires the token, the rest does not.
+        (outcome.kind == .deadToken) == (status == 410) ? "final" : "wrong outcome"
+      case .stopCredential: "stop"
+      case .resign: "resign"
+      case .newConnection: "new connection"
+      case .retry(let at): "\(Int(at.timeIntervalSince(noon))) s"
+      }
+    #expect(decided == expected)
+  }
+
   @Test("what was not answered is repeated, except at most once", arguments: OwnReason.allCases)
   func unanswered(own: OwnReason) {
     let failure = RetryPolicy.Failure.unanswered(reason: own.rawValue)

@@ -34,6 +34,7 @@ final class ScriptedService: RouteFinder {
     var reconnects = 0
     var found = 0
     var provider = ProviderState.ready
+    var health = ProviderHealth()
     var error: NoRoute?
   }
 
@@ -56,6 +57,7 @@ final class ScriptedService: RouteFinder {
   var found: Int { state.withLock { $0.found } }
 
   func stand(_ provider: ProviderState) { state.withLock { $0.provider = provider } }
+  func stand(_ health: ProviderHealth) { state.withLock { $0.health = health } }
   func refuseRoutes(_ error: NoRoute?) { state.withLock { $0.error = error } }
 
   /// Answers like this from now on, and to what is held back.
@@ -105,6 +107,7 @@ final class ScriptedService: RouteFinder {
   }
 
   fileprivate func reconnect() { state.withLock { $0.reconnects += 1 } }
+  fileprivate var health: ProviderHealth { state.withLock { $0.health } }
   fileprivate var provider: ProviderState { state.withLock { $0.provider } }
 
   private func take(_ batch: Held) {
@@ -134,4 +137,5 @@ private struct ScriptedRoute: Route {
   func cancel(push: Int64) { service.cancel(push) }
   func reconnect() { service.reconnect() }
   var state: ProviderState { service.provider }
+  func health(at now: Date) -> ProviderHealth { service.health }
 }

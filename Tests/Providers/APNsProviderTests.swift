@@ -253,3 +253,120 @@ struct APNsProviderTests {
     }
   }
 }
+
+/// How Apple wants to be treated (PROTOCOLS §1.1), against a server that looks.
+@Suite("APNs provider: manners")
+struct APNsMannersTests {
+  private static func accepting(after delay: Duration = .zero) -> ScriptedAPNs {
+    ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200), after: delay) }
+  }
+
+  @Test("no more streams than the server's SETTINGS allow", arguments: [1, 5] as [UInt32])
+  func settings(limit: UInt32) async throws {
+    let most = Mutex(0)
+    let script = ScriptedAPNs { request, responder, _ in
+      let open = request.connection.openStreams
+      most.withLock { $0 = max($0, open) }
+      responder.respond(ServerResponse(status: 200), after: .milliseconds(2))
+    }
+    try await withAPNs(script, streams: limit) { running in
+      let client = try TestProvider(running, running.token())
+      #expect(await client.send(0..<60).count(.outcome(.accepted)) == 60)
+      #expect(most.withLock { $0 } == Int(limit))
+    }
+  }
+
+  @Test("a connection is kept while there is nothing to send: its PINGs are answered, and it serves the next push")
+  func kept() async throws {
+    let script = Self.accepting()
+    try await withAPNs(script) { running in
+      var configuration = ClientGroupConfiguration()
+      // An hour in 20 ms; a PING without an answer would end the connection in 40 ms.
+      configuration.connection.idlePingAfter = .milliseconds(20)
+      configuration.connection.pingTimeout = .milliseconds(400)
+      let client = try TestProvider(running, running.token(), configuration: configuration)
+      for round in 0..<5 {
+        let first = Int64(round * 10)
+        #expect(await client.send(first..<(first + 10)).repeated.isEmpty)
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(script.seen.withLock { $0.opened } == 1)
+    }
+  }
+
+  @Test("each provider has connections of its own: no connection sees two keys, or two certificates")
+  func separate() async throws {
+    let keys = Mutex<[ObjectIdentifier: Set<String>]>([:])
+    let script = ScriptedAPNs { request, responder, _ in
+      let (connection, key) = (ObjectIdentifier(request.connection), request.fields["authorization"] ?? "")
+      keys.withLock { _ = $0[connection, default: []].insert(key) }
+      responder.respond(ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let first = try TestProvider(running, running.token())
+      let second = try TestProvider(running, running.token())
+      let third = try TestProvider(running, running.certificate())
+      for client in [first, second, third] {
+        #expect(await client.send(0..<50).count(.outcome(.accepted)) == 50)
+      }
+      let seen = keys.withLock { Array($0.values) }
+      #expect(seen.count == 3 && seen.allSatisfy { $0.count == 1 } && Set(seen).count == 3)
+    }
+  }
+
+  @Test("a storm of refusals is noticed and told; it passes with what is accepted")
+  func storm() async throws {
+    let isBad = Mutex(true)
+    let script = ScriptedAPNs { _, responder, _ in
+      responder.respond(
+        isBad.withLock { $0 } ? ScriptedAPNs.answer(400, "BadDeviceToken") : ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      _ = await client.send(0..<1000)
+      let health = client.provider.health(at: clock.now)
+      #expect(health.stormShare == 1 && health.limit ?? 1000 < 1000 && health.circuit == .closed)
+      isBad.withLock { $0 = false }
+      _ = await client.send(1000..<4000)
+      #expect(client.provider.health(at: clock.now).isWell)
+    }
+  }
+
+  @Test("a refused credential opens the circuit; when its time has come it is half-open, and a success closes it")
+  func circuit() async throws {
+    let script = ScriptedAPNs { _, responder, number in
+      responder.respond(
+        number == 1 ? ScriptedAPNs.answer(403, "InvalidProviderToken") : ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      let start = clock.now
+      #expect(client.provider.health(at: start).circuit == .closed)
+      _ = await client.send(0..<20)
+      let word = "InvalidProviderToken"
+      let open = CircuitBreaker.State.open(reason: word, since: start, until: start + CircuitBreaker.firstPause)
+      #expect(client.provider.health(at: start).circuit == open)
+      clock.advance(minutes: 1)
+      #expect(client.provider.health(at: clock.now).circuit == .halfOpen(reason: word, since: start))
+      #expect(await client.send(20..<21).results[20] == .outcome(.accepted))
+      #expect(client.provider.health(at: clock.now).circuit == .closed)
+    }
+  }
+
+  @Test("a name that stands for several addresses: the next is tried when one does not listen")
+  func addresses() async throws {
+    // The server listens on 127.0.0.1; where localhost is ::1 first, that is refused first.
+    let script = Self.accepting()
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      #expect(await client.send(0..<5).count(.outcome(.accepted)) == 5)
+      #expect(!client.provider.state.isFailing)
+    }
+  }
+}
+
+extension ProviderState {
+  fileprivate var isFailing: Bool { if case .failing = self { true } else { false } }
+}

@@ -34,16 +34,25 @@ struct APNsRuleTests {
       (#"{"reason":"X""#, "", nil), ("", "", nil), ("Bad gateway", "", nil), ("[]", "", nil),
     ] as [(String, String, Double?)])
   func bodies(text: String, reason: String, seconds: Double?) {
-    let response = APNsResponse(status: 410, detail: .init(fields: HeaderList(), body: Array(text.utf8)))
+    let response = APNsResponse(
+      status: 410, detail: .init(fields: HeaderList(), body: Array(text.utf8)), now: Date(timeIntervalSince1970: 0))
     #expect(response.reason == reason)
     #expect(response.tokenInvalidSince == seconds.map { Date(timeIntervalSince1970: $0) })
   }
 
   @Test(
-    "Retry-After in seconds is kept; anything else is passed over", arguments: [("120", 120), ("-1", 0), ("Fri", nil)])
+    "Retry-After in seconds or as a date in any of its three forms is kept; anything else is passed over",
+    arguments: [
+      ("120", 120), ("-1", 0), ("Fri", nil), ("", nil), ("1e3", nil), ("9999999999", 86_400),
+      ("Sun, 06 Nov 1994 08:51:37 GMT", 120), ("Sunday, 06-Nov-94 08:51:37 GMT", 120),
+      ("Sun Nov  6 08:51:37 1994", 120), ("Sun, 06 Nov 1994 08:40:00 GMT", 0),
+      ("Sun, 06 Nov 1994 08:51:37 GMT or so", nil),
+    ])
   func retryAfter(text: String, seconds: Int?) {
     let fields = HeaderList([("retry-after", text)])
-    let response = APNsResponse(status: 429, detail: .init(fields: fields, body: []))
+    // 1994-11-06 08:49:37 UTC, the moment of RFC 9110's own examples.
+    let response = APNsResponse(
+      status: 429, detail: .init(fields: fields, body: []), now: Date(timeIntervalSince1970: 784_111_777))
     #expect(response.retryAfter == seconds.map { .seconds($0) })
   }
 

@@ -78,10 +78,11 @@ final class TestProvider: Sendable {
   private let box = Mutex<APNsProvider?>(nil)
   var provider: APNsProvider { box.withLock { $0 }.unsafelyUnwrapped }
 
-  init(_ running: RunningAPNs, _ credentials: APNsCredentials, port: UInt16? = nil, clock: ManualClock = ManualClock())
-    throws
-  {
-    var configuration = ClientGroupConfiguration()
+  init(
+    _ running: RunningAPNs, _ credentials: APNsCredentials, port: UInt16? = nil, clock: ManualClock = ManualClock(),
+    configuration: ClientGroupConfiguration = .init()
+  ) throws {
+    var configuration = configuration
     configuration.maximumConnections = 2
     configuration.reconnectDelay = .milliseconds(10)
     configuration.maximumReconnectDelay = .milliseconds(50)
@@ -188,7 +189,8 @@ final class RunningAPNs: Sendable {
 
 /// Runs a scripted APNs for the time of `body`.
 func withAPNs(
-  _ script: ScriptedAPNs, requiresCertificate: Bool = false, _ body: (RunningAPNs) async throws -> Void
+  _ script: ScriptedAPNs, requiresCertificate: Bool = false, streams: UInt32 = 1000,
+  _ body: (RunningAPNs) async throws -> Void
 ) async throws {
   let authority = try RunningAPNs.makeAuthority()
   let (certificate, key) = try authority.issueServer(
@@ -201,6 +203,7 @@ func withAPNs(
   let resolver = BlockingPool(name: "resolver", threads: 1)
   var settings = ServerSettings()
   settings.stopTimeout = .milliseconds(200)
+  settings.maximumStreams = streams
   let server = HTTP2Server(loop: serverLoop, tls: tls, settings: settings, handler: script)
   let bound = try await server.start(on: SocketAddress(host: "127.0.0.1", port: 0).unsafelyUnwrapped)
   let running = RunningAPNs(port: bound.port, authority: authority, clientLoop: clientLoop, resolver: resolver)

@@ -1,6 +1,8 @@
 import Certificates
+import Delivery
 import Foundation
 import HTTPServer
+import Providers
 import Push
 import SQLite
 import Store
@@ -12,10 +14,16 @@ enum CredentialsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/apps/:app/credentials", role: .viewer) { call in
       let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
-      return APIContext.answer(Page(items: all, next: nil)) { $0.json }
+      return APIContext.answer(Page(items: all, next: nil)) { json($0, call) }
     }
     routes.call(.put, "/apps/:app/credentials/:environment", role: .admin) { call in try await set(call) }
     routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin) { call in try await remove(call) }
+  }
+
+  /// The schema `Credential`, with how it goes at present.
+  private static func json(_ credential: Credential, _ call: APIContext) -> JSONValue {
+    let health = call.console.engine.health(credential: credential.id) ?? ProviderHealth()
+    return credential.json.adding(["circuit": health.circuitJSON, "slowed_to": health.slowedJSON])
   }
 
   private static func environment(_ call: APIContext) throws -> Environment {
@@ -57,7 +65,7 @@ enum CredentialsAPI {
       try AuditEntry.add(database, audit, now: call.now)
       return after
     }
-    return APIContext.answer(credential.json)
+    return APIContext.answer(json(credential, call))
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {

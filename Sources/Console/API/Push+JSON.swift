@@ -23,14 +23,25 @@ extension PushRecord {
       "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error), "app": .string(app),
       "environment": .string(environment.rawValue), "platforms": draft["platforms"] ?? [],
       "audience": draft["audience"] ?? .null, "draft": draft, "counts": counts.json(target: target),
-      "waiting": .integer(Int64(waiting)), "send_at": .optional(sendAt),
-      "hold_until": .optional(holdUntil), "schedule": .optional(schedule), "repeats": .optional(parent),
+      "waiting": .integer(Int64(waiting)), "settling": .bool(isSettling), "repeated": repeats.json,
+      "send_at": .optional(sendAt), "hold_until": .optional(holdUntil), "schedule": .optional(schedule),
+      "repeats": .optional(parent),
       "source": .string(source), "created_by": .string(createdBy), "created_at": .time(createdAt),
       "started_at": .optional(startedAt), "finished_at": .optional(finishedAt),
       "details_removed_at": .optional(detailsRemovedAt),
     ]
     if let reasons { members["reasons"] = .array(reasons.compactMap(\.json)) }
     return .object(members)
+  }
+}
+
+extension PushRecord.Repeats {
+  /// The schema `Repeated`.
+  var json: JSONValue {
+    [
+      "at_most": .integer(Int64(total)), "unanswered": .integer(Int64(unanswered)),
+      "interrupted": .integer(Int64(interrupted)),
+    ]
   }
 }
 
@@ -63,6 +74,8 @@ extension PushProgress {
     [
       "state": .string(state.rawValue), "finished": .bool(isFinal), "counts": counts.json(target: target),
       "waiting": .integer(Int64(waiting)), "next_due": .optional(nextDue), "trouble": .optional(trouble),
+      "settling": .bool(isSettling), "repeated": repeats.json, "circuit": health.circuitJSON,
+      "slowed_to": health.slowedJSON,
       "rate": .integer(Int64(rate)), "seconds_left": .optional(secondsLeft),
     ]
   }

@@ -23,6 +23,8 @@ enum PushControlAPI {
       }
     }
     routes.call(.post, "/pushes/:id/retry", role: .operator) { call in try await retry(call) }
+    routes.call(.post, "/pushes/:id/move", role: .operator) { call in try await move(call, back: false) }
+    routes.call(.post, "/pushes/:id/move-back", role: .operator) { call in try await move(call, back: true) }
   }
 
   /// - Throws: 409 with `otherwise` if `change` could not be made.
@@ -39,6 +41,19 @@ enum PushControlAPI {
     return APIContext.answer(answer)
   }
 
+  /// Moves devices that were refused for their environment to the other one, or back.
+  private static func move(_ call: APIContext, back: Bool) async throws -> Response {
+    let push = try await call.store.read { try PushesAPI.find($0, call) }
+    let devices = try await TokenMove(push, back: back).carryOut(call.store, by: call.actor, now: call.now) {
+      call.audit($0, "push \(push.uid)", .object($1))
+    }
+    guard devices > 0 else { throw HTTPError(.conflict, "No device of this push is to be moved.") }
+    let environment = back ? push.environment : push.environment.other
+    return APIContext.answer([
+      "devices": .integer(Int64(devices)), "environment": .string(environment.rawValue),
+    ])
+  }
+
   private static func retry(_ call: APIContext) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
     let retried = try await call.console.engine.retryFailed(push.id, source: "api", by: call.actor) { new in
@@ -52,7 +67,7 @@ enum PushControlAPI {
       let json = try await call.store.read { try PushesAPI.json($0, child) }
       return APIContext.answer(
         [
-          "push": json, "devices": .integer(Int64(found.devices)),
+          "push": json, "devices": .integer(Int64(found.devices)), "unknown": .integer(Int64(found.unknown)),
           "excluded": .array(
             found.excluded.map { count in
               [

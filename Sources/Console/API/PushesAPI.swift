@@ -81,22 +81,11 @@ enum PushesAPI {
   // MARK: Live
 
   private static func events(_ call: APIContext) async throws -> Response {
-    let (id, engine, store) = (try await call.store.read { try find($0, call).id }, call.console.engine, call.store)
+    let id = try await call.store.read { try find($0, call).id }
+    let follower = PushFollower(id: id, engine: call.console.engine, store: call.store)
     return .events { stream in
-      var last: PushProgress?
-      func send(_ progress: PushProgress) async throws {
-        guard progress != last else { return }
-        last = progress
+      try await follower.follow { progress in
         try await stream.send(ServerSentEvent(data: progress.json.text(), event: "progress"))
-      }
-      while true {
-        // The end is told by the store alone: whoever hears of it finds everything written down.
-        for await progress in try await engine.progress(id) where !progress.isFinal { try await send(progress) }
-        let kept = try await store.read { try PushProgress.find($0, push: id) }
-        try await send(kept)
-        if kept.isFinal { return }
-        // It waits for its turn in the engine, or for the next start; the server ends the task when the client goes.
-        try await Task.sleep(for: .milliseconds(250))
       }
     }
   }

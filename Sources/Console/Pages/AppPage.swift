@@ -1,4 +1,5 @@
 import Certificates
+import Delivery
 import Foundation
 import HTTPServer
 import Mustache
@@ -117,6 +118,8 @@ enum AppPage {
       "health": .string(credential.health.rawValue),
       "health_text": .string(texts("apps.\(credential.health.rawValue)\(suffix)")),
       "refusal": .string(credential.health == .refused ? credential.lastRefusal ?? "" : ""),
+      "circuit": .string(
+        page.console.engine.health(credential: credential.id).map { HealthWords(health: $0, texts: texts).text } ?? ""),
       "last_accepted": .string(texts.ago(credential.lastAcceptedAt, now: page.now)),
       "endpoint": .string(credential.endpoint), "unbind_means": .string(texts("apps.unbind_means", count: active)),
     ]

@@ -22,6 +22,7 @@ enum PushControlPages {
       }
     }
     routes.page(.post, "/pushes/:uid/retry", role: .operator) { page in try await retry(page) }
+    TokenMovePages.add(to: &routes)
   }
 
   private static func change(

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HTTPServer
 import Mustache
+import Providers
 import Push
 import SQLite
 import Store
@@ -80,15 +81,12 @@ enum PushPages {
 
   private static func events(_ page: PageContext) async throws -> Response {
     let push = try await find(page)
-    let progress = try await page.console.engine.progress(push.id)
+    let follower = PushFollower(id: push.id, engine: page.console.engine, store: page.store)
     return .events { stream in
-      for await state in progress {
+      try await follower.follow { progress in
         try await stream.send(
-          ServerSentEvent(data: ProgressJSON(state, page.texts).value.text(), event: "progress"))
+          ServerSentEvent(data: ProgressJSON(progress, page.texts).value.text(), event: "progress"))
       }
-      // The last word comes from the store: what the page shows after a reload.
-      let final = try await page.store.read { try PushProgress.find($0, push: push.id) }
-      try await stream.send(ServerSentEvent(data: ProgressJSON(final, page.texts).value.text(), event: "progress"))
     }
   }
 }
@@ -105,7 +103,10 @@ struct ProgressJSON {
 
   /// As “120 of 1 204 done”.
   var sentence: String {
-    guard let target = progress.target else { return texts("push.counting") }
+    guard let target = progress.target else { return texts(progress.isFinal ? "push.never_begun" : "push.counting") }
+    if progress.isSettling {
+      return texts("push.settling", ["done": progress.counts.total.grouped, "target": target.grouped])
+    }
     return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
   }
 
@@ -119,12 +120,26 @@ struct ProgressJSON {
   /// As “12 devices are to be sent to again, the first at 2026-11-20 12:15 UTC.”, and why nothing goes out.
   var waitingText: String {
     var parts: [String] = []
-    if let trouble = progress.trouble { parts.append(texts("push.trouble", ["reason": trouble])) }
+    let held = HealthWords(health: progress.health, texts: texts).text
+    if let trouble = progress.trouble, progress.health.circuit == .closed {
+      parts.append(texts("push.trouble", ["reason": trouble]))
+    }
+    if !held.isEmpty { parts.append(held) }
     if progress.waiting > 0 {
       let time = progress.nextDue?.utcText ?? "–"
       parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
     }
     return parts.joined(separator: " ")
+  }
+
+  /// How many devices may have it twice, and why; empty if none.
+  var repeatsText: String {
+    let repeats = progress.repeats
+    guard repeats.total > 0 else { return "" }
+    var why: [String] = []
+    if repeats.unanswered > 0 { why.append(texts("push.repeats_unanswered", count: repeats.unanswered)) }
+    if repeats.interrupted > 0 { why.append(texts("push.repeats_interrupted", count: repeats.interrupted)) }
+    return texts("push.repeats", count: repeats.total, ["why": why.joined(separator: "; ")])
   }
 
   var value: JSONValue {
@@ -136,6 +151,7 @@ struct ProgressJSON {
       "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
       "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
       "waiting": .integer(Int64(progress.waiting)), "waiting_text": .string(waitingText),
+      "repeats_text": .string(repeatsText),
     ]
     for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }
     return .object(members)

@@ -16,33 +16,46 @@ enum PushResultPage {
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
-    let progress: PushProgress
+    var progress: PushProgress
     let retry: PushRepeat
     let schedule: Schedule?
     let detailsGone: String
+    let tokens: MovedTokens?
+    /// Row id of what sends it, for how it goes.
+    let credential: Int64?
   }
 
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let pager = Pager(page.request)
     let filter = DeliverySearch.filter(page)
-    let facts = try await page.store.read { database in
-      Facts(
-        app: try App.find(database, id: push.appID), reasons: try Delivery.reasonCounts(database, push: push.id),
+    let may = page.may(.operator)
+    var facts = try await page.store.read { database in
+      let reasons = try Delivery.reasonCounts(database, push: push.id)
+      return Facts(
+        app: try App.find(database, id: push.appID), reasons: reasons,
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id),
         schedule: try push.scheduleID.flatMap { try Schedule.find(database, id: $0) },
-        detailsGone: try detailsGone(database, push, page.texts))
+        detailsGone: try detailsGone(database, push, page.texts),
+        tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
+          ? try MovedTokens.find(database, push: push) : nil,
+        credential: try Credential.find(
+          database, app: push.appID, provider: .apns, environment: push.environment)?.id)
+    }
+    if !facts.progress.isFinal, let health = facts.credential.flatMap(page.console.engine.health(credential:)) {
+      facts.progress.health = health
     }
     var members = head(push, facts.progress, facts.schedule, page)
     members.merge(actions(push, facts, page)) { $1 }
     members.merge(list(push, facts, pager, page)) { $1 }
     members["latency"] = LatencyChart(facts.latencies).value(page.texts)
     members["reasons"] = .list(
-      ReasonGroups(push: push, app: facts.app, counts: facts.reasons, waiting: facts.waiting).values(page.texts))
+      ReasonGroups(push: push, app: facts.app, counts: facts.reasons, waiting: facts.waiting, tokens: facts.tokens)
+        .values(page.texts))
     members["facts"] = .list(about(push, facts.app, page))
     return try page.page("pushes/show", .pushes, members)
   }
@@ -62,16 +75,18 @@ enum PushResultPage {
     let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let excluded = retry.excluded.map { "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)"))" }
     let isRetried = progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil
+    var notes: [String] = []
+    if push.state == .cancelled { notes.append(texts("push.rest_audience")) }
+    if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")])) }
+    if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return [
       "can_cancel": .bool(!push.state.isOver && may && !isHeld(push, now: page.now)),
       "cancel_text": .string(texts(isUndo ? "push.undo" : "push.cancel")),
       "can_pause": .bool([.queued, .sending].contains(push.state) && may),
       "can_resume": .bool(push.state == .paused && may),
       "can_retry": .bool(isRetried && may),
-      "retry_text": .string(texts("push.retry", count: retry.devices)),
-      "retry_note": .string(
-        isRetried && !excluded.isEmpty
-          ? texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")]) : ""),
+      "retry_text": .string(texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices)),
+      "retry_note": .string(isRetried ? notes.joined(separator: " ") : ""),
     ]
   }
 
@@ -92,6 +107,7 @@ enum PushResultPage {
       "production": .bool(push.environment == .production), "environment": .string(push.environment.word(texts)),
       "state": .string(push.state.rawValue), "state_text": .string(texts(push.stateKey(now: page.now))),
       "waiting_text": .string(json.waitingText), "rate_text": .string(json.rateText),
+      "repeats_text": .string(json.repeatsText),
       "done_text": .string(push.error ?? waitingSentence(push, page) ?? json.sentence),
       "target": .integer(Int64(max(1, push.target ?? 0))),
       "done": .integer(Int64(push.counts.total)),

@@ -10,6 +10,8 @@ struct ReasonGroups {
   let counts: [Delivery.ReasonCount]
   /// Why devices are to be sent to again.
   var waiting: [(reason: String, count: Int)] = []
+  /// Devices that may belong to the other environment; nil: the viewer may move none.
+  var tokens: MovedTokens?
 
   func values(_ texts: Texts) -> [Value] {
     var totals: [String: (count: Int, outcome: OutcomeKind)] = [:]
@@ -28,11 +30,19 @@ struct ReasonGroups {
 
   private func value(_ reason: Reason, _ count: Int, isFailed: Bool, word: String, _ texts: Texts) -> Value {
     let words = ReasonWords(reason, texts)
+    let move = tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push, $0, texts) : nil }
     let action: (String, String)? =
       switch true {
+      case move != nil && tokens?.parked.isEmpty == false:
+        ("/pushes/\(push.uid)/move", move?.label(back: false) ?? "")
+      case move != nil && tokens?.moved.isEmpty == false:
+        ("/pushes/\(push.uid)/move?back=1", move?.label(back: true) ?? "")
       case reason.suspectsEnvironment:
-        ("/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined", "push.action_devices")
-      case reason.retry == .afterCredential: ("/apps/\(push.appID)", "push.action_app")
+        (
+          "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined",
+          texts("push.action_devices")
+        )
+      case reason.retry == .afterCredential: ("/apps/\(push.appID)", texts("push.action_app"))
       default: nil
       }
     return [
@@ -40,10 +50,13 @@ struct ReasonGroups {
       "text": .string(texts("words.\(word)")),
       "devices": .string(texts("push.device_count", count: count)),
       "href": .string("/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices"),
-      "cause": .string(words.cause), "who_acts": .string(words.actor), "remedy": .string(words.remedy),
-      "action": action.map { ["href": .string($0.0), "label": .string(texts($0.1))] } ?? .null,
+      "cause": .string([words.cause, evidence(move)].compactMap { $0 }.joined(separator: " ")),
+      "who_acts": .string(words.actor), "remedy": .string(words.remedy),
+      "action": action.map { ["href": .string($0.0), "label": .string($0.1)] } ?? .null,
     ]
   }
+
+  private func evidence(_ move: MoveWords?) -> String? { tokens?.proven ?? 0 > 0 ? move?.evidence : nil }
 }
 
 /// A reason's sentences in a language.

@@ -22,9 +22,11 @@ final class FairShare: Sendable {
     }
   }
 
-  /// How many devices each push of a credential may have under way; never less than `least`.
-  func share(credential: Int64, least: Int) -> Int {
-    let count = pushes.withLock { $0[credential]?.count ?? 1 }
-    return max(least, window / max(1, count))
+  /// How many devices each push of a credential may have under way; never less than `least`, unless `limit`, for all
+  /// of them, asks for less.
+  func share(credential: Int64, least: Int, limit: Int? = nil) -> Int {
+    let count = max(1, pushes.withLock { $0[credential]?.count ?? 1 })
+    let usual = max(least, window / count)
+    return limit.map { min(usual, max(1, $0 / count)) } ?? usual
   }
 }

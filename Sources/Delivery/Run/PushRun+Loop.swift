@@ -17,8 +17,13 @@ extension PushRun {
         if flights.isEmpty { return try await endPaused() }
       } else if ending != nil {
         giveUpQueued()
-        if try await settleRest() { continue }
-        if flights.isEmpty { return try await endClosed() }
+        // No more time: the next start goes on with the rest.
+        if !control.isInterrupted, try await settleRest() {
+          // What comes back meanwhile is kept between two pages, not after millions of them.
+          control.inbox.nudge()
+        } else if flights.isEmpty {
+          return control.isInterrupted ? () : try await endClosed()
+        }
       } else {
         hasGivenUp = false
         if try await handOutWaiting(now) { continue }
@@ -91,10 +96,8 @@ extension PushRun {
     guard push.waiting > 0, let nextDue, nextDue <= now else { return false }
     let room = allowance(now)
     guard room > 0 else { return false }
-    let (id, underWay) = (id, flights.values.count(where: { $0.hasWaited }))
-    let due = try await tools.store.read {
-      try WaitingDelivery.due($0, push: id, now: now, limit: room + underWay)
-    }.filter { flights[$0.waiting.deviceID] == nil }.prefix(room)
+    let id = id
+    let due = try await tools.store.read { try WaitingDelivery.due($0, push: id, now: now, limit: room) }
     let gone = due.filter { $0.member == nil }.map(\.waiting)
     if !gone.isEmpty { try await record(gone.map { outcome($0, $0.last, now) }) }
     let members = due.compactMap(\.member)
@@ -103,8 +106,14 @@ extension PushRun {
       self.nextDue = try await tools.store.read { try WaitingDelivery.nextDue($0, push: id, after: now) }
       return false
     }
-    if !policy.repeatsUnanswered, !members.isEmpty {
-      try await tools.store.write { try WaitingDelivery.take($0, push: id, devices: members.map(\.id)) }
+    if !members.isEmpty {
+      var repeats = PushRecord.Repeats()
+      repeats.unanswered = due.count { $0.member != nil && $0.waiting.last.kind == .unknown }
+      let counted = repeats
+      try await tools.store.write { database in
+        try WaitingDelivery.take(database, push: id, devices: members.map(\.id))
+        if counted.total > 0 { try PushRecord.note(database, id: id, repeats: counted) }
+      }
     }
     for item in due where item.member != nil {
       let waiting = item.waiting
@@ -123,9 +132,12 @@ extension PushRun {
     let members = try await nextPage(limit: room)
     giveBack(room - members.count)
     guard !members.isEmpty else { return true }
-    if !policy.repeatsUnanswered, let last = members.last?.id {
-      let id = id
-      try await tools.store.write { try PushRecord.setHandedOut($0, id: id, upTo: last) }
+    if let last = members.last?.id, last > push.handedOut {
+      let (id, upTo) = (id, max(last, foreseen ?? 0))
+      push = try await tools.store.write { database in
+        try PushRecord.setHandedOut(database, id: id, upTo: upTo)
+        return try PushRecord.get(database, id: id)
+      }
     }
     for member in members { flights[member.id] = Flight(askedAt: now, firstAt: now) }
     send(members)
@@ -145,14 +157,39 @@ extension PushRun {
 
   /// How many devices may be handed out now: the share of the window, and the fixed speed.
   private func allowance(_ now: Date) -> Int {
-    let room = min(Self.pageSize, share - flights.count)
+    let health = route?.health(at: now) ?? ProviderHealth()
+    switch health.circuit {
+    case .open: return 0
+    // One is tried, alone.
+    case .halfOpen: return flights.isEmpty ? 1 : 0
+    case .closed: break
+    }
+    let room = min(Self.pageSize, share(health) - flights.count)
     // Whole pages while it goes fast: a page costs a query.
     guard pace != nil else { return room < Self.pageSize && !flights.isEmpty ? 0 : room }
     return room > 0 ? pace?.take(atMost: room, now: now) ?? 0 : 0
   }
 
-  private var share: Int { tools.shares.share(credential: route?.credentialID ?? 0, least: Self.pageSize) }
+  /// How many devices may be handed out before the next results are kept; 0 of a push that is sent at most once: that
+  /// says so page by page, because what it foresaw and did not send would have to stay unknown.
+  var foresight: Int {
+    guard policy.repeatsUnanswered else { return 0 }
+    return max(0, min(share - flights.count, max(Self.pageSize / 10, pace.map { Int($0.rate.rounded(.up)) } ?? .max)))
+  }
+
+  /// Up to where that is: said along with results, because a commit of its own for each page would cost more than the
+  /// page.
+  var foreseen: Int64? {
+    guard policy.repeatsUnanswered, ending == nil, !isAtEnd, order == .go else { return nil }
+    return min(push.lastDeviceID ?? .max, walk.reach(foresight))
+  }
+
+  private var share: Int { share(route?.health(at: tools.clock()) ?? ProviderHealth()) }
   private var hasRoom: Bool { flights.count < share }
+
+  private func share(_ health: ProviderHealth) -> Int {
+    tools.shares.share(credential: route?.credentialID ?? 0, least: Self.pageSize, limit: health.limit)
+  }
 
   private func giveBack(_ count: Int) { if count > 0 { pace?.giveBack(count) } }
 
@@ -173,6 +210,7 @@ extension PushRun {
     if ending == nil {
       if let deadline { next = min(next, deadline) }
       if let nextDue, push.waiting > 0, nextDue > now { next = min(next, nextDue) }
+      if case .open(_, _, let until) = route?.health(at: now).circuit { next = min(next, until) }
       let wants = !isAtEnd || (push.waiting > 0 && (nextDue ?? .distantFuture) <= now)
       if wants, hasRoom, let pace { next = min(next, max(pace.next, now)) }
     }
@@ -183,13 +221,18 @@ extension PushRun {
     let id = id
     let before = push
     push = try await tools.store.read { try PushRecord.get($0, id: id) }
-    if push != before || troubleSince != nil { publish() }
+    let isWell = route?.health(at: tools.clock()).isWell ?? true
+    if push != before || troubleSince != nil || !isWell || !wasWell { publish() }
+    wasWell = isWell
   }
 
   /// Paused: what came back unsent waits, and the rest stands behind the cursor.
   private func endPaused() async throws {
-    let id = id
-    push = try await tools.store.read { try PushRecord.get($0, id: id) }
+    let (id, last) = (id, walk.handedOut)
+    push = try await tools.store.write { database in
+      try PushRecord.setAllReturned(database, id: id, upTo: last)
+      return try PushRecord.get(database, id: id)
+    }
     tools.publish(PushProgress(push, nextDue: nextDue))
   }
 
@@ -198,12 +241,11 @@ extension PushRun {
     do {
       route = try await findRoute()
     } catch let problem where !(problem is SQLiteError) {
-      ending = .refused
-      error = "\(problem)"
+      endWithoutRoute(problem)
     }
   }
 
   private func endClosed() async throws {
-    try await end(ending == .cancelled ? .cancelled : .finished, error: error)
+    try await end(ending == .cancelled ? .cancelled : hasNoRoute ? .failed : .finished, error: error)
   }
 }

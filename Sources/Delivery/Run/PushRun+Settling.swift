@@ -80,7 +80,7 @@ extension PushRun {
     let own: OwnReason =
       switch ending {
       case .expired: .expired
-      case .refused: .credentialRefused
+      case .refused: refusal
       case .cancelled, nil: .cancelled
       }
     guard let last, let failure = RetryPolicy.Failure(.outcome(last)) else { return .skipped(reason: own.rawValue) }
@@ -112,11 +112,12 @@ extension PushRun {
   func record(
     _ results: [DeliveryResult], waiting: [WaitingDelivery] = [], verdicts: [Credential.Verdict] = []
   ) async throws {
-    let (id, now, cursor) = (id, tools.clock(), walk.cursor)
+    let (id, now, cursor, foreseen) = (id, tools.clock(), walk.cursor, foreseen)
     let noted = (id: route?.credentialID ?? 0, verdicts: verdicts)
     push = try await tools.store.write { database in
       _ = try Delivery.record(
-        database, push: id, results, waiting: waiting, cursor: cursor, credential: noted, now: now)
+        database, push: id, results, waiting: waiting, cursor: cursor, handedOut: foreseen, credential: noted,
+        now: now)
       return try PushRecord.get(database, id: id)
     }
     if let first = waiting.map(\.dueAt).min() { nextDue = min(nextDue ?? .distantFuture, first) }
@@ -134,10 +135,10 @@ extension PushRun {
   /// - Returns: whether there were any.
   func settleRest() async throws -> Bool {
     if try await settleWaiting() { return true }
-    // Of a cancelled push the devices that it did not come to have none: it never was theirs.
-    guard ending != .cancelled, !isAtEnd else { return false }
+    guard !isAtEnd else { return false }
     let now = tools.clock()
-    let members = try await nextPage(limit: Self.pageSize)
+    // Nothing is sent, so the commits are what it costs: fewer and larger, and still short enough for others.
+    let members = try await nextPage(limit: 5 * Self.pageSize)
     for member in members { walk.finish(member.id) }
     let outcome = closing(nil)
     try await record(
@@ -155,36 +156,6 @@ extension PushRun {
     let now = tools.clock()
     try await record(waiting.map { outcome($0, closing($0.last), now) })
     return true
-  }
-
-  /// Of a push that is sent at most once: devices that may have been sent to when a process ended stay unknown.
-  func settleInterrupted() async throws {
-    guard !policy.repeatsUnanswered, isResumed, let query else { return }
-    let unknown = Outcome.unknown(reason: OwnReason.interrupted.rawValue)
-    let (id, size) = (id, Self.pageSize)
-    while true {
-      let found = try await tools.store.read { try WaitingDelivery.interrupted($0, push: id, limit: size) }
-      if found.isEmpty { break }
-      let now = tools.clock()
-      try await record(
-        found.map { item in
-          var result = outcome(item.waiting, unknown, now)
-          result.attempts += 1
-          return result
-        })
-    }
-    var after = push.cursor
-    while after < push.handedOut {
-      let (from, upTo) = (after, push.handedOut)
-      let members = try await tools.store.read {
-        try query.page($0, after: from, upTo: upTo, limit: size, withoutDeliveriesOf: id)
-      }
-      guard let last = members.last?.id else { break }
-      let now = tools.clock()
-      try await record(
-        members.map { DeliveryResult(deviceID: $0.id, platform: $0.platform, outcome: unknown, at: now) })
-      after = last
-    }
   }
 }
 

@@ -53,6 +53,10 @@ actor PushRun {
   var flights: [Int64: Flight] = [:]
   var isAtEnd = false
   var ending: Ending?
+  /// The word for those that a refusal kept from being sent.
+  var refusal = OwnReason.credentialRefused
+  /// Whether nothing could be sent from the beginning.
+  var hasNoRoute = false
   var hasGivenUp = false
   var nextDue: Date?
   var routed: RoutedPush?
@@ -64,6 +68,7 @@ actor PushRun {
   var expiration: Date?
   var error: String?
   var troubleSince: Date?
+  var wasWell = true
   var meter: RateMeter
   var done = 0
 
@@ -92,32 +97,44 @@ actor PushRun {
       return (try PushRecord.get(database, id: id), started)
     }
     push = found.push
-    guard found.started else {
-      // A push that ended in the midst of it: what waited has its outcome now.
-      if push.state.isOver, push.waiting > 0 {
-        ending = .cancelled
-        while try await settleWaiting() {}
+    guard found.started || (push.state.isOver && !PushProgress(push).isFinal) else { return }
+    guard let draft = try await read() else { return }
+    if !found.started {
+      // It ended in the midst of it: those that waited, and those behind, have their outcome now.
+      ending = push.state == .cancelled ? .cancelled : .refused
+      try await take(draft)
+      try await takeStock()
+      while !control.isInterrupted {
+        if try await !settleRest() { return try await settled() }
       }
       return
     }
-    guard try await prepare() else { return }
-    try await settleInterrupted()
+    try await take(draft)
+    try await takeStock()
+    publish()
+    expireIfLate(draft)
+    if ending == nil { try await findFirstRoute() }
+    // What is held back is told before the first wait for it.
+    publish()
     if let route { tools.shares.join(credential: route.credentialID, push: id) }
     defer { if let route { tools.shares.leave(credential: route.credentialID, push: id) } }
     try await loop()
   }
 
-  /// Reads the draft, counts the audience, finds the way.
-  ///
-  /// - Returns: false if the push has ended.
-  private func prepare() async throws -> Bool {
-    let draft: PushDraft
+  /// - Returns: nil if it cannot be read; then the push has ended.
+  private func read() async throws -> PushDraft? {
     do {
-      draft = try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
+      return try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
     } catch {
+      ending = .cancelled
+      while try await settleWaiting() {}
       try await end(.failed, error: "The push cannot be read any more: \(error)")
-      return false
+      return nil
     }
+  }
+
+  /// Takes over what is asked for, and counts the audience.
+  private func take(_ draft: PushDraft) async throws {
     let sentAt = push.sendAt ?? push.createdAt
     let payload = APNsPayload(draft, uid: push.uid)
     routed = RoutedPush(id: id, seed: push.seed, request: APNsRequest(payload, sentAt: sentAt))
@@ -126,24 +143,30 @@ actor PushRun {
       expiration = Date(timeIntervalSince1970: seconds)
     }
     policy.repeatsUnanswered = !draft.options.atMostOnce
+    pace = draft.options.rate.map { Pace(rate: Double($0), now: tools.clock()) }
     try await count(
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
     walk = Walk(cursor: push.cursor)
-    pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) }
-    publish()
-    expireIfLate(draft)
-    if ending == .expired { return true }
+    // A push that is spread over a time has its speed only now that its devices are counted.
+    if pace == nil { pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) } }
+  }
+
+  /// No credential, or one that cannot be opened or used: everybody has that as the outcome, because the next start
+  /// would find it the same.
+  private func findFirstRoute() async throws {
     do {
       route = try await findRoute()
-    } catch let error where !(error is SQLiteError) {
-      // No credential, or one that cannot be opened or used: the next start would find it the same.
-      ending = .refused
-      while try await settleWaiting() {}
-      try await end(.failed, error: "\(error)")
-      return false
+    } catch let problem where !(problem is SQLiteError) {
+      hasNoRoute = true
+      endWithoutRoute(problem)
     }
-    return true
+  }
+
+  func endWithoutRoute(_ problem: any Error) {
+    ending = .refused
+    refusal = (problem as? NoRoute)?.reason ?? .credentialUnusable
+    error = "\(problem)"
   }
 
   /// Nothing of a push is sent that was taken up too late, as after days without a server. Its first start stands in its
@@ -161,14 +184,17 @@ actor PushRun {
 
   private func count(_ query: AudienceQuery) async throws {
     isResumed = push.lastDeviceID != nil
-    let (id, parent, isNew) = (id, push.parentID, !isResumed)
+    let (id, parent, isNew, reach) = (id, push.parentID, !isResumed, foresight)
     (self.query, push, nextDue) = try await tools.store.write { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
       if isNew {
         let count = try query.count(database)
         let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
-        try PushRecord.setTarget(database, id: id, targets, lastDeviceID: try Device.lastID(database))
+        let last = try Device.lastID(database)
+        // The first of them, in the same transaction: a push to few devices needs no other.
+        let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
+        try PushRecord.setTarget(database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)))
       }
       return (query, try PushRecord.get(database, id: id), try WaitingDelivery.nextDue(database, push: id))
     }
@@ -185,9 +211,10 @@ actor PushRun {
   func publish() {
     var progress = PushProgress(push, nextDue: push.waiting > 0 ? nextDue : nil)
     if case .failing(let failure) = route?.state, troubleSince != nil { progress.trouble = failure.reason }
+    progress.health = route?.health(at: tools.clock()) ?? ProviderHealth()
     progress.rate = meter.rate
-    // Stopped for everybody else, but results are still coming: the last word is not said yet.
-    if progress.state.isOver { progress.state = .sending }
+    // Results are still coming, or are still written down: the last word is not said yet.
+    if progress.state.isOver { progress.isSettling = true }
     tools.publish(progress)
   }
 
@@ -195,6 +222,17 @@ actor PushRun {
     let (id, now) = (id, tools.clock())
     push = try await tools.store.write { database in
       _ = try PushRecord.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
+      try PushRecord.settle(database, id: id)
+      return try PushRecord.get(database, id: id)
+    }
+    tools.publish(PushProgress(push))
+  }
+
+  /// Of a push that was over before: everybody has an outcome now.
+  private func settled() async throws {
+    let id = id
+    push = try await tools.store.write { database in
+      try PushRecord.settle(database, id: id)
       return try PushRecord.get(database, id: id)
     }
     tools.publish(PushProgress(push))

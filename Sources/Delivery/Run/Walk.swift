@@ -16,12 +16,18 @@ struct Walk {
   /// The last id handed out.
   private(set) var handedOut: Int64
 
+  /// Where it began.
+  private let start: Int64
+  /// How many devices were handed out.
+  private var count = 0
+
   /// How many devices are under way.
   private(set) var underWay = 0
 
   init(cursor: Int64) {
     self.cursor = cursor
     handedOut = cursor
+    start = cursor
   }
 
   mutating func handOut(_ members: [AudienceMember]) {
@@ -29,6 +35,14 @@ struct Walk {
     handedOut = last
     pages.append(Page(last: last, open: Set(members.map(\.id))))
     underWay += members.count
+    count += members.count
+  }
+
+  /// The id up to which about so many more devices will be found, if they lie as they did so far.
+  func reach(_ devices: Int) -> Int64 {
+    guard count > 0, devices > 0 else { return handedOut }
+    let step = Double(handedOut - start) / Double(count)
+    return handedOut + Int64((step * Double(devices)).rounded(.up))
   }
 
   /// A device is left without an outcome: the cursor stays before its page.

@@ -16,7 +16,13 @@ public final class APNsProvider: @unchecked Sendable {
   private let clock: @Sendable () -> Date
   private let report: @Sendable (SendReport) -> Void
   private let stateChanged: @Sendable (ProviderState) -> Void
-  private let shared = Mutex(ProviderState.idle)
+  private struct Shared {
+    var state = ProviderState.idle
+    var breaker = CircuitBreaker()
+    var storm = StormGuard()
+  }
+
+  private let shared = Mutex(Shared())
   private var group: ClientGroup?
   private var token: ProviderToken?
   /// Answers that may still say that the token before the present one is too old.
@@ -58,7 +64,16 @@ public final class APNsProvider: @unchecked Sendable {
   }
 
   /// How it stands with APNs, from any thread.
-  public var state: ProviderState { shared.withLock { $0 } }
+  public var state: ProviderState { shared.withLock { $0.state } }
+
+  /// What is held back at a time, and why; from any thread. Whoever submits keeps to it.
+  public func health(at now: Date) -> ProviderHealth {
+    shared.withLock { shared in
+      ProviderHealth(
+        circuit: shared.breaker.state(at: now), limit: shared.storm.limit,
+        stormShare: shared.storm.isSlowed ? shared.storm.share : nil)
+    }
+  }
 
   /// Hands a batch over, from any thread.
   public func submit(_ batch: APNsBatch) { group?.submit(batch.requests) }
@@ -95,7 +110,7 @@ public final class APNsProvider: @unchecked Sendable {
         accepted()
         return .outcome(.accepted)
       }
-      let response = APNsResponse(status: status, detail: detail)
+      let response = APNsResponse(status: status, detail: detail, now: clock())
       switch APNsReason(status: status, reason: response.reason) {
       case .renewToken where sendsAgainWithNewToken(answer): return nil
       case .renewToken, .stop: stopSending(response.reason.isEmpty ? "HTTP \(status)" : response.reason)
@@ -114,6 +129,23 @@ public final class APNsProvider: @unchecked Sendable {
     guard credentialFailure != nil else { return }
     credentialFailure = nil
     if let group { refreshState(group.state) }
+  }
+
+  /// Feeds what holds us back: how many said no, and whether the credential is good.
+  private func note(_ answers: [Answer]) {
+    var (answered, refused, isGood) = (0, 0, false)
+    for answer in answers {
+      guard case .answered(let status, _) = answer.result else { continue }
+      answered += 1
+      if StormGuard.counts(status) { refused += 1 }
+      if status != 401, status != 403 { isGood = true }
+    }
+    guard answered > 0 else { return }
+    let now = clock()
+    shared.withLock { shared in
+      shared.storm.note(answers: answered, refusals: refused, now: now)
+      if isGood { shared.breaker.succeeded() }
+    }
   }
 
   private func sendsAgainWithNewToken(_ answer: Answer) -> Bool {
@@ -137,7 +169,9 @@ public final class APNsProvider: @unchecked Sendable {
 
   /// The credential is refused: what waits would be refused too, and each refusal slows us down (Apple).
   private func stopSending(_ reason: String) {
-    credentialFailure = credentialFailure ?? ProviderFailure(kind: .credential, reason: reason, since: clock())
+    let now = clock()
+    credentialFailure = credentialFailure ?? ProviderFailure(kind: .credential, reason: reason, since: now)
+    shared.withLock { $0.breaker.refused(reason, at: now) }
     cancelReason = reason
     group?.cancelQueued()
     cancelReason = nil
@@ -170,9 +204,15 @@ public final class APNsProvider: @unchecked Sendable {
     case .connecting: state = .connecting
     case .ready: state = .ready
     }
-    let isNew = shared.withLock { present in
-      defer { present = state }
-      return present != state
+    let now = clock()
+    let isNew = shared.withLock { shared in
+      switch groupState {
+      case .failing(let error): shared.breaker.disconnected(error.message, at: now)
+      case .ready: shared.breaker.connected(at: now)
+      case .idle, .connecting: break
+      }
+      defer { shared.state = state }
+      return shared.state != state
     }
     if isNew { stateChanged(state) }
   }
@@ -183,6 +223,7 @@ extension APNsProvider: ClientGroupHandler {
   public func group(_ group: ClientGroup, ended answers: [Answer]) {
     var results: [(device: Int64, result: SendResult)] = []
     results.reserveCapacity(answers.count)
+    note(answers)
     var push: Int64 = answers.first?.batch.tag ?? 0
     for (index, answer) in answers.enumerated() {
       answersLeft = answers.count - index - 1

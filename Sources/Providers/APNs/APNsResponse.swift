@@ -11,7 +11,8 @@ struct APNsResponse: Sendable, Hashable {
   var tokenInvalidSince: Date?
   var retryAfter: Duration?
 
-  init(status: Int, detail: Answer.Detail?) {
+  /// - Parameter now: what a date in `Retry-After` is counted from.
+  init(status: Int, detail: Answer.Detail?, now: Date) {
     self.status = status
     guard let detail else {
       reason = ""
@@ -20,8 +21,7 @@ struct APNsResponse: Sendable, Hashable {
     let (reason, timestamp) = Self.parse(detail.body)
     self.reason = reason
     tokenInvalidSince = timestamp.map { Date(timeIntervalSince1970: Double($0) / 1000) }
-    // Apple sends seconds; the other form of RFC 9110 §10.2.3, a date, is passed over.
-    retryAfter = detail.fields["retry-after"].flatMap(Int64.init).map { .seconds(max(0, $0)) }
+    retryAfter = detail.fields["retry-after"].flatMap { RetryAfter.wait($0, now: now) }
   }
 
   /// What becomes of the device, where nothing else has to be done first.

@@ -3,7 +3,7 @@ internal import Push
 public import SQLite
 
 extension Delivery {
-  /// What ``record(_:push:_:cursor:credential:now:)`` did.
+  /// What ``record(_:push:_:waiting:cursor:handedOut:credential:now:)`` did.
   public struct Recorded: Sendable, Hashable {
     /// Results that were new; the others were there already and count for nothing.
     public var counts = OutcomeCounts()
@@ -19,21 +19,30 @@ extension Delivery {
   ///   - push: row id of the push.
   ///   - waiting: devices that are to be sent to again; none of them has an outcome.
   ///   - cursor: every device of the audience up to this id has its outcome now, or waits; nil: as it was.
+  ///   - handedOut: devices up to this id may be sent to from now on; nil: as it was.
   ///   - credential: what the answers said about the credential.
   public static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
-    cursor: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil, now: Date
+    cursor: Int64? = nil, handedOut: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil,
+    now: Date
   ) throws -> Recorded {
     try database.transaction {
       var batch = Batch()
-      let found = try database.fetchOne("SELECT uid, waiting FROM pushes WHERE id = ?", push) { row in
-        (uid: row.text(0), waiting: row.int(1))
+      let found = try database.fetchOne(
+        "SELECT uid, waiting, app_id, environment FROM pushes WHERE id = ?", push
+      ) { row in
+        (
+          uid: row.text(0), waiting: row.int(1), app: row.int64(2),
+          environment: try row.value(3, as: Environment.self)
+        )
       }
       guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
       try batch.insert(database, push, found.uid, results)
       if found.waiting > 0 { try batch.release(database, push, results) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
-      try batch.count(database, push, cursor)
+      try batch.count(database, push, cursor, handedOut)
+      try Device.prove(
+        database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
       batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
       for verdict in credential?.verdicts ?? [] {
         try Credential.note(database, id: credential?.id ?? 0, verdict)
@@ -54,6 +63,8 @@ extension Delivery {
     var reasons: [ReasonKey: Int] = [:]
     var latencies = LatencyHistogram()
     var words = Reasons()
+    /// Those that were taken, with the time when they were asked.
+    var accepted: [Int64: Date] = [:]
     /// By how many more or fewer devices wait.
     var waiting = 0
 
@@ -82,6 +93,7 @@ extension Delivery {
           reasons[ReasonKey(platform: result.platform, outcome: kind, reason: reason ?? 0), default: 0] += 1
           if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
           let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
+          if kind == .accepted { accepted[result.deviceID] = asked }
           if let verdict = TokenVerdict(device: result.deviceID, outcome: result.outcome, askedAt: asked, push: uid) {
             verdicts.append(verdict)
           }
@@ -132,15 +144,16 @@ extension Delivery {
       }
     }
 
-    func count(_ database: Database, _ push: Int64, _ cursor: Int64?) throws {
+    func count(_ database: Database, _ push: Int64, _ cursor: Int64?, _ handedOut: Int64?) throws {
       let counts = recorded.counts
       try database.run(
         """
         UPDATE pushes SET accepted = accepted + ?, failed = failed + ?, dead_token = dead_token + ?,
-          skipped = skipped + ?, unknown = unknown + ?, cursor = max(cursor, ?), waiting = waiting + ?
+          skipped = skipped + ?, unknown = unknown + ?, cursor = max(cursor, ?),
+          handed_out = max(handed_out, ?), waiting = waiting + ?
         WHERE id = ?
-        """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, cursor ?? 0, waiting,
-        push)
+        """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, cursor ?? 0,
+        handedOut ?? 0, waiting, push)
       for (key, count) in reasons {
         try database.run(
           """

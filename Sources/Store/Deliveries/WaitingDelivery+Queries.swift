@@ -49,7 +49,7 @@ extension WaitingDelivery {
     ) { ($0.text(0), $0.int(1)) }
   }
 
-  /// Marks devices as on their way, before they are sent at most once: a restart does not send to them again.
+  /// Marks devices as on their way, before they are sent to again: a restart knows that they may have the push.
   public static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
     try database.withStatement(
       "UPDATE push_waiting SET due_at = \(onItsWay) WHERE push_id = ?1 AND device_id = ?2"
@@ -62,10 +62,21 @@ extension WaitingDelivery {
     }
   }
 
-  /// Row ids of pushes that ended while devices of theirs still waited: cut short between the two.
+  /// Lets devices that were on their way when the process ended wait again, until `date`.
+  ///
+  /// - Returns: how many: they may have the push already.
+  public static func releaseInterrupted(_ database: Database, push: Int64, dueAt date: Date) throws -> Int {
+    try database.run(
+      "UPDATE push_waiting SET due_at = ?, attempts = attempts + 1 WHERE push_id = ? AND due_at = \(onItsWay)", date,
+      push)
+  }
+
+  /// Row ids of pushes that are over while devices of theirs have no outcome yet: cut short between the two.
   public static func leftBehind(_ database: Database) throws -> [Int64] {
     try database.fetchAll(
-      "SELECT id FROM pushes WHERE waiting > 0 AND state IN ('finished', 'cancelled', 'failed') ORDER BY id"
+      """
+      SELECT id FROM pushes WHERE (waiting > 0 OR settling) AND state IN ('finished', 'cancelled', 'failed') ORDER BY id
+      """
     ) { $0.int64(0) }
   }
 

@@ -26,6 +26,6 @@ public struct WaitingDelivery: Sendable, Hashable {
     self.last = last
   }
 
-  /// Stands for "on its way": a row that is not sent again, whatever the time (at most once).
+  /// Stands for "on its way": a row that is not due, whatever the time.
   static let onItsWay = Int64.max
 }

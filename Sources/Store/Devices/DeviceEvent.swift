@@ -10,7 +10,7 @@ public struct DeviceEvent: Sendable, Hashable {
     case registered
     /// Active again by a new registration: `from`, `reason`.
     case revived
-    /// Now in the other environment: `from`, `to`.
+    /// Now in the other environment: `from`, `to`, and `push` if the answers of a push were why.
     case environmentChanged = "environment_changed"
     /// Now another platform: `from`, `to`.
     case platformChanged = "platform_changed"
@@ -28,6 +28,8 @@ public struct DeviceEvent: Sendable, Hashable {
     case declaredDead = "declared_dead"
     /// Set free by a person.
     case released
+    /// Set free, because the provider took a push for it: `push`.
+    case proven
   }
 
   /// When.

@@ -12,6 +12,8 @@ extension DeviceWriter {
     var name: Change<String?> = .keep
     /// Whether the app itself registered.
     var isRegistration = false
+    /// The push because of which it is moved to another environment, for the timeline.
+    var push: String?
   }
 
   /// Why a change is against the limits, nil if it is not.
@@ -72,9 +74,12 @@ extension DeviceWriter {
   private func noteDifferences(_ before: Before, _ target: Target) throws {
     let kind = target.kind
     if kind.environment != before.kind.environment {
-      try note(
-        before.id, .environmentChanged, from: Environment(code: before.kind.environment).rawValue,
-        to: Environment(code: kind.environment).rawValue)
+      var detail: [String: JSONValue] = [
+        "from": .string(try Environment(code: before.kind.environment).rawValue),
+        "to": .string(try Environment(code: kind.environment).rawValue),
+      ]
+      if let push = target.push { detail["push"] = .string(push) }
+      try note(before.id, .environmentChanged, detail)
     }
     if kind.platform != before.kind.platform {
       try note(

@@ -38,6 +38,8 @@ extension PushRecord {
   /// Moves a push on, if it is where the caller thinks it is. One that goes on before it began is due from now on: it
   /// was not late while somebody let it rest.
   ///
+  /// One that is cancelled after it has begun is settling from then on, until ``settle(_:id:)``.
+  ///
   /// - Parameter error: why it failed.
   /// - Returns: whether it was in one of `states`; false: somebody else was quicker, nothing was changed.
   public static func move(
@@ -49,14 +51,38 @@ extension PushRecord {
       UPDATE pushes SET state = ?1, error = ?2,
         started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
         hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
-        finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL)
+        finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL),
+        settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
       WHERE id = ?4 AND state IN (\(expected))
       """, state.rawValue, error, now, id) == 1
   }
 
+  /// Says that every device of an ended push has its outcome.
+  ///
+  /// Devices that joined or left the audience after it was counted (removed, dead, a tag more or less) make the target
+  /// another number: it is now what was really reached for, so that the outcomes add up to it.
+  public static func settle(_ database: Database, id: Int64) throws {
+    try database.run(
+      """
+      UPDATE pushes SET settling = 0, target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
+      WHERE id = ?
+      """, id)
+  }
+
+  /// Counts devices that are about to be sent to although they may have it already.
+  public static func note(_ database: Database, id: Int64, repeats: Repeats) throws {
+    try database.run(
+      """
+      UPDATE pushes SET repeated_unanswered = repeated_unanswered + ?,
+        repeated_interrupted = repeated_interrupted + ? WHERE id = ?
+      """, repeats.unanswered, repeats.interrupted, id)
+  }
+
   /// Says for how many devices it is, and which is the last that takes part.
+  ///
+  /// - Parameter handedOut: as in ``setHandedOut(_:id:upTo:)``.
   public static func setTarget(
-    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64
+    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64, handedOut: Int64 = 0
   ) throws {
     try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
     for (platform, count) in targets {
@@ -64,11 +90,17 @@ extension PushRecord {
         "INSERT INTO push_targets(push_id, platform, count) VALUES (?, ?, ?)", id, platform.code, count)
     }
     try database.run(
-      "UPDATE pushes SET target = ?, last_device_id = ? WHERE id = ?", targets.values.reduce(0, +), lastDeviceID, id)
+      "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?) WHERE id = ?",
+      targets.values.reduce(0, +), lastDeviceID, handedOut, id)
   }
 
-  /// Says that devices up to `device` are about to be sent to: kept before it happens, so that a restart of a push that
-  /// is sent at most once leaves them out.
+  /// Says that nothing is under way, and that no device above `device` was sent to.
+  public static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
+    try database.run("UPDATE pushes SET handed_out = ? WHERE id = ?", device, id)
+  }
+
+  /// Says that devices up to `device` may be sent to from now on: kept before it happens, so that a restart knows which
+  /// devices without an outcome may have the push already.
   public static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = max(handed_out, ?) WHERE id = ?", device, id)
   }

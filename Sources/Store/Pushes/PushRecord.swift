@@ -46,8 +46,12 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   public let lastDeviceID: Int64?
   /// How many devices without an outcome wait to be sent to again.
   public let waiting: Int
-  /// Of a push that is sent at most once: devices up to this id may have been sent to.
+  /// Devices up to this id may have been sent to; those without an outcome are at most as many as may be under way.
   public let handedOut: Int64
+  /// Whether it is over, and devices that it did not come to are still given their outcome.
+  public let isSettling: Bool
+  /// How many devices may have been sent to twice.
+  public let repeats: Repeats
   /// The push that this one repeats for those that it did not reach.
   public let parentID: Int64?
   /// Until when it is held back, so that it can be taken back whole.
@@ -70,6 +74,20 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   /// Since when what it did on each device is being removed, or was; the counts remain. Nil: it is all there.
   public let detailsRemovedAt: Date?
 
+  /// Sends that were made although one before may have arrived: no more doubles than this can there be.
+  public struct Repeats: Sendable, Hashable {
+    /// An answer had not come in time, or the connection had ended before it.
+    public var unanswered = 0
+    /// Under way, as far as the store knew, when the process ended.
+    public var interrupted = 0
+
+    /// No repeats.
+    public init() {}
+
+    /// All of them.
+    public var total: Int { unanswered + interrupted }
+  }
+
   /// How many devices of the audience have no outcome yet; nil: not counted yet.
   public var pending: Int? { target.map { max(0, $0 - counts.total) } }
 
@@ -77,7 +95,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
-    p.details_removed_at
+    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted
     """
 
   init(_ row: borrowing Row) throws {
@@ -108,5 +126,10 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     holdUntil = row.optionalDate(27)
     scheduleID = row.optionalInt64(28)
     detailsRemovedAt = row.optionalDate(29)
+    isSettling = row.int(30) != 0
+    var repeats = Repeats()
+    repeats.unanswered = row.int(31)
+    repeats.interrupted = row.int(32)
+    self.repeats = repeats
   }
 }

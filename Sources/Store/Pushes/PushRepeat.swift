@@ -5,6 +5,8 @@ public import SQLite
 public struct PushRepeat: Sendable, Hashable {
   /// Devices that would be sent to: failed, unknown or skipped, for a reason that may be gone.
   public var devices = 0
+  /// Those among them that may have it already: no answer had come.
+  public var unknown = 0
   /// Devices that would not, by reason: refused for what stays as it is, or their token is gone.
   public var excluded: [Delivery.ReasonCount] = []
 
@@ -16,6 +18,7 @@ public struct PushRepeat: Sendable, Hashable {
         found.excluded.append(count)
       } else {
         found.devices += count.count
+        if count.outcome == .unknown { found.unknown += count.count }
       }
     }
     return found

@@ -18,5 +18,6 @@ public enum Schema {
       schedules,
       retention,
       renewal,
+      endings,
     ])
 }

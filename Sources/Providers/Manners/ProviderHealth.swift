@@ -1,0 +1,19 @@
+/// How it goes with a credential: what is held back, and why.
+public struct ProviderHealth: Sendable, Hashable {
+  /// Whether anything is sent.
+  public var circuit: CircuitBreaker.State
+  /// How many devices may be under way; nil: as many as anybody likes.
+  public var limit: Int?
+  /// The share of refusals, 0 to 1, that slowed it down; nil: it is not slowed down.
+  public var stormShare: Double?
+
+  /// Creates one; without arguments, all is well.
+  public init(circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil) {
+    self.circuit = circuit
+    self.limit = limit
+    self.stormShare = stormShare
+  }
+
+  /// Whether there is anything to be told.
+  public var isWell: Bool { circuit == .closed && stormShare == nil }
+}
