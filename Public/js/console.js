@@ -7,6 +7,7 @@ import { followPhones } from './phones.js';
 import { startPreview } from './preview.js';
 import { followProgress } from './progress.js';
 import { keepTimes, showTimes } from './times.js';
+import { startUpload } from './upload.js';
 
 showTimes();
 keepTimes();
@@ -17,6 +18,7 @@ document.addEventListener('refreshed', ({ target }) => {
   showCopyButtons(target);
 });
 startFilters();
+startUpload();
 followProgress();
 followPhones();
 // The preview listens before a draft comes back: it then shows the draft.

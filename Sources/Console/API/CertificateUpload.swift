@@ -12,8 +12,12 @@ struct CertificateUpload {
   /// The file, and room for the other fields.
   static let bodyLimit = CertificateFile.maximumBytes + 64 * 1024
 
-  private static let textLimit = 1024
-  private static let fields = ["file", "password", "app", "key_id", "team_id", "dry_run"]
+  private static let textLimit = 8192
+  private static let fields = [
+    "file", "password", "app", "key_id", "team_id", "take", "made_by", "note", "app_key", "master_secret", "dry_run",
+  ]
+  /// What is secret: nothing that is kept may help to guess it.
+  private static let secrets: Set<String> = ["password", "master_secret"]
 
   private let call: APIContext
   private let data: Data
@@ -48,17 +52,39 @@ struct CertificateUpload {
             ["limit": String(Self.textLimit)]))
       }
     }
-    if file == nil { problems.append(Problem("file", FieldMessage.required)) }
+    let pair = Self.keyPair(texts, hasFile: file != nil, &problems)
+    if file == nil, pair == nil, problems.isEmpty { problems.append(Problem("file", FieldMessage.required)) }
     if let word = texts["dry_run"], word != "true", word != "false" {
       problems.append(
         Problem(
           "dry_run", FieldMessage.expectedChoice, ["choices": "true, false", "value": String(word.prefix(40))]))
     }
-    guard problems.isEmpty, let file else { throw Problems(Array(problems.prefix(100))) }
-    data = Data(file.bytes)
+    guard problems.isEmpty, let data = file.map({ Data($0.bytes) }) ?? pair.map({ Data($0.material) }) else {
+      throw Problems(Array(problems.prefix(100)))
+    }
+    self.data = data
     // A client that sends no name sends no file in the browser's sense, but its bytes are as good.
-    fileName = file.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? "file"
+    fileName =
+      file?.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? (file == nil ? "JPush" : "file")
     self.texts = texts.filter { !$0.value.isEmpty }
+  }
+
+  /// JPush's keys, typed instead of a file.
+  private static func keyPair(
+    _ texts: [String: String], hasFile: Bool, _ problems: inout [Problem]
+  ) -> JPushKeyPair? {
+    guard texts["app_key"] != nil || texts["master_secret"] != nil else { return nil }
+    if hasFile {
+      problems.append(
+        Problem("file", code: "certificate.file_and_keys", "Give either a file or JPush’s keys, not both."))
+      return nil
+    }
+    do {
+      return try JPushKeyPair(appKey: texts["app_key"] ?? "", masterSecret: texts["master_secret"] ?? "")
+    } catch {
+      problems += error.all
+      return nil
+    }
   }
 
   private static func unknown(_ name: String) -> Problem {
@@ -71,10 +97,10 @@ struct CertificateUpload {
 
   func answer() async throws -> Response {
     let idempotency = try Idempotency(call, content: content)
-    let (data, fileName, password) = (data, fileName, texts["password"])
+    let (data, fileName, password, take) = (data, fileName, texts["password"], texts["take"])
     let file = try await call.console.pool.run {
       do throws(FileProblem) {
-        return try CertificateFile.inspect(data: data, fileName: fileName, password: password)
+        return try CertificateFile.inspect(data: data, fileName: fileName, password: password, take: take)
       } catch {
         throw Problems([error.problem])
       }
@@ -82,10 +108,10 @@ struct CertificateUpload {
     return texts["dry_run"] == "true" ? try await look(file) : try await keep(file, idempotency)
   }
 
-  /// What makes an upload the same as another one. Without the password: nothing that is kept may help to guess it,
-  /// and the wrong one gets no answer worth keeping.
+  /// What makes an upload the same as another one. Without secrets: nothing that is kept may help to guess them, and
+  /// a wrong password gets no answer worth keeping.
   private var content: [UInt8] {
-    let others = texts.filter { $0.key != "password" }.mapValues { JSONValue.string($0) }
+    let others = texts.filter { !Self.secrets.contains($0.key) }.mapValues { JSONValue.string($0) }
     let members: JSONValue = [
       "file": .string(Digest.sha256(Array(data)).map { String(format: "%02x", $0) }.joined()),
       "name": .string(fileName), "fields": .object(others),
@@ -113,7 +139,7 @@ struct CertificateUpload {
       try idempotency.once(database) {
         let labels = CertificateTracker.Labels(
           fileName: fileName, appID: try Self.app(database, texts)?.id, keyID: texts["key_id"],
-          teamID: texts["team_id"])
+          teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
         let kept: TrackedCertificate
         do {
           kept = try CertificateTracker.keep(
