@@ -9,6 +9,7 @@ import { startPreview } from './preview.js';
 import { followProgress } from './progress.js';
 import { keepTimes, showTimes } from './times.js';
 import { presetZone } from './zone.js';
+import { startUpload } from './upload.js';
 
 showTimes();
 keepTimes();
@@ -19,6 +20,7 @@ document.addEventListener('refreshed', ({ target }) => {
   showCopyButtons(target);
 });
 startFilters();
+startUpload();
 followProgress();
 followPhones();
 countDown();

@@ -27,25 +27,44 @@ enum BoundedPropertyList {
     else { throw .notXML }
     let declaration = String(decoding: text.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self).lowercased()
     guard !declaration.contains("encoding") || declaration.contains("utf-8") else { throw .notXML }
+    // One pass: a tag ends at its “>”, and a tag without one ends the file.
     var depth = 0
     var index = text.startIndex
     while let open = text[index...].firstIndex(of: UInt8(ascii: "<")) {
-      let tag = text[open...].prefix(16)
-      index = open + 1
-      if tag.starts(with: "<!ENTITY".utf8) || tag.starts(with: "<!ELEMENT".utf8) || tag.starts(with: "<!ATTLIST".utf8) {
-        throw .entities
-      }
+      guard let close = text[open...].firstIndex(of: UInt8(ascii: ">")) else { return }
+      let tag = text[open..<close]
+      index = close + 1
       if tag.starts(with: "<!DOCTYPE".utf8) {
-        let whole = text[open...].prefix { $0 != UInt8(ascii: ">") }
-        guard !whole.contains(UInt8(ascii: "[")) else { throw .entities }
-      }
-      if tag.starts(with: "</dict".utf8) || tag.starts(with: "</array".utf8) {
+        guard !tag.contains(UInt8(ascii: "[")) else { throw .entities }
+      } else if tag.starts(with: "<!ENTITY".utf8) || tag.starts(with: "<!ELEMENT".utf8)
+        || tag.starts(with: "<!ATTLIST".utf8)
+      {
+        throw .entities
+      } else if tag.starts(with: "</dict".utf8) || tag.starts(with: "</array".utf8) {
         depth -= 1
-      } else if tag.starts(with: "<dict".utf8) || tag.starts(with: "<array".utf8) {
-        let end = text[open...].firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
-        if end > open, text[end - 1] != UInt8(ascii: "/") { depth += 1 }
+      } else if tag.starts(with: "<dict".utf8) || tag.starts(with: "<array".utf8), text[close - 1] != UInt8(ascii: "/")
+      {
+        depth += 1
         guard depth <= maximumDepth else { throw .tooDeep }
+      } else if tag.elementsEqual("<date".utf8) {
+        guard isDate(text[index...].prefix { $0 != UInt8(ascii: "<") }) else { throw .malformed }
       }
     }
+  }
+
+  /// `2026-11-20T12:00:00Z`, a day that the calendar has, in UTC. Foundation counts on over the end of a month instead
+  /// of refusing the thirty-first of February, and skips what it does not know.
+  private static func isDate(_ text: ArraySlice<UInt8>) -> Bool {
+    let shape = Array("0000-00-00T00:00:00Z".utf8)
+    guard text.count == shape.count, zip(text, shape).allSatisfy({ $1 == 0x30 ? (0x30...0x39).contains($0) : $0 == $1 })
+    else { return false }
+    func number(_ range: Range<Int>) -> Int {
+      text.dropFirst(range.lowerBound).prefix(range.count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+    let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard year > 0, (1...12).contains(month), (1...days[month - 1]).contains(day) else { return false }
+    return number(11..<13) < 24 && number(14..<16) < 60 && number(17..<19) <= 60
   }
 }

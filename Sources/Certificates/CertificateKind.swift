@@ -10,6 +10,18 @@ public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   case apnsKey = "apns_key"
   /// A provisioning profile, which an app is built with.
   case provisioningProfile = "provisioning_profile"
+  /// A service account of Google's, with which FCM is called; its key does not expire.
+  case fcmServiceAccount = "fcm_service_account"
+  /// App key and master secret of JPush; they do not expire.
+  case jpushKeyPair = "jpush_key_pair"
   /// A certificate of somebody else, as of a host.
   case tlsCertificate = "tls_certificate"
+
+  /// Whether it is a secret alone, which lasts until somebody revokes it.
+  public var neverExpires: Bool {
+    switch self {
+    case .apnsKey, .fcmServiceAccount, .jpushKeyPair: true
+    case .apnsCertificate, .voipCertificate, .appleCertificate, .provisioningProfile, .tlsCertificate: false
+    }
+  }
 }

@@ -43,6 +43,9 @@ public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   ]
 
   /// What a certificate is for, and for which of Apple's servers.
+  ///
+  /// Apple's extensions decide; the name is asked only for what they leave open, and only if there is none of those
+  /// that would say it.
   public static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
     let name = certificate.commonName ?? ""
     let apple = certificate.appleExtensions
@@ -50,9 +53,30 @@ public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
     var marked: [Environment] = []
     if apple.isDevelopment { marked.append(.development) }
     if apple.isProduction { marked.append(.production) }
-    let role = apple.isVoIP ? .voip : named?.1 ?? (marked.isEmpty && apple.topics == nil ? .other : .push)
+    let role = role(apple, isMarked: !marked.isEmpty, named: named?.1)
+    if role == .developmentSigning || role == .distributionSigning { return (role, []) }
     if !marked.isEmpty { return (role, marked) }
+    if apple.hasTopicList { return (role, [.development, .production]) }
     return (role, named?.2 ?? (role == .other ? [] : [.development, .production]))
+  }
+
+  private static func role(
+    _ apple: AppleExtensions, isMarked: Bool, named: CertificateRole?
+  ) -> CertificateRole {
+    if apple.isVoIP { return .voip }
+    switch apple.signing {
+    case .development: return .developmentSigning
+    case .distribution: return .distributionSigning
+    case .pass: return .passType
+    case nil: break
+    }
+    if apple.hasTopicList { return .push }
+    guard isMarked else { return named ?? .other }
+    // The marks say where it may connect. Passes, websites and Macs have the same ones; VoIP has marks of its own.
+    switch named {
+    case .websitePush, .passType, .deviceManagement, .macPush, .watchKit: return named ?? .push
+    case .push, .voip, .developmentSigning, .distributionSigning, .other, nil: return .push
+    }
   }
 
   /// What sort of thing it is to us.

@@ -16,9 +16,18 @@ public enum CertificateTracker {
     public var teamID: String?
     /// As uploaded.
     public var fileName: String
+    /// The Apple ID of whoever made it at Apple's: who can renew it.
+    public var madeBy: String?
+    /// What people want to remember of it.
+    public var note: String?
 
     /// Creates labels.
-    public init(fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil) {
+    public init(
+      fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil, madeBy: String? = nil,
+      note: String? = nil
+    ) {
+      self.madeBy = madeBy
+      self.note = note
       self.fileName = fileName
       self.appID = appID
       self.keyID = keyID
@@ -44,9 +53,11 @@ public enum CertificateTracker {
           ["name": first.details.name, "date": first.createdAt.formatted(.iso8601.year().month().day())])
       ])
     }
-    let material = Array((file.privateKey?.pkcs8PEM ?? "").utf8)
-    let kept = try TrackedCertificate.add(
-      database, details, material: material, sealer: sealer, by: user, now: now)
+    let notes = try CertificateFacts.Notes(madeBy: labels.madeBy, note: labels.note)
+    var material = file.material
+    defer { PrivateKey.wipe(&material) }
+    let kept = try TrackedCertificate.add(database, details, material: material, sealer: sealer, by: user, now: now)
+    try CertificateFacts.add(database, certificate: kept.id, says: file.facts, notes)
     if let request { try SigningRequest.fulfil(database, id: request.id, by: kept.id, sealer: sealer, now: now) }
     return kept
   }
@@ -67,7 +78,7 @@ public enum CertificateTracker {
     details.topics = file.topics.map(\.name)
     details.notBefore = file.notBefore
     details.notAfter = file.notAfter
-    details.hasPrivateKey = file.privateKey != nil
+    details.hasPrivateKey = file.privateKey != nil || file.keyPair != nil
     if let certificate = file.certificate {
       details.publicPEM = ([certificate] + file.otherCertificates).map(\.pem).joined()
     }

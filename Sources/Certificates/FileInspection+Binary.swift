@@ -3,22 +3,23 @@ import OpenSSL
 
 extension FileInspection {
   /// A file in binary form: the kinds are tried in turn, and the first that it is counts.
-  func binary(_ data: Data) throws(FileProblem) -> InspectedFile {
+  func binary(_ whole: Data) throws(FileProblem) -> InspectedFile {
+    let data = Self.withoutPadding(whole)
     if let file = try pkcs12(data) { return file }
     if let file = try profile(data) { return file }
-    do {
-      return certificate(try Certificate(der: data), key: nil, others: [], format: .der)
-    } catch {
-      switch error {
-      case .truncated: throw .truncated
-      case .badDates: throw .damaged(detail: error.description)
-      case .notACertificate, .cannotBeMade: break
-      }
-    }
+    if let own = try certificate(data) { return try choose([own], [], format: .der) }
     if let key = try privateKey(data) { return try self.key(key, format: .der) }
     if PublicKey(der: data) != nil { throw .notACertificateFile(.publicKey) }
     if CertificateRequest(der: data) != nil { throw .notACertificateFile(.certificateRequest) }
-    throw .notACertificateFile(.unknown)
+    throw .notACertificateFile(FileProblem.Found(lookingAt: Array(data.prefix(4096))))
+  }
+
+  /// Editors and mail programs put line ends behind a file, disks zeros.
+  private static func withoutPadding(_ data: Data) -> Data {
+    guard let end = PEMBlock.endOfBinary(data), end < data.count,
+      data[end...].allSatisfy({ $0 == 0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x20 || $0 == 0x1A })
+    else { return data }
+    return Data(data[..<end])
   }
 
   /// Nil if it is something else.
@@ -40,11 +41,23 @@ extension FileInspection {
       case .noPrivateKey, .keyDoesNotMatch: throw .keyDoesNotMatch
       }
     }
-    if let own = content.certificate {
-      return certificate(own, key: content.key, others: content.others, format: .pkcs12)
+    guard !content.certificates.isEmpty else {
+      throw content.keys.isEmpty ? .damaged(detail: "it holds neither a certificate nor a key") : .noCertificate
     }
-    guard content.key != nil else { throw .damaged(detail: "it holds neither a certificate nor a key") }
-    throw content.others.isEmpty ? .noCertificate : .keyDoesNotMatch
+    var file = try choose(content.certificates, content.keys, format: .pkcs12)
+    file.encryption = content.algorithms
+    return file
+  }
+
+  /// Nil if it is something else.
+  private func certificate(_ data: Data) throws(FileProblem) -> Certificate? {
+    do { return try Certificate(der: data) } catch {
+      switch error {
+      case .truncated: throw .truncated
+      case .badDates: throw .damaged(detail: error.description)
+      case .notACertificate, .cannotBeMade: return nil
+      }
+    }
   }
 
   /// Nil if it is something else.
@@ -73,6 +86,9 @@ extension FileInspection {
     do {
       profile = try ProvisioningProfile(propertyList: message.content, isIntact: message.isIntact)
     } catch {
+      if message.content.firstRange(of: Data("PayloadType".utf8)) != nil {
+        throw .notACertificateFile(.configurationProfile)
+      }
       throw .notAProfile(detail: error.description)
     }
     return InspectedFile(

@@ -2,36 +2,48 @@ import Foundation
 import OpenSSL
 
 extension FileInspection {
+  /// Real files have a chain and a key or two; each costs work.
+  static let maximumParts = 64
+
   /// A text in PEM form: certificates and keys in any order, with anything between them.
-  func pem(_ data: Data) throws(FileProblem) -> InspectedFile {
-    let blocks: [PEMBlock]
-    do { blocks = try PEMBlock.all(in: data) } catch { throw .truncated }
+  func pem(_ text: FileText) throws(FileProblem) -> InspectedFile {
+    let blocks = try blocks(text)
+    if let whole = blocks.first(where: { $0.label == "PKCS12" || $0.label == "PFX" }) {
+      return try binary(whole.content)
+    }
+    let parts = blocks.filter { $0.isCertificate || $0.isPrivateKey }
+    guard parts.count <= Self.maximumParts else { throw .tooManyParts(parts.count) }
     var certificates: [Certificate] = []
-    for block in blocks where block.isCertificate {
-      do { certificates.append(try Certificate(der: block.content)) } catch {
+    for block in parts where block.isCertificate {
+      do { certificates.append(try Certificate(der: block.certificateContent)) } catch {
         throw error == .truncated ? .truncated : .damaged(detail: error.description)
       }
     }
+    let locked = parts.filter(\.isPrivateKey)
+    guard PrivateKey.isBearable(locked) else { throw .tooCostly }
     var keys: [PrivateKey] = []
-    for block in blocks where block.isPrivateKey {
+    for block in locked {
+      if block.label.hasPrefix("OPENSSH") { throw .notACertificateFile(.sshKey) }
       do { keys.append(try PrivateKey(block: block, password: password)) } catch { throw FileProblem(error) }
     }
-    guard !certificates.isEmpty else {
+    if certificates.isEmpty {
       if let only = keys.first { return try key(only, format: .pem) }
       throw .notACertificateFile(Self.found(blocks))
     }
-    if keys.isEmpty {
-      // The end of the chain stands first by custom; an issuer never counts while there is another.
-      let own = certificates.firstIndex { !$0.isAuthority } ?? 0
-      return certificate(certificates.remove(at: own), key: nil, others: certificates, format: .pem)
+    return try choose(certificates, keys, format: .pem)
+  }
+
+  private func blocks(_ text: FileText) throws(FileProblem) -> [PEMBlock] {
+    do {
+      let blocks = try PEMBlock.all(in: text.bytes)
+      if !blocks.isEmpty { return blocks }
+    } catch {
+      // Perhaps only its line ends are gone.
+      guard let blocks = try? PEMBlock.all(in: text.repaired), !blocks.isEmpty else { throw .truncated }
+      return blocks
     }
-    let keysByPublicHalf = Dictionary(keys.map { ($0.publicKey.der, $0) }) { first, _ in first }
-    for (index, candidate) in certificates.enumerated() {
-      guard let key = keysByPublicHalf[candidate.publicKeyDER] else { continue }
-      certificates.remove(at: index)
-      return certificate(candidate, key: key, others: certificates, format: .pem)
-    }
-    throw .keyDoesNotMatch
+    guard let blocks = try? PEMBlock.all(in: text.repaired) else { throw .truncated }
+    return blocks
   }
 
   private static func found(_ blocks: [PEMBlock]) -> FileProblem.Found {
@@ -40,6 +52,9 @@ extension FileInspection {
       return .certificateRequest
     }
     if labels.contains("PKCS7") || labels.contains("CMS") { return .certificateBundle }
+    if labels.contains("X509 CRL") { return .revocationList }
+    if labels.contains(where: { $0.hasPrefix("PGP ") }) { return .pgpKey }
+    if labels.contains(where: { $0.hasPrefix("SSH2 ") }) { return .sshKey }
     return labels.contains { $0.hasSuffix("PUBLIC KEY") } ? .publicKey : .otherPEM
   }
 }

@@ -9,8 +9,14 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   case notYetValid(Date)
   /// It can be watched, not used.
   case noPrivateKey
-  /// So many certificates that are no issuers; the one that is named was taken.
-  case severalCertificates(count: Int, taken: String)
+  /// It ends before it begins.
+  case neverValid(Date, Date)
+  /// The list of topics in it is damaged; the name does not count then.
+  case topicListUnreadable
+  /// The file's name says that the key is for in-app purchase or App Store Connect.
+  case keyOfOtherService
+  /// So many certificates that are no issuers; the one that is named was taken, and why.
+  case severalCertificates(count: Int, taken: String, InspectedFile.Choice)
   /// One of its issuers ends before it does.
   case issuerExpiresEarlier(name: String, Date)
   /// It signs builds and sends nothing.
@@ -44,11 +50,25 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
         "", code: "file.warning.no_private_key",
         "It has no private key: its expiry can be watched, but nothing can be sent with it. To send, export "
           + "certificate and key together as .p12.")
-    case .severalCertificates(let count, let taken):
+    case .neverValid(let begin, let end):
       Problem(
-        "", code: "file.warning.several_certificates",
-        "The file holds {count} certificates that are no issuers; “{taken}” was taken. Export the one that is meant "
-          + "alone if this is not it.", ["count": "\(count)", "taken": taken])
+        "", code: "file.warning.never_valid",
+        "It ends ({end}) before it begins ({begin}), so it is never valid. Have it made again.",
+        ["begin": begin.utcText, "end": end.utcText])
+    case .topicListUnreadable:
+      Problem(
+        "", code: "file.warning.topic_list",
+        "Apple’s list of topics in it cannot be read, so it is not known where it may send. Download it again.")
+    case .keyOfOtherService:
+      Problem(
+        "", code: "file.warning.key_of_other_service",
+        "By its name this key is for in-app purchase or App Store Connect; APNs refuses such keys. Create one with "
+          + "“Apple Push Notifications service (APNs)” under Keys at Apple’s developer site.")
+    case .severalCertificates(let count, let taken, let choice):
+      Problem(
+        "", code: "file.warning.several_certificates.\(choice.rawValue)",
+        "The file holds {count} certificates that are no issuers; “{taken}” was taken, \(choice.reason). To take "
+          + "another one, give its serial number.", ["count": "\(count)", "taken": taken])
     case .issuerExpiresEarlier(let name, let date):
       Problem(
         "", code: "file.warning.issuer_expires_earlier",
@@ -91,6 +111,17 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
 
   /// The English sentence.
   public var description: String { problem.text }
+}
+
+extension InspectedFile.Choice {
+  fileprivate var reason: String {
+    switch self {
+    case .onlyWithKey: "because it is the end of the chain or the only one with its key"
+    case .onlyForPush: "because it is the only one that sends pushes"
+    case .endsLast: "because it is valid longest"
+    case .asked: "as was asked"
+    }
+  }
 }
 
 extension Date {

@@ -3,30 +3,45 @@ import OpenSSL
 public import Push
 
 extension InspectedFile {
-  /// What the file is, for programs. Never holds the key.
+  /// What the file is, for programs. Never holds a secret.
   public func json(now: Date) -> JSONValue {
+    var members = facts.object ?? [:]
+    members["days_left"] = .optional(Expiry.daysLeft(notAfter: notAfter, now: now))
+    members["band"] = .string(Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now).rawValue)
+    members["warnings"] = .array(
+      warnings(now: now).map { ["code": .string($0.problem.code), "message": .string($0.problem.text)] })
+    return .object(members)
+  }
+
+  /// Everything that the file says, whenever it is asked. Never holds a secret.
+  public var facts: JSONValue {
     [
       "format": .string(format.rawValue),
       "kind": .string(kind.rawValue),
-      "role": role.map { .string($0.rawValue) } ?? .null,
+      "role": .optional(role?.rawValue),
       "name": .string(name),
       "topics": .array(
         topics.map { ["name": .string($0.name), "kinds": .array($0.kinds.map(JSONValue.string))] }),
       "environments": .array(environments.map { .string($0.rawValue) }),
-      "team_id": teamID.map(JSONValue.string) ?? .null,
-      "key_id": keyID.map(JSONValue.string) ?? .null,
+      "team_id": .optional(teamID),
+      "key_id": .optional(keyID),
       "has_private_key": .bool(privateKey != nil),
+      "key": .optional(privateKey.map { "\($0.algorithm)" } ?? summary?.keyAlgorithm),
       "can_send": .bool(canSend),
-      "sha256": sha256.map(JSONValue.string) ?? .null,
-      "not_before": notBefore.map { .string($0.rfc3339) } ?? .null,
-      "not_after": notAfter.map { .string($0.rfc3339) } ?? .null,
-      "days_left": Expiry.daysLeft(notAfter: notAfter, now: now).map { .integer(Int64($0)) } ?? .null,
-      "band": .string(Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now).rawValue),
+      "encryption": .array(encryption.map(JSONValue.string)),
+      "sha256": .optional(sha256),
+      "not_before": .optional(notBefore),
+      "not_after": .optional(notAfter),
       "certificate": summary?.json ?? .null,
       "other_certificates": .array(otherCertificates.map { CertificateSummary($0).json }),
       "profile": profile?.json ?? .null,
-      "warnings": .array(
-        warnings(now: now).map { ["code": .string($0.problem.code), "message": .string($0.problem.text)] }),
+      "service_account": serviceAccount.map { account in
+        [
+          "project_id": .string(account.projectID), "client_email": .string(account.clientEmail),
+          "private_key_id": .string(account.privateKeyID), "token_uri": .string(account.tokenURI),
+        ]
+      } ?? .null,
+      "jpush_app_key": .optional(keyPair?.appKey),
     ]
   }
 }
@@ -39,6 +54,9 @@ extension CertificateSummary {
       "issuer": .string(issuer),
       "serial": .string(serial),
       "sha256": .string(sha256),
+      "sha1": .string(sha1),
+      "key": .string(keyAlgorithm),
+      "signature": .string(signatureAlgorithm),
       "not_before": .string(notBefore.rfc3339),
       "not_after": .string(notAfter.rfc3339),
     ]
@@ -58,6 +76,7 @@ extension ProvisioningProfile {
       "platforms": .array(platforms.map(JSONValue.string)),
       "distribution": .string(distribution.rawValue),
       "devices": .integer(Int64(deviceCount)),
+      "entitlements": .object(entitlements.mapValues(JSONValue.string)),
       "created_at": creationDate.map { .string($0.rfc3339) } ?? .null,
       "expires_at": .string(expirationDate.rfc3339),
       "certificates": .array(certificates.map(\.json)),

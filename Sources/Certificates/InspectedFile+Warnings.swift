@@ -10,11 +10,13 @@ extension InspectedFile {
     case .notYetValid: warnings += notBefore.map { [.notYetValid($0)] } ?? []
     case .fine, .soon, .urgent, .neverExpires: break
     }
+    if let notBefore, let notAfter, notAfter < notBefore { warnings.append(.neverValid(notBefore, notAfter)) }
     switch role {
     case .developmentSigning, .distributionSigning: warnings.append(.signingInsteadOfPush)
     case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)
     default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
     }
+    if isForOtherService { warnings.append(.keyOfOtherService) }
     if kind == .apnsKey && keyID == nil { warnings.append(.keyIDUnknown) }
     if let certificate { warnings += chainWarnings(certificate) }
     if let profile { warnings += profile.warnings(now: now) }
@@ -26,9 +28,16 @@ extension InspectedFile {
     let others = otherCertificates.filter { !$0.isAuthority && $0 != certificate }
     if !others.isEmpty {
       warnings.append(
-        .severalCertificates(count: others.count + 1, taken: CertificateSummary(certificate).name))
+        .severalCertificates(
+          count: others.count + 1, taken: CertificateSummary(certificate).name, choice ?? .onlyWithKey))
     }
-    for issuer in otherCertificates where certificate.isSigned(by: issuer) && issuer.notAfter < certificate.notAfter {
+    let apple = certificate.appleExtensions
+    if apple.hasTopicList, apple.topics == nil { warnings.append(.topicListUnreadable) }
+    // Names first: checking a signature costs a thousand times as much.
+    for issuer in otherCertificates
+    where issuer.isAuthority && issuer.subject == certificate.issuer && certificate.isSigned(by: issuer)
+      && issuer.notAfter < certificate.notAfter
+    {
       warnings.append(.issuerExpiresEarlier(name: CertificateSummary(issuer).name, issuer.notAfter))
     }
     return warnings

@@ -10,8 +10,21 @@ public struct InspectedFile: Sendable {
     case pem
     case der
     case mobileProvision = "mobileprovision"
+    case json
+    case text
   }
 
+  /// Why of several certificates this one was taken.
+  public enum Choice: String, Sendable, Hashable {
+    /// Of the others, no key is in the file.
+    case onlyWithKey = "only_with_key"
+    /// The others send no pushes to apps.
+    case onlyForPush = "only_for_push"
+    /// It ends last.
+    case endsLast = "ends_last"
+    /// Somebody said so.
+    case asked
+  }
   /// In which form it came.
   public let format: Format
   /// What sort of thing it is.
@@ -36,21 +49,63 @@ public struct InspectedFile: Sendable {
   public let privateKey: PrivateKey?
   /// What a provisioning profile says.
   public let profile: ProvisioningProfile?
+  /// What a service account says.
+  public private(set) var serviceAccount: ServiceAccount?
+  /// JPush's keys.
+  public private(set) var keyPair: JPushKeyPair?
+  /// Whether the name of a key says that Apple made it for another service than APNs.
+  public private(set) var isForOtherService = false
+  /// Why of several certificates this one was taken, nil if there is one only.
+  public internal(set) var choice: Choice?
+  /// With which algorithms the file is encrypted, as `PBE-SHA1-RC2-40`; empty if it is not.
+  public internal(set) var encryption: [String] = []
+
+  init(
+    format: Format, kind: CertificateKind, role: CertificateRole?, name: String, topics: [AppleExtensions.Topic],
+    environments: [Push.Environment], teamID: String?, keyID: String?, certificate: Certificate?,
+    otherCertificates: [Certificate], privateKey: PrivateKey?, profile: ProvisioningProfile?,
+    serviceAccount: ServiceAccount? = nil, keyPair: JPushKeyPair? = nil, isForOtherService: Bool = false
+  ) {
+    self.format = format
+    self.kind = kind
+    self.role = role
+    self.name = name.cut(to: 200)
+    self.topics = topics
+    self.environments = environments
+    self.teamID = teamID
+    self.keyID = keyID
+    self.certificate = certificate
+    self.otherCertificates = otherCertificates
+    self.privateKey = privateKey
+    self.profile = profile
+    self.serviceAccount = serviceAccount
+    self.keyPair = keyPair
+    self.isForOtherService = isForOtherService
+  }
 
   /// The certificate in words.
   public var summary: CertificateSummary? { certificate.map(CertificateSummary.init) }
   /// Whether pushes can be sent with it, dates aside.
-  public var canSend: Bool { privateKey != nil && (kind == .apnsKey || kind.isForAPNs) }
+  public var canSend: Bool {
+    switch kind {
+    case .fcmServiceAccount, .jpushKeyPair: true
+    default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
+    }
+  }
+  /// What has to be sealed to use it again: a secret; see ``PrivateKey/wipe(_:)``. Empty if nothing in it is one.
+  public var material: [UInt8] {
+    serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []
+  }
   /// The first second in which it is valid, nil for keys.
   public var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
   /// The last second in which it is valid, nil for keys.
   public var notAfter: Date? { certificate?.notAfter ?? profile?.expirationDate }
-  /// SHA-256 of the certificate, or of a key's public half, as `AB:CD:…`; nil for profiles.
+  /// SHA-256 of the certificate, of a key's public half, or of JPush's keys, as `AB:CD:…`; nil for profiles.
   public var sha256: String? {
-    certificate?.sha256Fingerprint
-      ?? privateKey.map { key in
-        Digest.sha256(key.publicKey.der).map { String(format: "%02X", $0) }.joined(separator: ":")
-      }
+    if let certificate { return certificate.sha256Fingerprint }
+    // 96 random bits are in the secret: nobody finds it by its digest.
+    let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
+    return bytes.map { Digest.sha256($0).map { String(format: "%02X", $0) }.joined(separator: ":") }
   }
 
   /// The same with the private key that fits it.

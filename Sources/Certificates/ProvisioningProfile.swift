@@ -36,6 +36,8 @@ public struct ProvisioningProfile: Sendable, Hashable {
   public let distribution: Distribution
   /// On how many registered devices.
   public let deviceCount: Int
+  /// What its builds may do, as `aps-environment` → `development`; values that are lists stand behind commas.
+  public let entitlements: [String: String]
   /// When it was made.
   public let creationDate: Date?
   /// When its builds stop to start.
@@ -66,7 +68,11 @@ public struct ProvisioningProfile: Sendable, Hashable {
     self.expirationDate = expirationDate
     self.appID = appID
     self.isIntact = isIntact
-    name = root["Name"] as? String ?? uuid
+    name = (root["Name"] as? String ?? uuid).cut(to: 200)
+    // Real profiles have a dozen.
+    self.entitlements = entitlements.sorted { $0.key < $1.key }.prefix(100).reduce(into: [:]) {
+      $0[$1.key.cut(to: 100)] = Self.text($1.value).cut(to: 300)
+    }
     let prefix = (root["ApplicationIdentifierPrefix"] as? [String])?.first
     teamID = (root["TeamIdentifier"] as? [String])?.first ?? entitlement("team-identifier") ?? prefix
     teamName = root["TeamName"] as? String
@@ -87,5 +93,14 @@ public struct ProvisioningProfile: Sendable, Hashable {
     // One that cannot be read is left out: the profile's own dates are what counts.
     certificates = (root["DeveloperCertificates"] as? [Data] ?? []).compactMap { try? Certificate(der: $0) }
       .map(CertificateSummary.init)
+  }
+
+  private static func text(_ value: Any) -> String {
+    switch value {
+    case let text as String: text
+    case let flag as Bool: flag ? "true" : "false"
+    case let list as [Any]: list.prefix(20).map(text).joined(separator: ", ")
+    default: "…"
+    }
   }
 }

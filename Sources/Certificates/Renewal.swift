@@ -31,7 +31,7 @@ public struct Renewal: Sendable {
   public var stops: [Problem] { findings.filter { $0.level == .stop }.map(\.problem) }
 
   /// The private key of the new file, as it is kept; empty if there is none. A secret.
-  public var material: [UInt8] { Array((file.privateKey?.pkcs8PEM ?? "").utf8) }
+  public var material: [UInt8] { file.material }
 
   /// Holds a file against what it is to replace. Changes nothing.
   ///

@@ -8,7 +8,8 @@ extension TrackedCertificate {
   /// - Parameters:
   ///   - app: the bundle id of the app that it was uploaded for.
   ///   - uses: the credentials that rest on it.
-  public func json(app: String?, uses: [Use], now: Date) -> JSONValue {
+  ///   - facts: everything else that its file says, and what people noted.
+  public func json(app: String?, uses: [Use], facts: CertificateFacts?, now: Date) -> JSONValue {
     [
       "id": .integer(id), "kind": .string(details.kind), "name": .string(details.name),
       "state": .string(Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue),
@@ -21,6 +22,7 @@ extension TrackedCertificate {
       "not_before": .optional(details.notBefore), "not_after": .optional(details.notAfter),
       "has_private_key": .bool(details.hasPrivateKey), "file_name": .string(details.fileName),
       "uploaded_by": .string(uploadedBy), "created_at": .time(createdAt),
+      "made_by": .optional(facts?.notes.madeBy), "note": .optional(facts?.notes.note), "facts": facts?.says ?? .null,
       "used_by": .array(
         uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
       "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),

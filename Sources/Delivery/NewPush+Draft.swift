@@ -43,7 +43,11 @@ extension NewPush {
 
 extension Lint.Context {
   /// What the linter is told about an app's pushes.
-  public init(_ app: App, now: Date) {
-    self.init(aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID)
+  ///
+  /// - Parameter credential: what the app's key or certificate for the draft's environment may send.
+  public init(_ app: App, credential: CredentialScope?, now: Date) {
+    self.init(
+      aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
+      credential: credential)
   }
 }

@@ -19,6 +19,16 @@ public struct AppleExtensions: Sendable, Hashable {
     }
   }
 
+  /// For what a certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).
+  public enum Signing: Sendable, Hashable {
+    /// Builds for the developer's own devices.
+    case development
+    /// Builds for others.
+    case distribution
+    /// Passes of Wallet.
+    case pass
+  }
+
   static let prefix = "1.2.840.113635.100.6.3."
 
   /// Whether it opens Apple's development servers (`.1`).
@@ -27,6 +37,10 @@ public struct AppleExtensions: Sendable, Hashable {
   public let isProduction: Bool
   /// Whether it is for VoIP (`.3`, `.4` or `.5`).
   public let isVoIP: Bool
+  /// Whether it has a list of topics (`.6` or `.4`), also one that cannot be read.
+  public let hasTopicList: Bool
+  /// What it signs, if it is one for signing (`1.2.840.113635.100.6.1`).
+  public let signing: Signing?
   /// The topics that it may be sent to, nil if there is no list; then the subject names the only one.
   public let topics: [Topic]?
 
@@ -36,6 +50,8 @@ public struct AppleExtensions: Sendable, Hashable {
     self.isProduction = isProduction
     self.isVoIP = isVoIP
     self.topics = topics
+    hasTopicList = topics != nil
+    signing = nil
   }
 
   init(of certificate: Certificate) {
@@ -43,10 +59,18 @@ public struct AppleExtensions: Sendable, Hashable {
     isDevelopment = marks.contains(Self.prefix + "1")
     isProduction = marks.contains(Self.prefix + "2")
     isVoIP = ["3", "4", "5"].contains { marks.contains(Self.prefix + $0) }
+    hasTopicList = ["6", "4"].contains { marks.contains(Self.prefix + $0) }
+    signing = Self.signingMarks.first { marks.contains("1.2.840.113635.100.6.1.\($0.0)") }?.1
     topics =
       ["6", "4"].lazy.compactMap { certificate.extensionValue(oid: Self.prefix + $0) }
       .compactMap(Self.topics).first
   }
+
+  /// 2 iPhone development, 4 iPhone distribution, 7 Mac App Store, 12 Mac development, 13 and 14 Developer ID, 16 passes.
+  private static let signingMarks: [(Int, Signing)] = [
+    (2, .development), (12, .development), (4, .distribution), (7, .distribution), (13, .distribution),
+    (14, .distribution), (16, .pass),
+  ]
 
   /// The same as extensions for a certificate that is to be made.
   public var extensions: [CertificateExtension] {

@@ -37,13 +37,27 @@ public struct CMSMessage: Sendable {
       if count > 0, let start = ASN1_STRING_get0_data(string) { Data(bytes: start, count: count) } else { Data() }
     certificates = Self.certificates(of: handle)
     let flags = UInt32(CMS_NO_SIGNER_CERT_VERIFY | CMS_BINARY)
-    isIntact = MemoryBIO.written { CMS_verify(handle, nil, nil, nil, $0, flags) == 1 } != nil
+    isIntact = Self.isBearable(handle) && MemoryBIO.written { CMS_verify(handle, nil, nil, nil, $0, flags) == 1 } != nil
   }
+
+  /// Each digest is made over the whole content, and each signature is checked: a file with a hundred thousand of them
+  /// would keep a processor busy for minutes. Apple's have one of each.
+  private static func isBearable(_ handle: OpaquePointer) -> Bool {
+    guard pki_signers_count(handle) <= maximumSigners, let der = derEncoded({ i2d_CMS_ContentInfo(handle, $0) }),
+      // ContentInfo { type, [0] { SignedData { version, SET OF digest algorithm, … } } } (RFC 5652 §3, §5.1)
+      let signed = DER.element(der)?.children?.dropFirst().first?.children?.first?.children,
+      let digests = signed.dropFirst().first, digests.tag == DER.set, let children = digests.children
+    else { return false }
+    return children.count <= maximumSigners
+  }
+  private static let maximumSigners = 16
+  /// How many of the certificates that were sent along are read.
+  private static let maximumCertificates = 32
 
   private static func certificates(of handle: OpaquePointer) -> [Certificate] {
     guard let stack = CMS_get1_certs(handle) else { return [] }
     defer { pki_certificates_free(stack) }
-    return (0..<max(0, pki_certificates_count(stack))).compactMap { index in
+    return (0..<max(0, min(pki_certificates_count(stack), Int32(maximumCertificates)))).compactMap { index in
       guard let der = derEncoded({ i2d_X509(pki_certificates_at(stack, index), $0) }) else { return nil }
       // A certificate that nobody can read takes nothing from the content.
       return try? Certificate(der: der)

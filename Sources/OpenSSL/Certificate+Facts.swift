@@ -25,6 +25,21 @@ extension Certificate {
     Hexadecimal.encode(Digest.sha256(der), separator: ":", uppercase: true)
   }
 
+  /// SHA-1 of the certificate as `AB:CD:…`: Keychain Access and old tools show it. It proves nothing.
+  public var sha1Fingerprint: String {
+    var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
+    let bytes = Array(der)
+    guard EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil) == 1 else { return "" }
+    return Hexadecimal.encode(digest, separator: ":", uppercase: true)
+  }
+
+  /// With which algorithm its issuer signed it, as `sha256WithRSAEncryption`.
+  public var signatureAlgorithm: String {
+    let number = X509_get_signature_nid(x509)
+    guard number != NID_undef, let name = OBJ_nid2ln(number) else { return "unknown" }
+    return String(cString: name)
+  }
+
   /// `subjectPublicKeyInfo` in its binary form.
   public var publicKeyDER: Data {
     derEncoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } ?? Data()

@@ -1,6 +1,5 @@
 import COpenSSL
 public import Foundation
-import Glibc
 
 /// An X.509 certificate (RFC 5280).
 ///
@@ -42,7 +41,7 @@ public final class Certificate: @unchecked Sendable {
   /// - Throws: ``CertificateError``.
   public convenience init(pem: String) throws(CertificateError) {
     guard let first = try Self.blocks(of: pem).first else { throw .notACertificate }
-    try self.init(der: first.content)
+    try self.init(der: first.certificateContent)
   }
 
   /// All certificates of a text in PEM form, in order; other blocks are passed over. May be empty.
@@ -50,30 +49,34 @@ public final class Certificate: @unchecked Sendable {
   /// - Throws: ``CertificateError``.
   public static func pemBundle(_ pem: String) throws(CertificateError) -> [Certificate] {
     var certificates: [Certificate] = []
-    for block in try blocks(of: pem) { certificates.append(try Certificate(der: block.content)) }
+    for block in try blocks(of: pem) { certificates.append(try Certificate(der: block.certificateContent)) }
     return certificates
   }
 
   /// Takes over a reference. It is given back also if this throws.
   init(owning x509: OpaquePointer, der: Data? = nil) throws(CertificateError) {
-    guard let der = der ?? derEncoded({ i2d_X509(x509, $0) }),
-      let notBefore = Self.date(X509_get0_notBefore(x509)), let notAfter = Self.date(X509_get0_notAfter(x509))
-    else {
+    guard let der = der ?? derEncoded({ i2d_X509(x509, $0) }) else {
       X509_free(x509)
       OpenSSLError.clear()
-      throw .badDates
+      throw .notACertificate
+    }
+    let dates: (notBefore: Date, notAfter: Date)
+    do throws(CertificateError) {
+      dates = (try Self.date(X509_get0_notBefore(x509)), try Self.date(X509_get0_notAfter(x509)))
+    } catch {
+      X509_free(x509)
+      throw error
     }
     self.x509 = x509
     self.der = der
-    self.notBefore = notBefore
-    self.notAfter = notAfter
+    (notBefore, notAfter) = dates
     subject = DistinguishedName(X509_get_subject_name(x509))
     issuer = DistinguishedName(X509_get_issuer_name(x509))
   }
 
   deinit { X509_free(x509) }
 
-  static let pemLabels: Set<String> = ["CERTIFICATE", "X509 CERTIFICATE"]
+  static let pemLabels: Set<String> = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
 
   private static func blocks(of pem: String) throws(CertificateError) -> [PEMBlock] {
     do {
@@ -84,10 +87,11 @@ public final class Certificate: @unchecked Sendable {
   }
 
   /// UTCTime up to 2049 and GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
-  private static func date(_ time: UnsafePointer<ASN1_TIME>?) -> Date? {
-    var parts = tm()
-    guard ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
-    return Date(timeIntervalSince1970: Double(timegm(&parts)))
+  private static func date(_ time: UnsafePointer<ASN1_TIME>?) throws(CertificateError) -> Date {
+    guard let time, let start = ASN1_STRING_get0_data(time) else { throw .badDates("") }
+    let text = Array(UnsafeBufferPointer(start: start, count: Int(max(0, ASN1_STRING_length(time)))))
+    if let date = ASN1Time.date(tag: UInt8(truncatingIfNeeded: ASN1_STRING_type(time)), text) { return date }
+    throw .badDates(String(decoding: text.prefix(32).filter { (0x20...0x7e).contains($0) }, as: UTF8.self))
   }
 }
 

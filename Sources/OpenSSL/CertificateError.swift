@@ -4,8 +4,8 @@ public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible
   case notACertificate
   /// It says that it is longer than it is.
   case truncated
-  /// Its dates are none.
-  case badDates
+  /// Its dates are none: one of them, as it stands there.
+  case badDates(String)
   /// It cannot be made: what was given for it does not fit.
   case cannotBeMade(OpenSSLError)
 
@@ -14,7 +14,7 @@ public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible
     switch self {
     case .notACertificate: "This is no X.509 certificate, or a damaged one."
     case .truncated: "The certificate is cut off: its end is missing."
-    case .badDates: "The certificate is damaged: its dates cannot be read."
+    case .badDates(let text): "The certificate is damaged: “\(text)” is no date."
     case .cannotBeMade(let error): "The certificate cannot be made: \(error)."
     }
   }

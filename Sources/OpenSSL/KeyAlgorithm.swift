@@ -12,14 +12,18 @@ public enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
   /// P-256, the curve of ES256 and of Apple's keys.
   public static let p256 = KeyAlgorithm.ellipticCurve("prime256v1")
 
-  /// As `elliptic curve prime256v1`, `RSA of 2048 bits`.
+  /// As `elliptic curve P-256 (prime256v1)`, `RSA of 2048 bits`.
   public var description: String {
     switch self {
-    case .ellipticCurve(let curve): "elliptic curve \(curve)"
+    case .ellipticCurve(let curve):
+      "elliptic curve " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)
     case .rsa(let bits): "RSA of \(bits) bits"
     case .other(let name): name
     }
   }
+
+  /// NIST's names (FIPS 186-4 §D.1.2), by which Apple's pages and most people know the curves.
+  private static let names = ["prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521"]
 
   init(_ key: OpaquePointer) {
     switch EVP_PKEY_get_base_id(key) {

@@ -9,7 +9,10 @@ enum KeyDerivationCost {
   static let limit = 5_000_000
 
   /// Whether all that is visible of the file asks together for at most ``limit`` rounds.
-  static func isBearable(_ der: some DataProtocol) -> Bool { rounds(in: Array(der)[...], depth: 0) <= limit }
+  static func isBearable(_ der: some DataProtocol) -> Bool { rounds(in: Array(der)) <= limit }
+
+  /// How many rounds all that is visible of the file asks for; one more than ``limit`` stands for more.
+  static func rounds(in der: [UInt8]) -> Int { min(rounds(in: der[...], depth: 0), limit + 1) }
 
   private static func rounds(in bytes: ArraySlice<UInt8>, depth: Int) -> Int {
     guard depth < 24 else { return 0 }
@@ -35,6 +38,8 @@ enum KeyDerivationCost {
       }
       if element.tag == DER.sequence, let previous, isDerivation(previous) {
         rounds += integers(in: element)
+      } else if element.tag == DER.sequence, let previous, isScrypt(previous) {
+        rounds += product(in: element)
       }
       previous = element
     }
@@ -46,6 +51,24 @@ enum KeyDerivationCost {
     guard element.tag == DER.objectIdentifier else { return false }
     let company: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01]
     return element.content.starts(with: company + [0x05]) || element.content.starts(with: company + [0x0C, 0x01])
+  }
+
+  /// scrypt (RFC 7914 §7.1): 1.3.6.1.4.1.11591.4.11.
+  private static func isScrypt(_ element: DER.Element) -> Bool {
+    element.tag == DER.objectIdentifier
+      && element.content.elementsEqual([0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B])
+  }
+
+  /// The parameters are salt, cost N, block size r and parallelization p, whose product is the work: one unit is about
+  /// one round. OpenSSL bounds its memory (32 MB), not its time.
+  private static func product(in parameters: DER.Element) -> Int {
+    let numbers = (parameters.children ?? []).filter { $0.tag == DER.integer }.prefix(3)
+    return numbers.reduce(1) { product, number in
+      let digits = number.content.drop { $0 == 0 }
+      guard digits.count <= 4 else { return limit + 1 }
+      let (result, overflows) = product.multipliedReportingOverflow(by: max(1, digits.reduce(0) { $0 << 8 | Int($1) }))
+      return overflows ? limit + 1 : min(result, limit + 1)
+    }
   }
 
   /// The parameters are salt, rounds and perhaps a key length, which does not matter beside the rounds.

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension PEMBlock {
   /// Whether it says that it holds a certificate.
   public var isCertificate: Bool { Certificate.pemLabels.contains(label) }
@@ -18,5 +20,24 @@ extension PEMBlock {
     case _ where isPrivateKey: "a private key"
     default: "“\(label)”"
     }
+  }
+
+  /// The certificate in the block: behind the one of a `TRUSTED CERTIFICATE` stand OpenSSL's own notes.
+  public var certificateContent: Data {
+    guard label == "TRUSTED CERTIFICATE", let end = Self.endOfBinary(content) else { return content }
+    return content.prefix(end)
+  }
+
+  /// Where the first value of binary data ends, nil if its length is not said or lies.
+  public static func endOfBinary(_ data: Data) -> Int? {
+    guard case .whole(_, let content) = DER.header(of: Array(data)[...]) else { return nil }
+    return content.upperBound
+  }
+}
+
+extension PrivateKey {
+  /// Whether all the keys of a file together can be opened in some seconds; each by itself may be.
+  public static func isBearable(_ blocks: [PEMBlock]) -> Bool {
+    blocks.reduce(0) { $0 + KeyDerivationCost.rounds(in: Array($1.content)) } <= KeyDerivationCost.limit
   }
 }

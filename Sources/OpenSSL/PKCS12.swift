@@ -3,19 +3,37 @@ public import Foundation
 
 /// What a `.p12` or `.pfx` file holds (RFC 7292).
 public struct PKCS12: Sendable {
-  /// The certificate that the key belongs to; without a key the first one. Nil if the file holds none of that kind.
+  /// The certificate that ``key`` belongs to; without a key the first one. Nil if the file holds none of that kind.
   public let certificate: Certificate?
-  /// The first private key.
+  /// The first private key that has its certificate in the file; else the first one.
   public let key: PrivateKey?
   /// All other certificates: issuers, or further identities.
   public let others: [Certificate]
+  /// Every certificate, in the order of the file.
+  public let certificates: [Certificate]
+  /// Every private key, in the order of the file.
+  public let keys: [PrivateKey]
+  /// With which algorithms the file is encrypted, as `pbeWithSHA1And40BitRC2-CBC`.
+  public let algorithms: [String]
+
+  init(certificates: [Certificate], keys: [PrivateKey], algorithms: [String]) {
+    self.certificates = certificates
+    self.keys = keys
+    self.algorithms = algorithms
+    let publicHalves = Dictionary(keys.map { ($0.publicKey.der, $0) }) { first, _ in first }
+    let own = certificates.firstIndex { publicHalves[$0.publicKeyDER] != nil }
+    var rest = certificates
+    certificate = own.map { rest.remove(at: $0) } ?? (keys.isEmpty && !rest.isEmpty ? rest.removeFirst() : nil)
+    key = certificate.flatMap { publicHalves[$0.publicKeyDER] } ?? keys.first
+    others = rest
+  }
 
   /// A file's certificate and key, and what else is in it.
   ///
   /// - Throws: ``PKCS12Error``: `noPrivateKey`, `noCertificate`, `keyDoesNotMatch`.
   public func identity() throws(PKCS12Error) -> (certificate: Certificate, key: PrivateKey) {
-    guard let key else { throw certificate == nil && others.isEmpty ? .noCertificate : .noPrivateKey }
-    guard let certificate else { throw others.isEmpty ? .noCertificate : .keyDoesNotMatch }
+    guard let key else { throw certificates.isEmpty ? .noCertificate : .noPrivateKey }
+    guard let certificate else { throw certificates.isEmpty ? .noCertificate : .keyDoesNotMatch }
     return (certificate, key)
   }
 
@@ -26,7 +44,7 @@ public struct PKCS12: Sendable {
   ///
   /// - Parameters:
   ///   - data: the file; whoever calls limits its size.
-  ///   - password: taken in UTF-8.
+  ///   - password: in whatever form of Unicode it was typed; see ``PKCS12Password``.
   /// - Throws: ``PKCS12Error``.
   public static func open(_ data: some DataProtocol, password: String?) throws(PKCS12Error) -> PKCS12 {
     let bytes = Array(data)
@@ -48,28 +66,22 @@ public struct PKCS12: Sendable {
       throw .notPKCS12
     }
     defer { PKCS12_free(handle) }
-    guard KeyDerivationCost.isBearable(bytes), macRounds(handle) <= KeyDerivationCost.limit else { throw .tooCostly }
-    let candidates: [String?] = password.map { $0.isEmpty ? ["", nil] : [$0] } ?? [nil, ""]
+    let rounds = max(KeyDerivationCost.rounds(in: bytes), macRounds(handle))
+    guard rounds <= KeyDerivationCost.limit else { throw .tooCostly }
     let refusal = password.map(\.isEmpty) == false ? PKCS12Error.wrongPassword : .passwordNeeded
-    if PKCS12_mac_present(handle) == 1 {
-      for candidate in candidates where try matches(candidate, handle) {
-        return try contents(handle, password: candidate, isChecked: true)
+    // Each form of the password costs the rounds anew.
+    let forms = PKCS12Password.forms(of: password).prefix(max(1, KeyDerivationCost.limit / max(1, rounds)))
+    let isChecked = PKCS12_mac_present(handle) == 1
+    for form in forms {
+      if isChecked, !(try form.matches(handle)) { continue }
+      // A file of an old OpenSSL may use the checksum's form of the password nowhere else.
+      for body in isChecked ? [form] + forms.filter({ $0 != form }) : [form] {
+        do { return try contents(handle, context, password: body) } catch .wrongPassword { continue }
       }
-      throw refusal
-    }
-    // Without a checksum only the decryption tells. PKCS12_parse of OpenSSL 3.0 insists on one, so it gets one.
-    for candidate in candidates {
-      guard setMAC(of: handle, password: candidate) else { throw .damaged(OpenSSLError("adding a checksum")) }
-      do { return try contents(handle, password: candidate, isChecked: false) } catch .wrongPassword { continue }
+      // The checksum said that the password is right: what does not open with it is damaged.
+      if isChecked { throw .damaged(OpenSSLError("reading a PKCS#12 file")) }
     }
     throw refusal
-  }
-
-  private static func setMAC(of handle: OpaquePointer, password: String?) -> Bool {
-    OpenSSLError.clear()
-    return if let password { PKCS12_set_mac(handle, password, -1, nil, 0, 1, EVP_sha256()) == 1 } else {
-      PKCS12_set_mac(handle, nil, 0, nil, 0, 1, EVP_sha256()) == 1
-    }
   }
 
   private static func macRounds(_ handle: OpaquePointer) -> Int {
@@ -82,66 +94,12 @@ public struct PKCS12: Sendable {
     return value < 0 ? .max : value
   }
 
-  /// Whether a password fits the file's checksum.
-  private static func matches(_ password: String?, _ handle: OpaquePointer) throws(PKCS12Error) -> Bool {
-    OpenSSLError.clear()
-    let fits =
-      if let password { PKCS12_verify_mac(handle, password, Int32(clamping: password.utf8.count)) } else {
-        PKCS12_verify_mac(handle, nil, 0)
-      }
-    if fits == 1 { return true }
-    let error = OpenSSLError("checking the password")
-    if let algorithm = error.unsupportedAlgorithm { throw .unsupported(algorithm: algorithm) }
-    return false
-  }
-
-  /// - Parameter isChecked: whether the file's own checksum said that the password is right.
+  /// - Throws: `wrongPassword` if it does not open with this form of the password.
   private static func contents(
-    _ handle: OpaquePointer, password: String?, isChecked: Bool
+    _ handle: OpaquePointer, _ context: OpaquePointer, password: PKCS12Password
   ) throws(PKCS12Error) -> PKCS12 {
-    OpenSSLError.clear()
-    var key: OpaquePointer?
-    var certificate: OpaquePointer?
-    var others: OpaquePointer?
-    let parsed =
-      if let password { PKCS12_parse(handle, password, &key, &certificate, &others) } else {
-        PKCS12_parse(handle, nil, &key, &certificate, &others)
-      }
-    defer {
-      EVP_PKEY_free(key)
-      X509_free(certificate)
-      if let others { pki_certificates_free(others) }
-    }
-    guard parsed == 1 else {
-      let error = OpenSSLError("reading a PKCS#12 file")
-      if let algorithm = error.unsupportedAlgorithm, !error.isBadDecrypt { throw .unsupported(algorithm: algorithm) }
-      // One wrong password in 256 decrypts to what only later turns out to be nonsense.
-      throw isChecked ? .damaged(error) : .wrongPassword
-    }
-    OpenSSLError.clear()
-    var rest: [Certificate] = []
-    for index in 0..<max(0, pki_certificates_count(others)) {
-      rest.append(try imported(pki_certificates_at(others, index)))
-    }
-    let own: Certificate? = if let certificate { try imported(certificate) } else { nil }
-    guard let key else { return PKCS12(certificate: own ?? rest.first, key: nil, others: Array(rest.dropFirst())) }
-    return PKCS12(certificate: own, key: try imported(key: key), others: rest)
-  }
-
-  /// The same certificate in the default context, where it outlives this file's.
-  private static func imported(_ x509: OpaquePointer?) throws(PKCS12Error) -> Certificate {
-    guard let der = derEncoded({ i2d_X509(x509, $0) }) else {
-      throw .damaged(OpenSSLError("reading a certificate"))
-    }
-    do { return try Certificate(der: der) } catch { throw .badCertificate(error) }
-  }
-
-  /// The same key in the default context: TLS does not use keys of another.
-  private static func imported(key: OpaquePointer) throws(PKCS12Error) -> PrivateKey {
-    guard let der = derEncoded({ i2d_PrivateKey(key, $0) }),
-      let handle = derDecoded(der, { d2i_AutoPrivateKey(nil, $0, $1) }, free: EVP_PKEY_free)
-    else { throw .damaged(OpenSSLError("reading a private key")) }
-    OpenSSLError.clear()
-    return PrivateKey(owning: handle)
+    var reader = PKCS12Reader(context: context, password: password)
+    try reader.read(handle)
+    return PKCS12(certificates: reader.certificates, keys: reader.keys, algorithms: reader.algorithms)
   }
 }

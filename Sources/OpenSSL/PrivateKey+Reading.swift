@@ -21,16 +21,22 @@ extension PrivateKey {
   public convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
     guard block.isPrivateKey else { throw .notAPrivateKey(found: block.plainName) }
     guard KeyDerivationCost.isBearable(block.content) else { throw .tooCostly }
+    let context: OpaquePointer
+    do { context = try LegacyContext.context() } catch { throw .notAPrivateKey(found: nil) }
     OpenSSLError.clear()
     let handle = MemoryBIO.reading(Array(block.text.utf8)) { bio in
-      Self.with(password) { pki_read_key_pem(bio, $0, $1) }
+      PKCS12Password(password).lend { pki_read_key_pem(context, bio, $0, $1) }
     }
     guard let handle else {
       // With headers (RFC 1421) the content itself is encrypted: what looks like a length there is chance.
       let isTruncated = block.headers.isEmpty && block.content.isTruncatedDER
       throw Self.error(encrypted: block.isEncrypted, password: password, truncated: isTruncated)
     }
-    self.init(owning: handle)
+    defer { EVP_PKEY_free(handle) }
+    guard Self.isBearable(handle) else { throw .tooCostly }
+    let own = PrivateKey(copying: handle)
+    guard let own else { throw .notAPrivateKey(found: nil) }
+    self.init(sharing: own)
   }
 
   /// Reads the binary form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
@@ -42,6 +48,10 @@ extension PrivateKey {
     OpenSSLError.clear()
     if let handle = derDecoded(der, { d2i_AutoPrivateKey(nil, $0, $1) }, free: EVP_PKEY_free) {
       OpenSSLError.clear()
+      guard Self.isBearable(handle) else {
+        EVP_PKEY_free(handle)
+        throw .tooCostly
+      }
       self.init(owning: handle)
       return
     }
@@ -51,12 +61,18 @@ extension PrivateKey {
       OpenSSLError.clear()
       throw der.isTruncatedDER ? .truncated : .notAPrivateKey(found: nil)
     }
+    let context: OpaquePointer
+    do { context = try LegacyContext.context() } catch { throw .notAPrivateKey(found: nil) }
     OpenSSLError.clear()
     let handle = MemoryBIO.reading(der) { bio in
-      Self.with(password) { pki_read_encrypted_key_der(bio, $0, $1) }
+      PKCS12Password(password).lend { pki_read_encrypted_key_der(context, bio, $0, $1) }
     }
     guard let handle else { throw Self.error(encrypted: true, password: password, truncated: false) }
-    self.init(owning: handle)
+    defer { EVP_PKEY_free(handle) }
+    guard Self.isBearable(handle) else { throw .tooCostly }
+    let own = PrivateKey(copying: handle)
+    guard let own else { throw .notAPrivateKey(found: nil) }
+    self.init(sharing: own)
   }
 
   /// Reads Apple's `.p8`: the text form of a private key on P-256.
@@ -67,12 +83,16 @@ extension PrivateKey {
     guard algorithm == .p256 else { throw .wrongKind(wanted: .p256, found: algorithm) }
   }
 
-  private static func with(
-    _ password: String?, _ body: (UnsafePointer<CChar>?, Int32) -> OpaquePointer?
-  ) -> OpaquePointer? {
-    guard let password else { return body(nil, 0) }
-    return password.utf8CString.withUnsafeBufferPointer { body($0.baseAddress, Int32($0.count - 1)) }
+  /// A second hand on a key that is there already.
+  private convenience init(sharing key: PrivateKey) {
+    EVP_PKEY_up_ref(key.handle)
+    self.init(owning: key.handle)
   }
+
+  /// Whoever signs with a key of a million bits waits for hours; the largest in use have 8192.
+  static let maximumBits: Int32 = 16_384
+
+  private static func isBearable(_ key: OpaquePointer) -> Bool { EVP_PKEY_get_bits(key) <= maximumBits }
 
   /// What the error queue says of a key that was not read.
   private static func error(encrypted: Bool, password: String?, truncated: Bool) -> PrivateKeyError {

@@ -55,6 +55,25 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
     return String(decoding: text ?? Data(), as: UTF8.self)
   }
 
+  /// The same as bytes, for whoever overwrites them when they are no longer needed; see ``wipe(_:)``.
+  public var pkcs8PEMBytes: [UInt8] {
+    guard let bio = pki_secret_bio() else { return [] }
+    defer { BIO_free(bio) }
+    guard PEM_write_bio_PKCS8PrivateKey(bio, handle, nil, nil, 0, nil, nil) == 1 else {
+      OpenSSLError.clear()
+      return []
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(clamping: BIO_ctrl_pending(bio)))
+    let count = BIO_read(bio, &bytes, Int32(clamping: bytes.count))
+    return Array(bytes.prefix(max(0, Int(count))))
+  }
+
+  /// Overwrites a secret in place. A copy that somebody made of it stays.
+  public static func wipe(_ secret: inout [UInt8]) {
+    secret.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+    secret = []
+  }
+
   /// The key as a PKCS#8 block encrypted with AES-256-CBC; the password is taken in UTF-8.
   public func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
     OpenSSLError.clear()
@@ -68,7 +87,7 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// As `private key (elliptic curve prime256v1)`.
+  /// As `private key (elliptic curve P-256 (prime256v1))`.
   public var description: String { "private key (\(algorithm))" }
   /// ``description``.
   public var debugDescription: String { description }

@@ -36,8 +36,14 @@ public enum Lint {
     /// The push's public id, or another of its length: it counts in the payload's size.
     public var uid: String?
 
+    /// What the app's key or certificate for the draft's environment may send; nil: not known.
+    public var credential: CredentialScope?
+
     /// Creates a context.
-    public init(aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil) {
+    public init(
+      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil
+    ) {
+      self.credential = credential
       self.aliasRule = aliasRule
       self.now = now
       self.uid = uid
@@ -51,6 +57,7 @@ public enum Lint {
     if draft.platforms.contains(.ios) {
       findings += payload.problems.map { refusal($0, draft) }
       findings += content(draft, payload) + keys(draft) + delivery(draft, payload) + size(payload)
+      findings += credential(draft, payload, context)
     }
     findings += texts(draft) + audience(draft, context) + times(draft, context)
     // Stable: sorted() keeps no promise about equals, the offset does.

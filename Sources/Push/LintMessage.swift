@@ -29,6 +29,9 @@ public enum LintMessage: String, MessageSet {
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
   case onlyExclusions = "lint.only_exclusions"
+  case credentialTopic = "lint.credential_topic"
+  case credentialIsKey = "lint.credential_is_key"
+  case credentialIsCertificate = "lint.credential_is_certificate"
 
   /// The English sentence.
   public var english: String {
@@ -79,6 +82,15 @@ public enum LintMessage: String, MessageSet {
       """
     case .tokenLength: "An APNs device token has 32 bytes today; this has {count}."
     case .broadcastProduction: "This goes to every device of the app in production."
+    case .credentialTopic:
+      """
+      “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \
+      sent: {types}.
+      """
+    case .credentialIsKey:
+      "Device management wants a certificate of its own; the key “{name}” cannot send the push type {type}."
+    case .credentialIsCertificate:
+      "Location pushes want an APNs key (.p8); the certificate “{name}” cannot send the push type {type}."
     case .onlyExclusions: "This rule names only whom to leave out: it goes to everybody else."
     }
   }

@@ -8,7 +8,7 @@ import Store
 
 /// `signalbox certificates …`
 enum CertificatesCommand {
-  private static let file = Argument<String>("file", "The .p12, .pem, .p8 or .mobileprovision file.")
+  private static let file = Argument<String>("file", "The .p12, .pem, .p8, .mobileprovision or service-account file.")
   private static let id = Argument<Int64>("id", "The certificate's number, as list shows it.", parseID)
   private static let app = Option<String?>("app", "bundle-id", "The app that it belongs to.")
   private static let use = Option(
@@ -20,6 +20,8 @@ enum CertificatesCommand {
     "trust", "file", "With --endpoint host:port: the authorities that its server may come from, PEM.")
   private static let keyID = Option<String?>("key-id", "id", "Of a .p8 whose name does not say it.")
   private static let teamID = Option<String?>("team-id", "id", "Of a .p8.")
+  private static let madeBy = Option<String?>("made-by", "apple-id", "Who made it at Apple’s, and can renew it.")
+  private static let note = Option<String?>("note", "text", "What should be remembered of it.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -31,7 +33,7 @@ enum CertificatesCommand {
         "add", "Keeps a file; its private key is encrypted with secret.key.",
         parameters: [
           file.parameter, app.parameter, use.parameter, endpoint.parameter, trust.parameter, keyID.parameter,
-          teamID.parameter,
+          teamID.parameter, madeBy.parameter, note.parameter, InspectCommand.take.parameter,
           CommonOptions.password.parameter,
         ] + common, action: add),
       Command(
@@ -44,16 +46,18 @@ enum CertificatesCommand {
     let certificate: TrackedCertificate
     let app: String?
     let uses: [TrackedCertificate.Use]
+    let facts: CertificateFacts?
   }
 
   private static func find(_ database: Database, id: Int64? = nil) throws -> [Found] {
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
     let uses = try TrackedCertificate.uses(database, id: id)
+    let facts = try CertificateFacts.all(database, certificate: id)
     let certificates = try id.map { [try TrackedCertificate.get(database, id: $0)] } ?? TrackedCertificate.all(database)
     return certificates.map { certificate in
       Found(
         certificate: certificate, app: certificate.details.appID.flatMap { apps[$0] },
-        uses: uses[certificate.id] ?? [])
+        uses: uses[certificate.id] ?? [], facts: facts[certificate.id])
     }
   }
 
@@ -97,7 +101,8 @@ enum CertificatesCommand {
     let now = io.now()
     let environments = values[use]
     if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for needs --app.") }
-    let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password])
+    let inspected = try InspectCommand.read(
+      path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take])
     if !environments.isEmpty, !inspected.canSend {
       throw CommandFailure(
         "\(values[file]): nothing can be sent with it, because it is no key or certificate for APNs.")
@@ -117,7 +122,7 @@ enum CertificatesCommand {
           database, inspected,
           CertificateTracker.Labels(
             fileName: URL(fileURLWithPath: values[file]).lastPathComponent, appID: app?.id, keyID: values[keyID],
-            teamID: values[teamID]),
+            teamID: values[teamID], madeBy: values[madeBy], note: values[note]),
           sealer: store.sealer, by: "cli", now: now)
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
         for environment in environments {
@@ -164,6 +169,6 @@ enum CertificatesCommand {
   }
 
   private static func json(_ found: Found, _ now: Date) -> JSONValue {
-    found.certificate.json(app: found.app, uses: found.uses, now: now)
+    found.certificate.json(app: found.app, uses: found.uses, facts: found.facts, now: now)
   }
 }

@@ -1,3 +1,4 @@
+import Certificates
 import Delivery
 import Foundation
 import Push
@@ -15,7 +16,8 @@ struct ScheduleReport {
     let now = io.now()
     (schedule, app) = try store.writeSync { database in
       let app = try App.named(draft.app, database)
-      try Lint.check(draft, Lint.Context(app, now: now))
+      let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
+      try Lint.check(draft, Lint.Context(app, credential: credential, now: now))
       try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
       let new = NewSchedule(draft, app: app, source: "cli", by: "cli")
       let audit = NewAuditEntry(

@@ -1,4 +1,5 @@
 import Arguments
+import Certificates
 import Delivery
 import Foundation
 import Push
@@ -154,7 +155,8 @@ enum SendCommand {
     let now = io.now()
     return try store.writeSync { database in
       let app = try App.named(draft.app, database)
-      try Lint.check(draft, Lint.Context(app, now: now))
+      let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
+      try Lint.check(draft, Lint.Context(app, credential: credential, now: now))
       try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
       let query = AudienceQuery(
         app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)

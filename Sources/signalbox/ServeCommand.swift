@@ -38,6 +38,9 @@ enum ServeCommand {
       LogOptions.format.parameter,
     ]
   ) { values, io in
+    if !SecretMemory.forbidDumps() {
+      io.note("a crash may write keys to a core dump: the system does not let us forbid it")
+    }
     var options = Service.Options()
     options.data = DataDirectory(values, io)
     options.listen = values[listen]

@@ -28,6 +28,25 @@ extension InBrowser {
       try await scene.service.store.read { try TrackedCertificate.all($0).map(\.details.name) }
     }
 
+    @Test("a file that is chosen is looked at before any button is pressed, and kept without choosing it again")
+    func preview() async throws {
+      try await BrowserScene.run { scene in
+        let path = try makeFile(scene, daysLeft: 29)
+        let before = try await kept(scene)
+        try await scene.open("/certificates")
+        let place = "//*[@data-upload-preview]"
+        try await scene.browser.find("#file").type(path)
+        try await scene.browser.wait(for: place + "//*[contains(.,'The file is encrypted')]")
+        try await scene.fill("password", "open sesame")
+        try await scene.browser.click(xpath: "//summary[.='More about it']")
+        try await scene.browser.wait(for: place + "//dd[contains(.,'TEAM123456')]")
+        #expect(try await kept(scene) == before)
+        try await scene.press("Keep")
+        try await scene.sees("The file is kept and watched.")
+        #expect(try await kept(scene).count == before.count + 1)
+      }
+    }
+
     @Test("a .p12 is refused with a wrong password, inspected, kept, and its last month is amber")
     func upload() async throws {
       try await BrowserScene.run { scene in

@@ -176,7 +176,8 @@ struct CertificateFileTests {
     #expect(file.warnings(now: notBefore - 1) == [.notYetValid(notBefore)])
     let (second, _) = try made.authority.issueServer(names: ["second"], notBefore: noon, notAfter: noon + day)
     let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
-    #expect(two.warnings(now: noon) == [.severalCertificates(count: 2, taken: "Apple Push Services: com.x")])
+    #expect(
+      two.warnings(now: noon) == [.severalCertificates(count: 2, taken: "Apple Push Services: com.x", .onlyWithKey)])
     let short = try CertificateAuthority(
       subject: [.commonName("Short")], notBefore: noon - day, notAfter: noon + day)
     let (long, key) = try short.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + 2 * day))

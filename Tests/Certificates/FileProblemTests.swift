@@ -93,7 +93,7 @@ struct FileProblemTests {
     let files: [(Data, FileProblem.Found)] = [
       (Data("hello".utf8), .text), (Data([0x89, 0x50, 0x4E, 0x47, 1, 2]), .image), (Data("%PDF-1.7".utf8), .document),
       (Data([0x50, 0x4B, 3, 4, 0]), .archive), (Data("\n<!DOCTYPE html><html>".utf8), .webPage),
-      (Data("{\"a\":1}".utf8), .json), (Data("{\"type\":\"service_account\"}".utf8), .serviceAccount),
+      (Data("{\"a\":1}".utf8), .json),
       (made.key.publicKey.der, .publicKey), (Data(made.key.publicKey.pem.utf8), .publicKey),
       (request.der, .certificateRequest), (Data(request.pem.utf8), .certificateRequest),
       (try openssl.data("x.p7b"), .certificateBundle), (Data([0, 1, 2]), .unknown), (Data([0x30, 0]), .unknown),
@@ -101,7 +101,7 @@ struct FileProblemTests {
     for (data, expected) in files {
       let refusal = problem(data)
       #expect(refusal == .notACertificateFile(expected))
-      #expect(refusal?.description.contains(".mobileprovision") == true)
+      #expect(refusal?.description.contains(". ") == true)
     }
   }
 
@@ -124,7 +124,7 @@ struct FileProblemTests {
   func keys() throws {
     let openssl = try OpenSSLCommand()
     try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:secp521r1", "-out", "521.p8")
-    #expect(problem(try openssl.data("521.p8")) == .wrongKeyKind(found: "elliptic curve secp521r1"))
+    #expect(problem(try openssl.data("521.p8")) == .wrongKeyKind(found: "elliptic curve P-521 (secp521r1)"))
     #expect(problem(Data(try PrivateKey.generateRSA(bits: 1024).pkcs8PEM.utf8)) == .noCertificate)
     let encrypted = Data(try PrivateKey.generateP256().pkcs8PEM(password: "密码").utf8)
     #expect(problem(encrypted, password: nil) == .passwordNeeded)
@@ -138,16 +138,24 @@ struct FileProblemTests {
       [
         FileProblem.empty, .tooLarge(bytes: 1), .truncated, .damaged(detail: "d"), .passwordNeeded, .wrongPassword,
         .unsupportedAlgorithm("a"), .tooCostly, .noCertificate, .keyDoesNotMatch, .wrongKeyKind(found: "f"),
-        .notAProfile(detail: "d"),
+        .notAProfile(detail: "d"), .passwordHasBlanks, .tooManyParts(65), .severalCertificates(["a", "b"]),
+        .noSuchCertificate(["a"]), .jsonDamaged("d"), .serviceAccount(.missing("m")), .serviceAccount(.tokenURI),
+        .serviceAccount(.keyCut), .serviceAccount(.keyUnreadable), .serviceAccount(.keyKind("k")),
+        .serviceAccount(.keyDoesNotSign), .keyPair("app_key"), .keyPair("master_secret"),
       ].map(\.problem) + FileProblem.Found.allCases.map { FileProblem.notACertificateFile($0).problem }
     let warnings = [
-      FileWarning.expired(noon), .notYetValid(noon), .noPrivateKey, .severalCertificates(count: 2, taken: "t"),
+      FileWarning.expired(noon), .notYetValid(noon), .noPrivateKey,
+      .severalCertificates(count: 2, taken: "t", .endsLast),
+      .severalCertificates(count: 2, taken: "t", .asked), .severalCertificates(count: 2, taken: "t", .onlyForPush),
+      .severalCertificates(count: 2, taken: "t", .onlyWithKey), .neverValid(noon, noon), .topicListUnreadable,
+      .keyOfOtherService,
       .issuerExpiresEarlier(name: "n", noon), .signingInsteadOfPush, .otherPurpose, .keyIDUnknown,
       .profileWithoutPush, .wildcardProfile, .profileCertificateExpired(name: "n", noon), .signatureBroken,
     ].map(\.problem)
     let all = problems + warnings
     #expect(Set(all.map(\.code)).count == all.count)
-    for problem in all {
+    // Its remedy is a line of Swift, with braces.
+    for problem in all where !problem.code.hasSuffix("lossy_token") {
       #expect(!problem.text.contains("{") && !problem.text.contains("}"))
       #expect(problem.text.contains(". ") || problem.text.contains(": ") || problem.text.contains("; "))
     }

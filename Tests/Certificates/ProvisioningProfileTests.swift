@@ -65,6 +65,25 @@ struct ProvisioningProfileTests {
     #expect(company.profile?.distribution == .enterprise)
   }
 
+  @Test("dates are UTC, in one form; what the calendar does not have is refused", arguments: dateTable)
+  func dates(text: String, expected: String?) throws {
+    let made = try Made()
+    let xml = made.profileXML().replacing("2027-11-01T00:00:00Z", with: text)
+    let file = try? CertificateFile.inspect(data: made.profile(xml))
+    #expect(file?.notAfter?.formatted(.iso8601) == expected)
+  }
+
+  static let dateTable: [(String, String?)] = [
+    ("2027-11-01T00:00:00Z", "2027-11-01T00:00:00Z"), ("2050-01-01T00:00:00Z", "2050-01-01T00:00:00Z"),
+    ("2060-02-29T23:59:59Z", "2060-02-29T23:59:59Z"), ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+    ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"), ("1999-12-31T23:59:59Z", "1999-12-31T23:59:59Z"),
+    ("2027-02-29T00:00:00Z", nil), ("2027-13-01T00:00:00Z", nil), ("2027-00-01T00:00:00Z", nil),
+    ("2027-11-31T00:00:00Z", nil), ("2027-11-01T24:00:00Z", nil), ("2027-11-01T00:60:00Z", nil),
+    ("2027-11-01T00:00:00+08:00", nil), ("2027-11-01T00:00:00", nil), ("2027-11-01", nil),
+    ("0000-01-01T00:00:00Z", nil),
+    ("-001-01-01T00:00:00Z", nil), ("2027-11-01T00:00:00.5Z", nil), ("", nil), ("soon", nil),
+  ]
+
   @Test("a property list that would grow, nests too deep, or is none is refused", arguments: bad)
   func refuses(xml: String, detail: String) throws {
     let data = try Made().profile(xml)

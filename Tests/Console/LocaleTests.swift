@@ -111,7 +111,9 @@ struct LocaleTests {
         "kind", "team", "key_id", "app_id", "distribution", "devices", "subject", "issuer", "serial", "sha256",
         "format",
         "environments", "not_before", "not_after", "private_key", "key_matches", "key_missing", "file_name",
-        "uploaded_by", "uploaded_at",
+        "uploaded_by", "uploaded_at", "made_by", "note_text", "push_types", "team_name", "app_key", "project",
+        "client_email", "platforms", "uuid", "entitlements", "signers", "sha1", "key", "signature", "encryption",
+        "others", "secret_there", "key_signs", "key_there",
       ])
     add("renewal.level_", RenewalFinding.Level.allCases.map(\.rawValue))
     add("renewal.trial_", ["taken", "refused", "undecided"])

@@ -7,7 +7,9 @@ import Reactor
 
 /// A file with what is said beside it, as the certificate routes of the API take it.
 struct CertificateForm: Sendable {
-  private static let textLimit = 1024
+  private static let textLimit = 8192
+  /// What is secret: nothing that is kept may help to guess it.
+  private static let secrets: Set<String> = ["password", "master_secret"]
 
   let data: Data
   let fileName: String
@@ -42,17 +44,39 @@ struct CertificateForm: Sendable {
             ["limit": String(Self.textLimit)]))
       }
     }
-    if file == nil { problems.append(Problem("file", FieldMessage.required)) }
+    let pair = Self.keyPair(texts, hasFile: file != nil, &problems)
+    if file == nil, pair == nil, problems.isEmpty { problems.append(Problem("file", FieldMessage.required)) }
     for name in choices {
       guard let word = texts[name], word != "true", word != "false" else { continue }
       problems.append(
         Problem(name, FieldMessage.expectedChoice, ["choices": "true, false", "value": String(word.prefix(40))]))
     }
-    guard problems.isEmpty, let file else { throw Problems(Array(problems.prefix(100))) }
-    data = Data(file.bytes)
+    guard problems.isEmpty, let data = file.map({ Data($0.bytes) }) ?? pair.map({ Data($0.material) }) else {
+      throw Problems(Array(problems.prefix(100)))
+    }
+    self.data = data
     // A client that sends no name sends no file in the browser's sense, but its bytes are as good.
-    fileName = file.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? "file"
+    fileName =
+      file?.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? (file == nil ? "JPush" : "file")
     self.texts = texts.filter { !$0.value.isEmpty }
+  }
+
+  /// JPush's keys, typed instead of a file.
+  private static func keyPair(
+    _ texts: [String: String], hasFile: Bool, _ problems: inout [Problem]
+  ) -> JPushKeyPair? {
+    guard texts["app_key"] != nil || texts["master_secret"] != nil else { return nil }
+    if hasFile {
+      problems.append(
+        Problem("file", code: "certificate.file_and_keys", "Give either a file or JPush’s keys, not both."))
+      return nil
+    }
+    do {
+      return try JPushKeyPair(appKey: texts["app_key"] ?? "", masterSecret: texts["master_secret"] ?? "")
+    } catch {
+      problems += error.all
+      return nil
+    }
   }
 
   private static func unknown(_ name: String, _ fields: [String]) -> Problem {
@@ -67,20 +91,20 @@ struct CertificateForm: Sendable {
   ///
   /// - Throws: `Problems`.
   func inspect(_ call: APIContext) async throws -> InspectedFile {
-    let (data, fileName, password) = (data, fileName, texts["password"])
+    let (data, fileName, password, take) = (data, fileName, texts["password"], texts["take"])
     return try await call.console.pool.run {
       do throws(FileProblem) {
-        return try CertificateFile.inspect(data: data, fileName: fileName, password: password)
+        return try CertificateFile.inspect(data: data, fileName: fileName, password: password, take: take)
       } catch {
         throw Problems([error.problem])
       }
     }
   }
 
-  /// What makes an upload the same as another one. Without the password: nothing that is kept may help to guess it,
-  /// and the wrong one gets no answer worth keeping.
+  /// What makes an upload the same as another one. Without secrets: nothing that is kept may help to guess them, and
+  /// a wrong password gets no answer worth keeping.
   var content: [UInt8] {
-    let others = texts.filter { $0.key != "password" }.mapValues { JSONValue.string($0) }
+    let others = texts.filter { !Self.secrets.contains($0.key) }.mapValues { JSONValue.string($0) }
     let members: JSONValue = [
       "file": .string(Digest.sha256(Array(data)).map { String(format: "%02x", $0) }.joined()),
       "name": .string(fileName), "fields": .object(others),

@@ -19,7 +19,11 @@ struct CertificateUpload {
   init(_ call: APIContext) async throws {
     self.call = call
     form = try await CertificateForm(
-      call, fields: ["file", "password", "app", "key_id", "team_id", "dry_run"], choices: ["dry_run"])
+      call,
+      fields: [
+        "file", "password", "app", "key_id", "team_id", "take", "made_by", "note", "app_key", "master_secret",
+        "dry_run",
+      ], choices: ["dry_run"])
   }
 
   func answer() async throws -> Response {
@@ -48,7 +52,7 @@ struct CertificateUpload {
       try idempotency.once(database) {
         let labels = CertificateTracker.Labels(
           fileName: fileName, appID: try Self.app(database, texts)?.id, keyID: texts["key_id"],
-          teamID: texts["team_id"])
+          teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
         let kept: TrackedCertificate
         do {
           kept = try CertificateTracker.keep(

@@ -25,7 +25,8 @@ enum CertificatesAPI {
   static func json(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws -> JSONValue {
     let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
-    return certificate.json(app: app, uses: uses, now: now)
+    let facts = try CertificateFacts.find(database, certificate: certificate.id)
+    return certificate.json(app: app, uses: uses, facts: facts, now: now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -46,12 +47,16 @@ enum CertificatesAPI {
     let items = try await call.store.read { database in
       let uses = try TrackedCertificate.uses(database)
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      let facts = try CertificateFacts.all(database)
       return try TrackedCertificate.all(database)
         .filter { certificate in
           guard let limit else { return true }
           return certificate.details.notAfter.map { $0 <= limit } ?? false
         }
-        .map { $0.json(app: $0.details.appID.flatMap { apps[$0] }, uses: uses[$0.id] ?? [], now: call.now) }
+        .map {
+          $0.json(
+            app: $0.details.appID.flatMap { apps[$0] }, uses: uses[$0.id] ?? [], facts: facts[$0.id], now: call.now)
+        }
     }
     return APIContext.answer(Page(items: items, next: nil)) { $0 }
   }

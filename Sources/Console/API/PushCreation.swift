@@ -1,3 +1,4 @@
+import Certificates
 import Delivery
 import Foundation
 import HTTPServer
@@ -31,8 +32,13 @@ struct PushCreation {
   /// - Throws: 404 without an app, `Problems` for what the linter calls an error.
   private static func check(_ database: Database, _ draft: PushDraft, now: Date) throws -> App {
     guard let app = try App.find(database, bundleID: draft.app) else { throw APIError.noApp(draft.app) }
-    try Lint.check(draft, Lint.Context(app, now: now))
+    try Lint.check(draft, try context(database, app, draft, now: now))
     return app
+  }
+
+  private static func context(_ database: Database, _ app: App, _ draft: PushDraft, now: Date) throws -> Lint.Context {
+    let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
+    return Lint.Context(app, credential: credential, now: now)
   }
 
   // MARK: For real
@@ -78,28 +84,31 @@ struct PushCreation {
 
   private func preview() async throws -> Response {
     let (call, draft, idempotency) = (call, draft, idempotency)
-    let app = try await call.store.read { try Self.check($0, draft, now: call.now) }
+    let (app, context) = try await call.store.read { database in
+      let app = try Self.check(database, draft, now: call.now)
+      return (app, try Self.context(database, app, draft, now: call.now))
+    }
     let count = try await AudienceAPI.count(call) { _ in
       AudienceQuery(app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
     }
     let unknown = try await call.store.read {
       try Device.unknownTokens($0, app: app.id, audience: draft.audience).count
     }
-    let answer = Idempotency.Answer(status: .ok, json: json(app, count, unknown: unknown))
+    let answer = Idempotency.Answer(status: .ok, json: json(context, count, unknown: unknown))
     guard idempotency.isAsked else { return answer.response }
     return try await call.store.write { database in
       try idempotency.once(database) { (answer, ()) }.answer
     }.response
   }
 
-  private func json(_ app: App, _ count: AudienceCount, unknown: Int) -> JSONValue {
+  private func json(_ context: Lint.Context, _ count: AudienceCount, unknown: Int) -> JSONValue {
     let payload = APNsPayload(draft, uid: NewPush.sampleID)
     let headers = payload.headers(sentAt: call.now).map { ($0.name, JSONValue.string($0.value)) }
     var members: [String: JSONValue] = [
       "dry_run": true, "reachable": .integer(Int64(count.reachable + unknown)),
       "unreachable": .integer(Int64(count.unreachable)), "payload_bytes": .integer(Int64(payload.body.count)),
       "payload": payload.json, "headers": .object(Dictionary(headers) { $1 }),
-      "findings": .array(Lint.findings(in: draft, Lint.Context(app, now: call.now)).map(\.json)),
+      "findings": .array(Lint.findings(in: draft, context).map(\.json)),
     ]
     if let rule = draft.recurrence {
       let times = Recurrence(rule, from: draft.sendAt ?? call.now).occurrences(

@@ -13,6 +13,7 @@ enum CertificatePage {
     let uses: [TrackedCertificate.Use]
     let apps: [App]
     let renewal: RenewalPanel
+    let facts: CertificateFacts?
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
@@ -27,14 +28,19 @@ enum CertificatePage {
       let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
       return Facts(
         certificate: certificate, uses: uses, apps: try App.all(database),
-        renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer))
+        renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
+        facts: try CertificateFacts.find(database, certificate: id))
     }
   }
 
   static func show(_ page: PageContext, _ upload: RenewalPanel.Upload = .init()) async throws -> Response {
     let facts = try await facts(page)
     let details = facts.certificate.details
-    let form = Form([("name", details.name), ("app", details.appID.map(String.init) ?? "")])
+    let notes = facts.facts?.notes
+    let form = Form([
+      ("name", details.name), ("app", details.appID.map(String.init) ?? ""), ("made_by", notes?.madeBy ?? ""),
+      ("note", notes?.note ?? ""),
+    ])
     return try show(page, facts, form, FieldErrors(), upload)
   }
 
@@ -54,13 +60,18 @@ enum CertificatePage {
       "certificates/show", .certificates,
       [
         "id": .integer(certificate.id), "title": .string(certificate.details.name),
-        "passport": Passport(certificate).value(texts, now: page.now),
-        "guide": RenewalGuide(certificate, uses: facts.uses).value(texts),
+        "passport": Passport(certificate, facts.facts).value(texts, now: page.now),
+        "guide": RenewalGuide(certificate, uses: facts.uses, madeBy: facts.facts?.notes.madeBy).value(texts),
         "renewal": facts.renewal.value(page, upload), "requests": requests(facts, page),
-        "kept": [
-          kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),
-          kept("uploaded_at", certificate.createdAt.utcText, certificate.createdAt),
-        ],
+        "kept": .list(
+          [
+            kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),
+            kept("uploaded_at", certificate.createdAt.utcText, certificate.createdAt),
+          ]
+            + [("made_by", facts.facts?.notes.madeBy), ("note_text", facts.facts?.notes.note)].compactMap {
+              name, text in
+              text.map { kept(name, $0) }
+            }),
         "can_remove": .bool(page.may(.admin)), "any_uses": .bool(!facts.uses.isEmpty),
         "uses": .list(
           facts.uses.map { use in
@@ -73,7 +84,8 @@ enum CertificatePage {
           }),
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
-        "form": form.value(["name"]), "errors": errors.value(["name", "app"]),
+        "form": form.value(["name", "made_by", "note"]),
+        "errors": errors.value(["name", "app", "made_by", "note"]),
       ], status: errors.isEmpty && upload.errors.isEmpty && upload.problem == nil ? .ok : .unprocessableContent)
   }
 
@@ -94,13 +106,18 @@ enum CertificatePage {
     var problems = problem.map { [$0.under("name")] } ?? []
     let app = facts.apps.first { String($0.id) == page.form["app"] }?.id
     if app == nil, page.form.filled("app") != nil { problems.append(CertificatePages.noApp) }
-    guard problems.isEmpty else {
+    var notes: CertificateFacts.Notes?
+    do { notes = try CertificateFacts.Notes(madeBy: page.form["made_by"], note: page.form.raw("note")) } catch {
+      problems += error.all
+    }
+    guard problems.isEmpty, let notes else {
       return try show(page, facts, page.form, FieldErrors(Problems(problems), page.texts))
     }
     let (id, now) = (facts.certificate.id, page.now)
     let audit = page.audit("certificate.update", "certificate \(id)")
     try await page.store.write { database in
       try TrackedCertificate.update(database, id: id, name: name, app: app)
+      try CertificateFacts.update(database, certificate: id, notes)
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/certificates/\(id)", flash: "certificate_saved")

@@ -3,19 +3,16 @@ import Foundation
 import HTTPServer
 import Mustache
 import Push
-import Reactor
 import SQLite
 import Store
 
 /// Certificates, keys and profiles: what ends first, looking into a file, keeping and removing it.
 enum CertificatePages {
-  private static let fields = ["file", "password", "app", "key_id", "team_id"]
-
   static func add(to routes: inout ConsoleRouter) {
     SealingPages.add(to: &routes)
     SigningRequestPages.add(to: &routes)
     RenewalPages.add(to: &routes)
-    routes.page(.get, "/certificates") { page in try await index(page, Upload()) }
+    routes.page(.get, "/certificates") { page in try await index(page, CertificateUploadForm()) }
     // Twice what a certificate file may have, so that one that is too large gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
     routes.page(.post, "/certificates", role: .admin, options: limit) { page in try await upload(page) }
@@ -25,25 +22,9 @@ enum CertificatePages {
     routes.page(.post, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.remove(page) }
   }
 
-  /// The upload form as it is shown.
-  private struct Upload {
-    var problem: String?
-    var errors = FieldErrors()
-  }
-
-  private static func form(_ page: PageContext, _ upload: Upload, _ apps: [App]) -> [String: Value] {
-    [
-      "can_upload": .bool(page.may(.admin)), "problem": .string(upload.problem ?? ""),
-      "remedy": .string(upload.problem == nil ? "" : page.texts("certificates.nothing_kept")),
-      "apps": .options(
-        [("", page.texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, selected: page.form["app"]),
-      "form": page.form.value(["key_id", "team_id"]), "errors": upload.errors.value(fields),
-    ]
-  }
-
   // MARK: The list
 
-  private static func index(_ page: PageContext, _ upload: Upload) async throws -> Response {
+  private static func index(_ page: PageContext, _ upload: CertificateUploadForm) async throws -> Response {
     let texts = page.texts
     let now = page.now
     let sealer = page.store.sealer
@@ -89,7 +70,7 @@ enum CertificatePages {
     let summary = [Expiry.Band.expired, .urgent, .soon, .notYetValid, .fine, .neverExpires].compactMap { band in
       bands[band].map { "\($0.grouped) \(texts("band.\(band.rawValue)"))" }
     }
-    var members = form(page, upload, apps)
+    var members = upload.members(page, apps)
     members["summary"] = .string(summary.joined(separator: ", "))
     members["sealing"] = SealingPages.notice(sealing, page)
     members["any_certificates"] = .bool(!all.isEmpty)
@@ -102,34 +83,20 @@ enum CertificatePages {
   // MARK: Looking into a file, and keeping it
 
   private static func upload(_ page: PageContext) async throws -> Response {
-    guard let file = page.form.file("file") else {
-      var errors = FieldErrors()
-      errors.add("file", page.texts("certificates.choose_file"))
-      return try await index(page, Upload(errors: errors))
-    }
-    let name = file.part.fileName ?? ""
-    let password = page.form.raw("password")
-    let inspected: InspectedFile
     do {
-      // Opening a .p12 derives keys: work for the pool, not for the loop.
-      inspected = try await page.console.pool.run {
-        try CertificateFile.inspect(
-          data: Data(file.bytes), fileName: name, password: password.isEmpty ? nil : password)
-      }
-    } catch let problem as FileProblem {
-      var errors = FieldErrors()
-      if problem.problem.field == "password" { errors.add("password", page.texts.text(problem.problem)) }
-      return try await index(page, Upload(problem: "\(name): \(page.texts.text(problem.problem))", errors: errors))
+      let (file, name) = try await CertificateUploadForm.inspect(page)
+      if page.form["action"] == "keep" { return try await keep(page, file, name) }
+      return try await inspectedPage(page, file)
+    } catch let refusal as CertificateUploadForm.Refusal {
+      return try await index(page, refusal.form)
     }
-    if page.form["action"] == "keep" { return try await keep(page, inspected, name) }
-    return try await inspectedPage(page, inspected)
   }
 
   private static func inspectedPage(_ page: PageContext, _ file: InspectedFile) async throws -> Response {
     let (apps, known) = try await page.store.read { database in
       (try App.all(database), try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first })
     }
-    var members = form(page, Upload(), apps)
+    var members = CertificateUploadForm().members(page, apps)
     members["title"] = .string(file.name)
     members["passport"] = Passport(file).value(page.texts, now: page.now)
     members["known"] =
@@ -149,11 +116,11 @@ enum CertificatePages {
     let app = Int64(page.form["app"])
     let isKnown = try await page.store.read { database in try app.map { try App.find(database, id: $0) != nil } }
     guard isKnown ?? (page.form.filled("app") == nil) else {
-      return try await index(page, Upload(errors: FieldErrors(Problems([noApp]), page.texts)))
+      return try await index(page, CertificateUploadForm(errors: FieldErrors(Problems([noApp]), page.texts)))
     }
     let labels = CertificateTracker.Labels(
       fileName: String(name.prefix(255)), appID: app, keyID: page.form["key_id"],
-      teamID: page.form["team_id"])
+      teamID: page.form["team_id"], madeBy: page.form["made_by"], note: page.form.raw("note"))
     let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
     let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
     do {
@@ -166,9 +133,9 @@ enum CertificatePages {
     } catch let problems as Problems {
       let errors = FieldErrors(problems, page.texts)
       return try await index(
-        page, Upload(problem: problems.all.map(page.texts.text).joined(separator: " "), errors: errors))
+        page, CertificateUploadForm(problem: problems.all.map(page.texts.text).joined(separator: " "), errors: errors))
     } catch let mismatch as SealingMismatch {
-      return try await index(page, Upload(problem: mismatch.description))
+      return try await index(page, CertificateUploadForm(problem: mismatch.description))
     }
   }
 }

@@ -5,7 +5,7 @@ import OpenSSL
 import Push
 import Store
 
-/// What a certificate, key or profile says of itself.
+/// What a certificate, key or profile says of itself, the same of a file that was just opened and of one that is kept.
 struct Passport {
   private let kind: CertificateKind?
   private let environments: [Environment]
@@ -14,7 +14,7 @@ struct Passport {
   private let notAfter: Date?
   private let canSend: Bool
   private let warnings: (Date) -> [FileWarning]
-  private var facts: [(name: String, value: String?, isMono: Bool, date: Date?)] = []
+  private let says: JSONValue
 
   /// Of a file that was just opened.
   init(_ file: InspectedFile) {
@@ -23,82 +23,54 @@ struct Passport {
     topics = file.topics.map { ($0.name, $0.kinds) }
     (notBefore, notAfter, canSend) = (file.notBefore, file.notAfter, file.canSend)
     warnings = { file.warnings(now: $0) }
-    add("team", file.teamID, mono: true)
-    add("key_id", file.keyID, mono: true)
-    add("app_id", file.profile?.appID, mono: true)
-    add("distribution", file.profile?.distribution.rawValue.replacing("_", with: " "))
-    add("devices", file.profile.map { $0.deviceCount.grouped })
-    add("subject", file.summary?.subject)
-    add("issuer", file.summary?.issuer)
-    add("serial", file.summary?.serial, mono: true)
-    add("sha256", file.sha256, mono: true)
-    addDates()
-    if file.kind != .provisioningProfile { addKey(file.privateKey != nil) }
-    add("format", file.format.rawValue)
+    says = file.facts
   }
 
   /// Of a file that is kept.
-  init(_ certificate: TrackedCertificate) {
+  init(_ certificate: TrackedCertificate, _ facts: CertificateFacts?) {
     let details = certificate.details
     // The chain that is kept beside the sealed key says more than the columns: what each topic is for, and warnings.
     let chain = details.publicPEM.flatMap { pem in
-      try? CertificateFile.inspect(data: Data(pem.utf8))  // without it the columns must do
+      // Without it the columns must do.
+      try? CertificateFile.inspect(data: Data(pem.utf8), take: details.sha256)
     }
     kind = CertificateKind(rawValue: details.kind)
     environments = details.environments
     topics = chain.map { $0.topics.map { ($0.name, $0.kinds) } } ?? details.topics.map { ($0, []) }
     (notBefore, notAfter) = (details.notBefore, details.notAfter)
-    canSend = details.hasPrivateKey && (kind == .apnsKey || kind?.isForAPNs == true)
+    canSend = details.hasPrivateKey && (kind?.neverExpires == true || kind?.isForAPNs == true)
     warnings = { now in
-      // What is kept beside the key has no key in it.
-      chain?.warnings(now: now).filter { $0 != .noPrivateKey || !details.hasPrivateKey } ?? []
+      // What is kept beside the key has no key in it, and the choice among several was made at the upload.
+      (chain?.warnings(now: now) ?? []).filter { warning in
+        if case .severalCertificates = warning { return false }
+        return warning != .noPrivateKey || !details.hasPrivateKey
+      }
     }
-    add("team", details.teamID, mono: true)
-    add("key_id", details.keyID, mono: true)
-    add("subject", details.subject)
-    add("issuer", details.issuer)
-    add("serial", details.serial, mono: true)
-    add("sha256", details.sha256, mono: true)
-    addDates()
-    if kind != .provisioningProfile { addKey(details.hasPrivateKey) }
+    let said = facts.flatMap { $0.says == .null ? nil : $0.says } ?? chain?.facts ?? [:]
+    // What a person said at the upload stands in the columns.
+    let columns: [String: JSONValue] = [
+      "kind": .string(details.kind), "team_id": .optional(details.teamID), "key_id": .optional(details.keyID),
+      "sha256": .optional(details.sha256), "has_private_key": .bool(details.hasPrivateKey),
+    ]
+    says = said.merging(columns)
   }
-
-  private mutating func add(_ name: String, _ value: String?, mono: Bool = false, date: Date? = nil) {
-    facts.append((name, value, mono, date))
-  }
-
-  private mutating func addDates() {
-    add("not_before", notBefore?.utcText, date: notBefore)
-    add("not_after", notAfter?.utcText, date: notAfter)
-  }
-
-  private mutating func addKey(_ isThere: Bool) { add("private_key", isThere ? "key_matches" : "key_missing") }
 
   func value(_ texts: Texts, now: Date) -> Value {
     let band = Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now)
     let warnings = warnings(now)
-    let shown = facts.filter { $0.value?.isEmpty == false }
     return [
       "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
       "sentence": .string(sentence(texts)), "life": life(texts, now: now),
-      "facts": .list(
-        [fact(texts, "kind", texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")"))]
-          + (environments.isEmpty
-            ? [] : [fact(texts, "environments", environments.map { $0.word(texts) }.joined(separator: ", "))])
-          + shown.map { name, value, isMono, date in
-            fact(
-              texts, name, name == "private_key" ? texts("certificates.\(value ?? "")") : value ?? "", mono: isMono,
-              date: date)
-          }),
+      "facts": .list(PassportFacts(says, kind: kind, environments: environments).values(texts)),
       "any_topics": .bool(!topics.isEmpty),
       "topics": .list(
-        topics.map { ["name": .string($0.name), "kinds": .string($0.kinds.joined(separator: ", "))] }),
+        topics.map { ["name": .string($0.name), "kinds": .string(Self.sends($0.name, $0.kinds, kind))] }),
       "any_warnings": .bool(!warnings.isEmpty),
       "warnings": .list(
         warnings.map { warning in
           let isGrave =
             switch warning {
-            case .expired, .signatureBroken: true
+            case .expired, .signatureBroken, .neverValid: true
             default: false
             }
           return [
@@ -110,17 +82,25 @@ struct Passport {
     ]
   }
 
-  private func fact(
-    _ texts: Texts, _ name: String, _ value: String, mono: Bool = false, date: Date? = nil
-  ) -> Value {
-    [
-      "label": .string(texts("certificates.\(name)")), "value": .string(value), "mono": .bool(mono),
-      "datetime": .string(date.map(Timestamp.text) ?? ""),
-    ]
+  /// As `alert, background (app)`: which push types go to a topic, and as what the certificate lists it.
+  private static func sends(_ topic: String, _ kinds: [String], _ kind: CertificateKind?) -> String {
+    let listed = kinds.joined(separator: ", ")
+    guard kind?.isForAPNs == true else { return listed }
+    let special = PushType.allCases.filter { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+    let types = special.isEmpty ? [PushType.alert, .background] : special.filter { $0 != .location }
+    let names = types.map(\.rawValue).joined(separator: ", ")
+    return listed.isEmpty || listed == names ? names : "\(names) (\(listed))"
   }
 
   private func sentence(_ texts: Texts) -> String {
     let name = texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")")
+    switch kind {
+    case .fcmServiceAccount:
+      return texts(
+        "certificates.sentence_fcm", ["project": says["service_account"]?["project_id"]?.string ?? "–"])
+    case .jpushKeyPair: return texts("certificates.sentence_jpush", ["key": says["key_id"]?.string ?? "–"])
+    default: break
+    }
     guard canSend else { return texts("certificates.sentence_watch", ["kind": name]) }
     let shown =
       kind == .apnsKey

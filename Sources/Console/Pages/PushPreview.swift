@@ -1,3 +1,4 @@
+import Certificates
 import Delivery
 import Foundation
 import Mustache
@@ -19,9 +20,12 @@ struct PushPreview: Sendable {
 
   /// Looks up what the sentence says.
   ///
-  /// - Parameter count: nil if it could not be counted in time.
+  /// - Parameters:
+  ///   - scope: what the credential may send, if that is known.
+  ///   - count: nil if it could not be counted in time.
   init(
-    _ draft: PushDraft, app: App, credential: Credential?, count: AudienceCount?, unknown: Int = 0, address: String,
+    _ draft: PushDraft, app: App, credential: Credential?, scope: CredentialScope?, count: AudienceCount?,
+    unknown: Int = 0, address: String,
     now: Date
   ) {
     self.draft = draft
@@ -29,7 +33,7 @@ struct PushPreview: Sendable {
     self.credential = credential
     self.count = count
     self.unknown = unknown
-    findings = Lint.findings(in: draft, Lint.Context(app, now: now))
+    findings = Lint.findings(in: draft, Lint.Context(app, credential: scope, now: now))
     payload = APNsPayload(draft, uid: NewPush.sampleID)
     preview = Preview(draft, uid: NewPush.sampleID, sentAt: now, address: address)
   }
@@ -38,19 +42,20 @@ struct PushPreview: Sendable {
   ///
   /// - Throws: `Problems` at `app` if there is no such app.
   static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
-    let (app, credential, unknown) = try await page.store.read { database in
+    let (app, credential, scope, unknown) = try await page.store.read { database in
       let app = try App.find(database, bundleID: draft.app)
       return (
         app,
         try app.flatMap { app in
           try Credential.find(database, app: app.id, provider: .apns, environment: draft.environment)
         },
+        try app.flatMap { try CredentialScope.find(database, app: $0.id, environment: draft.environment) },
         try app.map { try Device.unknownTokens(database, app: $0.id, audience: draft.audience).count } ?? 0
       )
     }
     guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
     return PushPreview(
-      draft, app: app, credential: credential, count: try await count(draft, app, page.store),
+      draft, app: app, credential: credential, scope: scope, count: try await count(draft, app, page.store),
       unknown: unknown, address: page.address, now: page.now)
   }
 

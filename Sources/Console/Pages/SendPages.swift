@@ -1,3 +1,4 @@
+import Certificates
 import Delivery
 import Foundation
 import HTTPServer
@@ -56,7 +57,7 @@ enum SendPages {
     _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), preview: Value = PushPreview.empty
   ) async throws -> Response {
     let texts = page.texts
-    let apps = try await page.store.read { try App.all($0) }
+    let (apps, types) = try await page.store.read { (try App.all($0), try offeredTypes(form, $0)) }
     func options(_ name: String, _ values: [String]) -> Value {
       .options([("", texts("send.unset"))] + values.map { ($0, $0) }, selected: form[name])
     }
@@ -87,7 +88,7 @@ enum SendPages {
         "interruption_levels": options(
           "interruption_level", Push.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         "priorities": options("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        "push_types": options("push_type", PushType.allCases.map(\.rawValue)),
+        "push_types": options("push_type", types.map(\.rawValue)),
         "time": SendForm(form: form).timeChoices(texts), "form": values, "errors": errors.value(known),
         "open": [
           "content": .bool(
@@ -98,6 +99,17 @@ enum SendPages {
         ],
         "preview": preview,
       ], status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// The push types that are offered: those that the app's key or certificate may send, once it is known which; and
+  /// the one that is chosen, so that a change of the app takes nothing away unseen.
+  private static func offeredTypes(_ form: Form, _ database: Database) throws -> [PushType] {
+    guard let environment = Environment(rawValue: form["environment"]),
+      let app = try App.find(database, bundleID: form["app"]),
+      let scope = try CredentialScope.find(database, app: app.id, environment: environment)
+    else { return PushType.allCases }
+    let types = scope.types(for: app.bundleID)
+    return PushType.allCases.filter { types.contains($0) || $0.rawValue == form["push_type"] }
   }
 
   // MARK: The review

@@ -19,5 +19,6 @@ public enum Schema {
       retention,
       renewal,
       endings,
+      certificateFacts,
     ])
 }

@@ -1,0 +1,91 @@
+import Foundation
+
+/// A file that is text, in UTF-8 and with line ends that OpenSSL knows, whatever it came in.
+struct FileText {
+  /// UTF-8 without a byte order mark.
+  let bytes: Data
+
+  /// Nil for what is no text: a file with control characters, or in no encoding of Unicode.
+  init?(_ data: Data) {
+    guard let bytes = Self.decoded(data) else { return nil }
+    // Line ends of old Macs: PEM readers see one long line.
+    self.bytes =
+      bytes.contains(0x0A) || !bytes.contains(0x0D)
+      ? bytes : Data(bytes.map { $0 == 0x0D ? 0x0A : $0 })
+  }
+
+  private static func decoded(_ data: Data) -> Data? {
+    if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return utf16(data) }
+    // Without a mark: every second byte of ASCII text in UTF-16 is zero.
+    if data.count >= 8, data.count.isMultiple(of: 2) {
+      let head = Array(data.prefix(8))
+      if head.enumerated().allSatisfy({ ($0.element == 0) == ($0.offset % 2 == 1) }) {
+        return utf16(Data([0xFF, 0xFE]) + data)
+      }
+      if head.enumerated().allSatisfy({ ($0.element == 0) == ($0.offset % 2 == 0) }) {
+        return utf16(Data([0xFE, 0xFF]) + data)
+      }
+    }
+    let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
+    // One byte alone is the beginning of anything.
+    guard bytes.count > 1 || data.first != 0x30, isPlain(bytes), String(validating: bytes, as: UTF8.self) != nil else {
+      return nil
+    }
+    return bytes
+  }
+
+  private static func utf16(_ data: Data) -> Data? {
+    guard let text = String(data: data, encoding: .utf16) else { return nil }
+    let bytes = Data(text.utf8)
+    return isPlain(bytes) ? bytes : nil
+  }
+
+  /// Without control characters, but blanks, tabs, line and page ends, and ESC of coloured logs.
+  private static func isPlain(_ bytes: Data) -> Bool {
+    bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) || $0 == 0x1B }
+  }
+
+  /// What it is, without blanks at its ends; only its beginning if it is long.
+  var head: String {
+    String(decoding: bytes.prefix(8192), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// What some tools save: the Base64 of a file without the lines around it. All binary forms begin with `MI` then, a
+  /// text in PEM form with `LS0tLS1CRUdJTi`.
+  var base64: Data? {
+    let digits = bytes.filter { $0 > 0x20 }
+    guard digits.starts(with: Data("MI".utf8)) || digits.starts(with: Data("LS0tLS1CRUdJTi".utf8)) else { return nil }
+    guard let decoded = Data(base64Encoded: digits) else { return nil }
+    return decoded.first == 0x30 || decoded.starts(with: Data("-----".utf8)) ? decoded : nil
+  }
+
+  /// The same with the blocks of PEM put right that lost their line ends on the way: pasted into one line, indented, or
+  /// written with `\n` as two characters, as in variables and JSON. Nothing else is changed.
+  var repaired: Data {
+    var result = Data()
+    var rest = bytes[...]
+    while let begin = rest.firstRange(of: Data("-----BEGIN ".utf8)),
+      let labelEnd = rest[begin.upperBound...].firstRange(of: Data("-----".utf8)),
+      labelEnd.lowerBound - begin.upperBound <= 60
+    {
+      let end = Data("-----END ".utf8) + rest[begin.upperBound..<labelEnd.lowerBound] + Data("-----".utf8)
+      guard let last = rest[labelEnd.upperBound...].firstRange(of: end) else { break }
+      result += [0x0A] + rest[begin.lowerBound..<labelEnd.upperBound] + [0x0A]
+      result += Self.body(rest[labelEnd.upperBound..<last.lowerBound])
+      result += [0x0A] + end + [0x0A]
+      rest = rest[last.upperBound...]
+    }
+    return result + rest
+  }
+
+  private static func body(_ body: Data) -> Data {
+    let text = String(decoding: body, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
+    let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+    // Headers, as DEK-Info, end with an empty line.
+    let headers = lines.filter { $0.contains(":") }
+    let digits = Array(lines.filter { !$0.contains(":") }.joined().utf8.filter { $0 > 0x20 })
+    let wrapped = stride(from: 0, to: digits.count, by: 64).map { digits[$0..<min($0 + 64, digits.count)] }
+    let head = headers.isEmpty ? "" : headers.joined(separator: "\n") + "\n\n"
+    return Data(head.utf8) + Data(wrapped.joined(separator: [0x0A]))
+  }
+}

@@ -1,0 +1,111 @@
+import COpenSSL
+import Foundation
+
+/// Walks through the bags of a PKCS#12 file. `PKCS12_parse` knows one key only, wants a checksum, and cuts a password
+/// at its first NUL.
+struct PKCS12Reader {
+  /// Real files have a handful; each key costs a derivation.
+  static let maximumBags = 200
+  static let maximumDepth = 8
+
+  let context: OpaquePointer
+  let password: PKCS12Password
+  private(set) var certificates: [Certificate] = []
+  private(set) var keys: [PrivateKey] = []
+  private(set) var algorithms: [String] = []
+  private var bags = 0
+
+  init(context: OpaquePointer, password: PKCS12Password) {
+    self.context = context
+    self.password = password
+  }
+
+  /// - Throws: `wrongPassword` for what does not open, `unsupported`, `damaged`, `badCertificate`, `tooCostly`.
+  mutating func read(_ file: OpaquePointer) throws(PKCS12Error) {
+    OpenSSLError.clear()
+    guard let safes = pki_safes(file) else { throw .damaged(OpenSSLError("reading a PKCS#12 file")) }
+    defer { pki_safes_free(safes) }
+    for index in 0..<max(0, pki_safes_count(safes)) {
+      guard let safe = pki_safes_at(safes, index) else { continue }
+      let kind = pki_safe_kind(safe)
+      // Parts that are closed with somebody's public key cannot be opened with a password; no program makes them.
+      guard kind == NID_pkcs7_data || kind == NID_pkcs7_encrypted else { continue }
+      if kind == NID_pkcs7_encrypted { note(pki_safe_algorithm(safe)) }
+      OpenSSLError.clear()
+      guard let found = password.lend({ pki_bags(safe, $0, $1) }) else { throw Self.refusal() }
+      defer { pki_bags_free(found) }
+      try read(bags: found, depth: 0)
+    }
+  }
+
+  private mutating func read(bags found: OpaquePointer?, depth: Int) throws(PKCS12Error) {
+    guard depth < Self.maximumDepth else { throw .tooCostly }
+    for index in 0..<max(0, pki_bags_count(found)) {
+      bags += 1
+      guard bags <= Self.maximumBags else { throw .tooCostly }
+      guard let bag = pki_bags_at(found, index) else { continue }
+      OpenSSLError.clear()
+      switch PKCS12_SAFEBAG_get_nid(bag) {
+      case NID_keyBag: keys.append(try key(PKCS12_SAFEBAG_get0_p8inf(bag)))
+      case NID_pkcs8ShroudedKeyBag:
+        note(pki_bag_algorithm(bag))
+        let opened = password.lend { PKCS12_decrypt_skey_ex(bag, $0, $1, context, nil) }
+        guard let opened else { throw Self.refusal() }
+        defer { PKCS8_PRIV_KEY_INFO_free(opened) }
+        keys.append(try key(opened))
+      case NID_certBag:
+        guard PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { continue }
+        try certificate(PKCS12_SAFEBAG_get1_cert(bag))
+      case NID_safeContentsBag: try read(bags: PKCS12_SAFEBAG_get0_safes(bag), depth: depth + 1)
+      default: continue  // lists of revoked certificates, and secrets of programs
+      }
+    }
+  }
+
+  private mutating func note(_ algorithm: Int32) {
+    guard let name = OBJ_nid2sn(algorithm).map({ String(cString: $0) }) else { return }
+    if !algorithms.contains(name) { algorithms.append(name) }
+  }
+
+  /// The same certificate in the default context, where it outlives this file's.
+  private mutating func certificate(_ x509: OpaquePointer?) throws(PKCS12Error) {
+    defer { X509_free(x509) }
+    guard let x509, let der = derEncoded({ i2d_X509(x509, $0) }) else {
+      throw .damaged(OpenSSLError("reading a certificate"))
+    }
+    let certificate: Certificate
+    do { certificate = try Certificate(der: der) } catch { throw .badCertificate(error) }
+    if !certificates.contains(certificate) { certificates.append(certificate) }
+  }
+
+  /// The same key in the default context: TLS does not use keys of another.
+  private func key(_ info: OpaquePointer?) throws(PKCS12Error) -> PrivateKey {
+    let key = info.flatMap { EVP_PKCS82PKEY_ex($0, context, nil) }
+    defer { EVP_PKEY_free(key) }
+    if let key, EVP_PKEY_get_bits(key) > PrivateKey.maximumBits { throw .tooCostly }
+    guard let key, let own = PrivateKey(copying: key) else { throw .damaged(OpenSSLError("reading a private key")) }
+    return own
+  }
+
+  /// What the error queue says of a part that did not open.
+  private static func refusal() -> PKCS12Error {
+    let error = OpenSSLError("reading a PKCS#12 file")
+    if let algorithm = error.unsupportedAlgorithm, !error.isBadDecrypt { return .unsupported(algorithm: algorithm) }
+    return .wrongPassword
+  }
+}
+
+extension PrivateKey {
+  /// The same key in the default context, nil if that does not know its kind.
+  convenience init?(copying key: OpaquePointer) {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    let count = i2d_PrivateKey(key, &bytes)
+    guard count > 0, let bytes else { return nil }
+    defer { OPENSSL_cleanse(bytes, Int(count)); pki_free(bytes) }
+    var position: UnsafePointer<UInt8>? = UnsafePointer(bytes)
+    let handle = d2i_AutoPrivateKey(nil, &position, Int(count))
+    OpenSSLError.clear()
+    guard let handle else { return nil }
+    self.init(owning: handle)
+  }
+}

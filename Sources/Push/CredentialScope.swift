@@ -1,0 +1,31 @@
+/// What a key or certificate may send to, as far as it says so itself.
+public struct CredentialScope: Sendable, Hashable {
+  /// What people call it.
+  public let name: String
+  /// Nil for a key, which sends to every topic of its team.
+  public let topics: Set<String>?
+
+  /// - Parameter topics: nil for a key; a certificate's full list.
+  public init(name: String, topics: [String]?) {
+    self.name = name
+    self.topics = topics.map(Set.init)
+  }
+
+  /// Whether it may send a push of this type to this topic; nil topic: it is not said yet.
+  ///
+  /// Certificates send only to the topics in their list; location pushes want a key, and device management a
+  /// certificate (Apple, Sending notification requests to APNs, `apns-push-type`).
+  public func sends(_ type: PushType, to topic: String?) -> Bool {
+    guard let topics else { return type != .mdm }
+    if type == .location { return false }
+    return topic.map(topics.contains) ?? true
+  }
+
+  /// The push types that it may send for an app, in the order of ``PushType``.
+  public func types(for bundleID: String) -> [PushType] {
+    PushType.allCases.filter { type in
+      guard type == .mdm else { return sends(type, to: bundleID + type.topicSuffix) }
+      return topics?.contains { $0.hasPrefix("com.apple.mgmt.") } ?? false
+    }
+  }
+}

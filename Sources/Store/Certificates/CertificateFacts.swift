@@ -1,0 +1,81 @@
+import Foundation
+public import Push
+public import SQLite
+
+/// What a kept file says beyond the columns of its row, and what people noted of it. Nothing in it is secret.
+public struct CertificateFacts: Sendable, Hashable {
+  /// What only people know.
+  public struct Notes: Sendable, Hashable {
+    /// The Apple ID of whoever made it: who can renew it.
+    public let madeBy: String?
+    /// Free text.
+    public let note: String?
+
+    /// Characters.
+    public static let madeByLimit = 320
+    /// Characters.
+    public static let noteLimit = 2000
+
+    /// Takes texts as they were typed; empty ones are none.
+    ///
+    /// - Throws: `Problems` at `made_by` and `note` for texts that are too long.
+    public init(madeBy: String?, note: String?) throws(Problems) {
+      func filled(_ text: String?) -> String? {
+        let trimmed = text?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return trimmed?.isEmpty == false ? trimmed : nil
+      }
+      (self.madeBy, self.note) = (filled(madeBy), filled(note))
+      let fields = [("made_by", self.madeBy, Self.madeByLimit), ("note", self.note, Self.noteLimit)]
+      let problems = fields.compactMap { field, text, limit in
+        (text?.count ?? 0) <= limit
+          ? nil
+          : Problem(
+            field, code: "certificate.too_long", "At most {limit} characters; these are {count}.",
+            ["limit": "\(limit)", "count": "\(text?.count ?? 0)"])
+      }
+      if !problems.isEmpty { throw Problems(problems) }
+    }
+  }
+
+  /// As the Certificates room tells an inspected file.
+  public let says: JSONValue
+  /// What only people know.
+  public let notes: Notes
+
+  /// Keeps them for a file that was just kept.
+  public static func add(_ database: Database, certificate: Int64, says: JSONValue, _ notes: Notes) throws {
+    try database.run(
+      "INSERT INTO certificate_facts(certificate_id, says, made_by, note) VALUES (?, ?, ?, ?)", certificate,
+      says.text(), notes.madeBy, notes.note)
+  }
+
+  /// Changes what people noted.
+  public static func update(_ database: Database, certificate: Int64, _ notes: Notes) throws {
+    try database.run(
+      """
+      INSERT INTO certificate_facts(certificate_id, says, made_by, note) VALUES (?1, 'null', ?2, ?3)
+      ON CONFLICT(certificate_id) DO UPDATE SET made_by = excluded.made_by, note = excluded.note
+      """, certificate, notes.madeBy, notes.note)
+  }
+
+  /// Those of one file; nil if it was kept before they were.
+  public static func find(_ database: Database, certificate: Int64) throws -> CertificateFacts? {
+    try all(database, certificate: certificate)[certificate]
+  }
+
+  /// Those of all files, or of one, by the file's row id.
+  public static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateFacts] {
+    var found: [Int64: CertificateFacts] = [:]
+    try database.forEach(
+      certificate == nil
+        ? "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE ?1 IS NULL"
+        : "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE certificate_id = ?1", certificate
+    ) { row in
+      found[row.int64(0)] = CertificateFacts(
+        says: try JSONValue(parsing: Data(row.text(1).utf8)),
+        notes: try Notes(madeBy: row.optionalText(2), note: row.optionalText(3)))
+      return .continue
+    }
+    return found
+  }
+}

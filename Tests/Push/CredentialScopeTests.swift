@@ -1,0 +1,62 @@
+import Foundation
+import Push
+import Testing
+
+@Suite("What a key or certificate may send")
+struct CredentialScopeTests {
+  @Test("push types follow from the topics in the certificate's list", arguments: table)
+  func types(topics: [String]?, expected: [PushType]) {
+    #expect(CredentialScope(name: "c", topics: topics).types(for: "com.x") == expected)
+  }
+
+  static let table: [([String]?, [PushType])] = [
+    (nil, PushType.allCases.filter { $0 != .mdm }),
+    (["com.x"], [.alert, .background]), (["com.x.voip"], [.voip]), ([], []), (["com.y"], []),
+    (["com.x", "com.x.voip", "com.x.complication"], [.alert, .background, .voip, .complication]),
+    (
+      ["com.x.push-type.liveactivity", "com.x.push-type.widgets", "com.x.push-type.controls"],
+      [.liveactivity, .controls, .widgets]
+    ),
+    (["com.x.voip-ptt"], [.pushtotalk]), (["com.x.pushkit.fileprovider"], [.fileprovider]),
+    (["com.x.location-query"], []), (["com.apple.mgmt.External.7C5B"], [.mdm]),
+  ]
+
+  private func codes(_ draft: PushDraft, _ scope: CredentialScope?) -> [String] {
+    Lint.findings(in: draft, Lint.Context(credential: scope)).filter { $0.severity == .error }.map(\.problem.code)
+  }
+
+  private func draft(_ change: (inout PushDraft) -> Void = { _ in }) throws -> PushDraft {
+    let json: JSONValue = [
+      "app": "com.x", "environment": "development", "platforms": ["ios"], "audience": "all",
+      "notification": ["body": "Hello"],
+    ]
+    var draft = try PushDraft(json: json)
+    change(&draft)
+    return draft
+  }
+
+  @Test("what it may not send is an error that names it; what it may, a key, or nothing known is none")
+  func lint() throws {
+    let push = CredentialScope(name: "Push", topics: ["com.x"])
+    let voip = CredentialScope(name: "VoIP", topics: ["com.x.voip"])
+    #expect(try codes(draft(), push) == [] && codes(draft(), nil) == [])
+    #expect(try codes(draft(), CredentialScope(name: "Key", topics: nil)) == [])
+    #expect(try codes(draft(), voip) == ["lint.credential_topic"])
+    #expect(try codes(draft { $0.options.pushType = .voip }, voip) == [])
+    #expect(try codes(draft { $0.options.pushType = .voip }, push) == ["lint.credential_topic"])
+    #expect(try codes(draft { $0.options.pushType = .location }, push) == ["lint.credential_is_certificate"])
+    #expect(try codes(draft { $0.platforms = [.android] }, voip) == [])
+  }
+
+  @Test("a push type that the certificate lacks is put right by taking it off, where an alert may be sent")
+  func fix() throws {
+    let push = CredentialScope(name: "Push", topics: ["com.x"])
+    let wrong = try draft { $0.options.pushType = .voip }
+    let finding = try #require(
+      Lint.findings(in: wrong, Lint.Context(credential: push)).first { $0.problem.code == "lint.credential_topic" })
+    #expect(finding.fix?.options.pushType == nil && finding.fix != nil)
+    #expect(finding.problem.text.contains("com.x.voip") && finding.problem.text.contains("alert, background"))
+    let voip = CredentialScope(name: "VoIP", topics: ["com.x.voip"])
+    #expect(try Lint.findings(in: draft(), Lint.Context(credential: voip)).first?.fix == nil)
+  }
+}
