@@ -33,6 +33,8 @@ extension PushResultPage {
     let texts = page.texts
     if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
+    // The seconds are counted above.
+    if isHeld(push, now: page.now) { return texts("when.nothing_yet") }
     return texts(
       "when.waits", ["ahead": texts.ahead(date, now: page.now), "time": texts.moment(date, .utc)])
   }
