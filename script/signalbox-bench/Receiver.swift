@@ -5,25 +5,31 @@ import OpenSSL
 import Reactor
 import Synchronization
 
-/// A server that accepts every push at once: as light as it can be, so that the clients are the limit.
+/// A server that accepts every push, at once or after a time: as light as it can be, so that the clients are the limit.
 final class Receiver: ServerHandler {
   private let count = Atomic<Int>(0)
+  private let delay: Duration?
+
+  init(delay: Duration?) { self.delay = delay }
 
   func serve(_ request: ServerRequest, _ responder: ServerResponder) {
     count.wrappingAdd(1, ordering: .relaxed)
     let id = request.fields["apns-id"] ?? ""
-    responder.respond(ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)]))
+    let response = ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)])
+    if let delay { responder.respond(response, after: delay) } else { responder.respond(response) }
   }
 
   /// Serves until standard input ends. The authority's certificate is in `folder/ca.pem`.
-  static func run(folder: String, port: UInt16) async throws {
+  ///
+  /// - Parameter delay: between a push and its answer, in milliseconds; 0 for none.
+  static func run(folder: String, port: UInt16, delay: Int) async throws {
     let authority = try CertificateAuthority(
       subject: [.commonName("bench")], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     let (certificate, key) = try authority.issueServer(
       names: ["localhost", "127.0.0.1"], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     try authority.certificate.pem.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["h2"])
-    let receiver = Receiver()
+    let receiver = Receiver(delay: delay > 0 ? .milliseconds(delay) : nil)
     let server = HTTP2Server(loop: try EventLoop(name: "server"), tls: tls, handler: receiver)
     guard let loopback = SocketAddress(host: "127.0.0.1", port: port) else { return }
     print("listening \(try await server.start(on: loopback))")
