@@ -87,7 +87,7 @@ let package = Package(
     tests("Logging", knows: ["Logging"]),
     tests("Arguments", knows: ["Arguments"]),
     tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
-    tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor"]),
+    tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "CNGHTTP2", "TestSupport"]),
     tests("Push", knows: ["Push"], fixtures: true),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),

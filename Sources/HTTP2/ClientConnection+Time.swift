@@ -1,4 +1,3 @@
-import CNGHTTP2
 import Reactor
 
 extension ClientConnection {
@@ -20,14 +19,12 @@ extension ClientConnection {
       return fail(
         HTTP2Error(.unresponsive, "\(endpoint.authority) did not answer a PING within \(configuration.pingTimeout)."))
     }
-    for slot in slots.all where slot.pointee.deadline <= now && !slot.pointee.isLate {
-      slot.pointee.isLate = true
-      reset(slot.pointee.streamID)
+    for slot in session.slots.all where slot.pointee.deadline <= now {
+      session.reset(slot, .cancel, .unknown(.timeout))
     }
     let silence = now - min(now, lastReceived)
-    let patience = slots.used > 0 ? configuration.pingAfter : configuration.idlePingAfter
+    let patience = inFlight > 0 ? configuration.pingAfter : configuration.idlePingAfter
     if pingSent == nil, silence > patience.nanoseconds { ping() }
-    sendFrames()
     report()
     transport?.flush()
     if state != .closed { closeIfDrained() }
@@ -35,11 +32,9 @@ extension ClientConnection {
 
   /// Asks the peer for a sign of life.
   func ping() {
-    guard let session, pingSent == nil else { return }
-    // Fails only for lack of memory; then the connection fails at the next frame.
-    nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    guard pingSent == nil, transport?.isOpen == true else { return }
+    session.ping()
     pingSent = EventLoop.now()
-    sendFrames()
     transport?.flush()
   }
 }

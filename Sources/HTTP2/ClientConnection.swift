@@ -1,4 +1,3 @@
-import CNGHTTP2
 import Glibc
 import OpenSSL
 public import Reactor
@@ -38,14 +37,11 @@ public final class ClientConnection: @unchecked Sendable {
   /// How far it is.
   public internal(set) var state = State.idle
   /// Requests without an answer yet.
-  public var inFlight: Int { slots.used }
+  public var inFlight: Int { session.slots.used }
   /// How many requests were answered, whatever the status.
-  public internal(set) var answeredCount = 0
+  public var answeredCount: Int { session.answeredCount }
   /// How many streams the peer allows at once, as its last SETTINGS said.
-  public var peerLimit: Int {
-    guard let session else { return 0 }
-    return Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
-  }
+  public var peerLimit: Int { session.hasSettings ? Int(session.peer.maximumStreams) : 0 }
   /// The agreed TLS version and cipher, for logs; empty before the handshake is done.
   public var security: String { transport.map { "\($0.tls.version) \($0.tls.cipher)" } ?? "" }
 
@@ -54,19 +50,12 @@ public final class ClientConnection: @unchecked Sendable {
   let resolver: BlockingPool
   weak var handler: (any ClientConnectionHandler)?
 
-  var session: OpaquePointer?
+  let session: ClientSession
   var transport: SecureTransport?
   var connector: Connector?
-  var slots: SlotTable
-  var fields: RequestFields
-  /// What ended since the handler was last told.
-  var ended: [Answer] = []
+  /// What happened since the handler was last told, besides the answers that the session has.
   var events: [Event] = []
   var hasProven: Bool
-  /// Why to close as soon as nghttp2 has returned.
-  var closing: HTTP2Error?
-  /// How many calls of nghttp2 are under way: it must not be freed inside of one.
-  var depth = 0
   /// Something was turned away because the socket took no more.
   var hadNoRoom = false
   var isSubmitting = false
@@ -75,7 +64,6 @@ public final class ClientConnection: @unchecked Sendable {
   var isVerified = false
   var lastReceived: UInt64 = 0
   var timer: EventLoop.Timer?
-  var goAwayReceived: GoAway?
 
   /// Creates a connection; nothing happens before ``start()``.
   ///
@@ -91,13 +79,8 @@ public final class ClientConnection: @unchecked Sendable {
     self.configuration = configuration
     self.resolver = resolver
     self.handler = handler
-    fields = RequestFields(authority: endpoint.authority)
-    slots = SlotTable(capacity: configuration.maximumStreams)
+    session = ClientSession(authority: endpoint.authority, configuration: configuration)
     hasProven = !configuration.provesFirst
-  }
-
-  deinit {
-    if let session { nghttp2_session_del(session) }
   }
 
   // MARK: Beginning
@@ -131,7 +114,8 @@ public final class ClientConnection: @unchecked Sendable {
   private func connected(_ descriptor: Int32) {
     do {
       let transport = try SecureTransport(
-        loop: loop, descriptor: descriptor, context: endpoint.tls, serverName: endpoint.host, owner: self)
+        loop: loop, descriptor: descriptor, context: endpoint.tls, serverName: endpoint.host,
+        output: session.output, owner: self)
       self.transport = transport
       try transport.start()
     } catch let error as TLSError {
@@ -153,21 +137,21 @@ public final class ClientConnection: @unchecked Sendable {
       hadNoRoom = true
       return 0
     }
-    if slots.used == 0 {
+    if inFlight == 0 {
       if pingSent != nil { return 0 }
       if !isVerified, EventLoop.now() - lastReceived > configuration.verifyAfter.nanoseconds {
         ping()
         return 0
       }
     }
-    return max(0, limit - slots.used)
+    return max(0, limit - inFlight)
   }
 
   /// How many requests may be in flight: the peer's limit, ours, and one until a first one was accepted.
   public var limit: Int { min(peerLimit, hasProven ? configuration.maximumStreams : 1) }
 
   /// Whether no more requests could be in flight, however fast the network.
-  public var isSaturated: Bool { state == .open && slots.used >= limit }
+  public var isSaturated: Bool { state == .open && inFlight >= limit }
 
   // MARK: Ending
 
@@ -190,22 +174,17 @@ public final class ClientConnection: @unchecked Sendable {
   }
 
   func closeIfDrained() {
-    guard state == .draining, slots.used == 0 else { return }
-    if let session, transport?.isOpen == true {
-      nghttp2_session_terminate_session(session, ErrorCode.noError.rawValue)
-      sendFrames()
+    guard state == .draining, inFlight == 0 else { return }
+    if transport?.isOpen == true {
+      session.sayGoodbye(.noError)
       transport?.flush()
     }
     fail(goAwayError)
   }
 
-  /// Ends the connection: at once, or after the present call of nghttp2 has returned.
+  /// Ends the connection at once.
   func fail(_ error: HTTP2Error?) {
     guard state != .closed else { return }
-    guard depth == 0 else {
-      if closing == nil { closing = error ?? HTTP2Error(.closedByPeer, "\(endpoint.authority) closed the connection.") }
-      return
-    }
     state = .closed
     timer?.cancel()
     connector?.cancel()
@@ -213,11 +192,9 @@ public final class ClientConnection: @unchecked Sendable {
     let written = transport?.written ?? 0
     transport?.close(saying: error == nil || error?.code == .goneAway || error?.code == .stopped)
     let cause = error ?? HTTP2Error(.closedByPeer, "\(endpoint.authority) closed the connection.")
-    for place in slots.all {
-      let slot = slots.remove(place)
+    for slot in session.slots.all {
       // A request of which not one byte left this process cannot have been processed.
-      let result: Answer.Result = slot.start >= written ? .notProcessed : .unknown(.connection(cause))
-      ended.append(slot.answer(result))
+      session.end(slot, slot.pointee.start >= written ? .notProcessed : .unknown(.connection(cause)))
     }
     events.append(.closed(error))
     report()
@@ -228,13 +205,21 @@ public final class ClientConnection: @unchecked Sendable {
   func report() {
     // Not in the middle of handing over: the handler would be asked for answers to what it is just handing.
     guard !isSubmitting else { return }
-    while !ended.isEmpty || !events.isEmpty {
-      let (answers, news) = (ended, events)
-      ended.removeAll(keepingCapacity: true)
+    while !session.ended.isEmpty || !events.isEmpty {
+      let answers = session.takeEnded()
+      let news = events
       events.removeAll()
+      if !hasProven { hasProven = answers.contains { $0.proves } }
       if !answers.isEmpty { handler?.connection(self, ended: answers) }
       for event in news { handler?.connection(self, changed: event) }
     }
+  }
+}
+
+extension Answer {
+  /// Whether the peer has accepted who we are.
+  fileprivate var proves: Bool {
+    if case .answered(let status, _) = result { status != 401 && status != 403 } else { false }
   }
 }
 

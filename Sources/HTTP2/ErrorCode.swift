@@ -12,10 +12,18 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
   public static let protocolError = ErrorCode(rawValue: 1)
   /// Something broke inside.
   public static let internalError = ErrorCode(rawValue: 2)
+  /// More came than there was room for (RFC 9113 §5.2).
+  public static let flowControlError = ErrorCode(rawValue: 3)
+  /// A frame for a stream that has ended.
+  public static let streamClosed = ErrorCode(rawValue: 5)
+  /// A frame of a size that it must not have.
+  public static let frameSizeError = ErrorCode(rawValue: 6)
   /// The stream was not processed at all: safe to send again (RFC 9113 §8.7).
   public static let refusedStream = ErrorCode(rawValue: 7)
   /// No longer wanted.
   public static let cancel = ErrorCode(rawValue: 8)
+  /// Header fields that cannot be unpacked (RFC 7541).
+  public static let compressionError = ErrorCode(rawValue: 9)
   /// The other side asks too much.
   public static let enhanceYourCalm = ErrorCode(rawValue: 11)
   /// HTTP/1.1 is wanted instead.

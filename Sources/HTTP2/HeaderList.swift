@@ -70,4 +70,12 @@ public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     entries.append(
       Entry(start: Int32(start), nameEnd: Int32(start + name.count), valueEnd: Int32(bytes.count)))
   }
+
+  mutating func append(_ other: HeaderList) {
+    let start = Int32(bytes.count)
+    bytes += other.bytes
+    entries += other.entries.map {
+      Entry(start: $0.start + start, nameEnd: $0.nameEnd + start, valueEnd: $0.valueEnd + start)
+    }
+  }
 }

@@ -1,69 +1,46 @@
-import CNGHTTP2
-
 /// What many requests have in common: everything but path, the values of a few fields, and body.
-public final class RequestTemplate: @unchecked Sendable {
-  // @unchecked because: immutable; the pointers are to memory of its own that lives as long as it does.
-
+public final class RequestTemplate: Sendable {
   /// Names of the fields that each request gives its own value for.
   public let variableNames: [String]
-  let fields: FieldStorage
+
+  /// `:method`, `:scheme` and, if it is the template's own, `:authority`.
+  let pseudoFields: [FieldBytes]
   let hasOwnAuthority: Bool
+  /// The same in every request.
+  let fields: [FieldBytes]
+  let variables: [[UInt8]]
+  /// The answer to HEAD says how long the body would be, and has none (RFC 9110 §9.3.2).
+  let isHead: Bool
 
   /// - Parameters:
   ///   - authority: nil for the endpoint's own.
   ///   - fields: the same in every request.
   ///   - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order;
-  ///     sent without indexing.
+  ///     sent without indexing, but for the first.
   public init(
     method: String = "POST", scheme: String = "https", authority: String? = nil, fields: [HeaderField],
     variableNames: [String] = []
   ) {
     self.variableNames = variableNames
     hasOwnAuthority = authority != nil
-    self.fields = FieldStorage(
-      [
-        HeaderField(":method", method), HeaderField(":scheme", scheme), HeaderField(":authority", authority ?? ""),
-        HeaderField(":path", "", indexing: .never),
-      ] + fields + variableNames.map { HeaderField($0, "", indexing: .never) })
+    isHead = method == "HEAD"
+    var pseudoFields = [HeaderField(":method", method), HeaderField(":scheme", scheme)]
+    if let authority { pseudoFields.append(HeaderField(":authority", authority)) }
+    self.pseudoFields = pseudoFields.map(FieldBytes.init)
+    self.fields = fields.map(FieldBytes.init)
+    variables = variableNames.map { Array($0.utf8) }
   }
-
-  /// Where in ``fields`` the authority stands.
-  static let authorityIndex = 2
-  /// Where in ``fields`` the path stands.
-  static let pathIndex = 3
 }
 
-/// Header fields laid out as nghttp2 reads them.
-final class FieldStorage: @unchecked Sendable {
-  // @unchecked because: immutable; it owns the memory that `entries` points into.
+/// A header field as it is sent.
+struct FieldBytes: Sendable {
+  let name: [UInt8]
+  let value: [UInt8]
+  let indexing: HeaderField.Indexing
 
-  let entries: [nghttp2_nv]
-  private let memory: UnsafeMutablePointer<UInt8>
-
-  init(_ fields: [HeaderField]) {
-    let size = fields.reduce(1) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
-    self.memory = memory
-    var next = memory
-    entries = fields.map { field in
-      let name = next
-      for byte in field.name.utf8 {
-        next.pointee = byte
-        next += 1
-      }
-      let value = next
-      for byte in field.value.utf8 {
-        next.pointee = byte
-        next += 1
-      }
-      return nghttp2_nv(
-        name: name, value: value, namelen: field.name.utf8.count, valuelen: field.value.utf8.count,
-        flags: field.indexing == .never ? Self.flags | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : Self.flags)
-    }
+  init(_ field: HeaderField) {
+    name = Array(field.name.utf8)
+    value = Array(field.value.utf8)
+    indexing = field.indexing
   }
-
-  deinit { memory.deallocate() }
-
-  /// nghttp2 need not copy: every block is packed before the call that submits it returns.
-  private static let flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
 }

@@ -31,7 +31,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   private let readBuffer: UnsafeMutableRawBufferPointer
   private var phase = Phase.handshake
   private var interest: Readiness = []
-  private var output = OutputBuffer(capacity: 81_920)
+  private let output: OutputBuffer
   private var isReading = false
   /// The socket takes no more for now.
   private var isBlocked = false
@@ -44,10 +44,14 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   private static let pauseWater = 1 << 20
 
   /// Takes over a connected socket; closes it in the end.
+  ///
+  /// - Parameter output: whoever has it may append to it; it is sent by ``flush()``.
   init(
-    loop: EventLoop, descriptor: Int32, context: TLSContext, serverName: String?, owner: any SecureTransportOwner
+    loop: EventLoop, descriptor: Int32, context: TLSContext, serverName: String?,
+    output: OutputBuffer = OutputBuffer(capacity: 81_920), owner: any SecureTransportOwner
   ) throws(TLSError) {
     self.loop = loop
+    self.output = output
     self.descriptor = descriptor
     self.owner = owner
     do {
@@ -65,8 +69,6 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   var isClosed: Bool { phase == .closed }
   var waiting: Int { output.count }
   var hasRoom: Bool { output.count < Self.highWater }
-  /// All bytes ever given to ``append(_:_:)``.
-  var appended: UInt64 { output.appended }
   /// All bytes that left this process: a byte after them was never seen by the peer.
   var written: UInt64 { output.taken }
 

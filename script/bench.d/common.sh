@@ -72,7 +72,7 @@ table() {
       n = sorted(ours, v); m = median(v, n); n = sorted(theirs, w)
       n = split(r, a, " "); if (!n || median(w, n) == 0) return "–"
       sorted(r, v)
-      return sprintf("%.2f (%.2f–%.2f)", m / median(w, n), v[1], v[n])
+      return sprintf("%.2g (%.2g–%.2g)", m / median(w, n), v[1], v[n])
     }
     {
       key = $1 FS $2

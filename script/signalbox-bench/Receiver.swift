@@ -5,14 +5,18 @@ import OpenSSL
 import Reactor
 import Synchronization
 
-/// A server that accepts every push at once: as light as it can be, so that the clients are the limit. It may refuse one
-/// in so many, in two ways in turn.
+/// A server that accepts every push, at once or after a time: as light as it can be, so that the clients are the limit.
+/// It may refuse one in so many, in two ways in turn.
 final class Receiver: ServerHandler {
   private let count = Atomic<Int>(0)
   /// One in how many is refused; 0: none.
   private let refused: Int
+  private let delay: Duration?
 
-  init(refused: Int) { self.refused = refused }
+  init(refused: Int, delay: Duration?) {
+    self.refused = refused
+    self.delay = delay
+  }
 
   func serve(_ request: ServerRequest, _ responder: ServerResponder) {
     let number = count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -26,18 +30,21 @@ final class Receiver: ServerHandler {
           status: isDead ? 410 : 400, fields: [HeaderField("apns-id", id, indexing: .never)], body: Array(body.utf8)))
       return
     }
-    responder.respond(ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)]))
+    let response = ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)])
+    if let delay { responder.respond(response, after: delay) } else { responder.respond(response) }
   }
 
   /// Serves until standard input ends. The authority's certificate is in `folder/ca.pem`.
-  static func run(folder: String, port: UInt16, refused: Int) async throws {
+  ///
+  /// - Parameter delay: between a push and its answer, in milliseconds; 0 for none.
+  static func run(folder: String, port: UInt16, refused: Int, delay: Int) async throws {
     let authority = try CertificateAuthority(
       subject: [.commonName("bench")], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     let (certificate, key) = try authority.issueServer(
       names: ["localhost", "127.0.0.1"], notBefore: Date() - 3600, notAfter: Date() + 86_400)
     try authority.certificate.pem.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["h2"])
-    let receiver = Receiver(refused: refused)
+    let receiver = Receiver(refused: refused, delay: delay > 0 ? .milliseconds(delay) : nil)
     let server = HTTP2Server(loop: try EventLoop(name: "server"), tls: tls, handler: receiver)
     guard let loopback = SocketAddress(host: "127.0.0.1", port: port) else { return }
     print("listening \(try await server.start(on: loopback))")

@@ -6,11 +6,13 @@ import SQLite
 let arguments = Array(CommandLine.arguments.dropFirst())
 let numbers = arguments.dropFirst(2).compactMap { Int($0) }
 switch (arguments.first, arguments.count, numbers.count) {
-case ("receive", 4, 2):
-  try await Receiver.run(folder: arguments[1], port: UInt16(numbers[0]), refused: numbers[1])
-case ("push", 6, 4):
+case ("receive", 5, 3):
+  try await Receiver.run(
+    folder: arguments[1], port: UInt16(numbers[0]), refused: numbers[1], delay: numbers[2])
+case ("push", 7, 5):
   try await pushes(
-    folder: arguments[1], port: UInt16(numbers[0]), count: numbers[1], connections: numbers[2], streams: numbers[3])
+    folder: arguments[1], port: UInt16(numbers[0]), count: numbers[1], connections: numbers[2], streams: numbers[3],
+    first: numbers[4])
 case ("audience", 4, _): try audience(database: arguments[1], name: arguments[2], app: arguments[3])
 case ("rows", 5, 3): try rows(database: arguments[1], rows: numbers[0], devices: numbers[1], pushes: numbers[2])
 case ("devices", 3, 1):
@@ -19,8 +21,8 @@ case ("trim", 3, 1): try await trim(database: arguments[1], seconds: numbers[0])
 default:
   print(
     """
-    usage: signalbox-bench receive FOLDER PORT REFUSED
-           signalbox-bench push FOLDER PORT COUNT CONNECTIONS STREAMS
+    usage: signalbox-bench receive FOLDER PORT REFUSED MILLISECONDS
+           signalbox-bench push FOLDER PORT COUNT CONNECTIONS STREAMS FIRST
            signalbox-bench audience DATABASE all|tag|tag_and|tag_not|alias APP
            signalbox-bench rows DATABASE ROWS DEVICES PUSHES
            signalbox-bench devices DATABASE DEVICES

@@ -1,5 +1,5 @@
-/// Bytes on their way out: appended at one end, taken at the other.
-struct OutputBuffer: ~Copyable {
+/// Bytes on their way out: appended at one end, taken at the other. Belongs to one thread.
+final class OutputBuffer {
   private var memory: UnsafeMutableRawPointer
   private var capacity: Int
   private var head = 0
@@ -18,14 +18,24 @@ struct OutputBuffer: ~Copyable {
   /// All bytes ever taken.
   var taken: UInt64 { appended - UInt64(count) }
 
-  mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) {
+  /// Where the next bytes belong, with room for `size` of them; ``advance(_:)`` says how many were written there.
+  func room(_ size: Int) -> UnsafeMutablePointer<UInt8> {
     if tail + size > capacity { makeRoom(size) }
-    (memory + tail).copyMemory(from: bytes, byteCount: size)
+    return (memory + tail).assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Counts bytes as appended that were written to ``room(_:)``.
+  func advance(_ size: Int) {
     tail += size
     appended += UInt64(size)
   }
 
-  private mutating func makeRoom(_ size: Int) {
+  func append(_ bytes: UnsafeRawPointer, _ size: Int) {
+    UnsafeMutableRawPointer(room(size)).copyMemory(from: bytes, byteCount: size)
+    advance(size)
+  }
+
+  private func makeRoom(_ size: Int) {
     let waiting = count
     if waiting + size > capacity {
       capacity = max(capacity * 2, waiting + size)
@@ -42,7 +52,7 @@ struct OutputBuffer: ~Copyable {
   /// At most one TLS record (16 384 bytes) from the front.
   var front: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory + head, count: min(count, 16_384)) }
 
-  mutating func take(_ size: Int) {
+  func take(_ size: Int) {
     head += size
     if head == tail { (head, tail) = (0, 0) }
   }

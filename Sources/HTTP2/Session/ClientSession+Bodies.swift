@@ -1,0 +1,102 @@
+extension ClientSession {
+  /// Sends what the windows allow of the rest of a body.
+  func sendBody(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
+    let (start, length) = slot.pointee.requestBody
+    let stream = slot.pointee.streamID
+    while slot.pointee.bodySent < length {
+      let sent = slot.pointee.bodySent
+      // A WINDOW_UPDATE for the stream, or other SETTINGS, will bring it back here.
+      guard slot.pointee.window > 0 else { return }
+      guard window > 0 else { return wait(slot) }
+      let count = min(length - sent, slot.pointee.window, window, peer.maximumFrameSize)
+      let flags = sent + count == length ? FrameFlag.endStream : 0
+      let payload = frame(FrameType.data, flags: flags, stream: stream, length: count)
+      UnsafeMutableRawPointer(payload).copyMemory(from: start + sent, byteCount: count)
+      slot.pointee.bodySent = sent + count
+      slot.pointee.window -= count
+      window -= count
+    }
+  }
+
+  private func wait(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
+    guard !slot.pointee.isWaiting else { return }
+    slot.pointee.isWaiting = true
+    // Those that ended while they waited are not taken out one by one.
+    if waiting.count > 4 * configuration.maximumStreams {
+      waiting.removeFirst(waitingHead)
+      waitingHead = 0
+      waiting.removeAll { slots.find($0) == nil }
+    }
+    waiting.append(slot.pointee.streamID)
+  }
+
+  /// Goes on with the bodies that waited for the window of the connection.
+  private func sendWaiting() {
+    while waitingHead < waiting.count, window > 0 {
+      let slot = slots.find(waiting[waitingHead])
+      waitingHead += 1
+      guard let slot, slot.pointee.isWaiting else { continue }
+      slot.pointee.isWaiting = false
+      sendBody(slot)
+    }
+    if waitingHead == waiting.count {
+      waiting.removeAll(keepingCapacity: true)
+      waitingHead = 0
+    }
+  }
+
+  /// WINDOW_UPDATE: the peer takes more (RFC 9113 §6.9).
+  func receivedWindowUpdate(_ frame: FrameSplitter.Frame) throws(SessionFailure) {
+    let stream = frame.header.stream
+    let payload = try start(of: frame, length: 4)
+    let increment = Int(BigEndian.read32(payload) & 0x7FFF_FFFF)
+    if stream == 0 {
+      guard increment > 0 else { throw SessionFailure(.protocolError, "sent a WINDOW_UPDATE of 0") }
+      window += increment
+      guard window <= Self.largestWindow else {
+        throw SessionFailure(.flowControlError, "opened the window of the connection too far")
+      }
+      return sendWaiting()
+    }
+    guard !isIdle(stream) else {
+      throw SessionFailure(.protocolError, "sent a WINDOW_UPDATE for stream \(stream), which was never opened")
+    }
+    // One that has ended may be mentioned for a while.
+    guard let slot = slots.find(stream) else { return }
+    guard increment > 0 else { return reset(slot, .protocolError, .unknown(.reset(.protocolError))) }
+    slot.pointee.window += increment
+    guard slot.pointee.window <= Self.largestWindow else {
+      return reset(slot, .flowControlError, .unknown(.reset(.flowControlError)))
+    }
+    sendBody(slot)
+  }
+
+  /// Other windows for all open streams (RFC 9113 §6.9.2). The bodies go on with ``sendBodies()``.
+  func changeWindows(by difference: Int) throws(SessionFailure) {
+    for slot in slots.all {
+      slot.pointee.window += difference
+      guard slot.pointee.window <= Self.largestWindow else {
+        throw SessionFailure(.flowControlError, "opened the window of a stream too far with its SETTINGS")
+      }
+    }
+  }
+
+  /// Goes on with all bodies.
+  func sendBodies() {
+    for slot in slots.all { sendBody(slot) }
+  }
+}
+
+extension SlotTable.Slot {
+  /// The whole body of the request.
+  fileprivate var requestBody: (start: UnsafeRawPointer, length: Int) {
+    let storage = batch.storage
+    let own = storage.items[index].bodyLength
+    return own < 0
+      ? (UnsafeRawPointer(storage.commonBody), storage.commonBodyCount)
+      : (UnsafeRawPointer(storage.bytes + bodyOffset), Int(own))
+  }
+
+  /// Whether the body was sent to its end.
+  var isSent: Bool { bodySent == requestBody.length }
+}

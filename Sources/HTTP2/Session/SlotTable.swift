@@ -1,0 +1,96 @@
+/// The open streams of one connection: what must not be forgotten when the connection is lost.
+///
+/// A ring: the place of a stream follows from its number. A place whose stream takes long is passed over, and with it
+/// a number (RFC 9113 §5.1.1 allows gaps).
+struct SlotTable: ~Copyable {
+  struct Slot {
+    let batch: RequestBatch
+    let index: Int
+    let deadline: UInt64
+    /// Where in the connection's output the request begins.
+    let start: UInt64
+    let streamID: Int32
+    /// How many bytes of body the peer takes on this stream; below 0 after it took some back (RFC 9113 §6.9.2).
+    var window: Int
+    /// Where in the batch's memory an own body is.
+    var bodyOffset = 0
+    var bodySent = 0
+    /// Waits for the window of the connection.
+    var isWaiting = false
+    /// 0 until the final header fields came.
+    var status = 0
+    var fields: HeaderList?
+    var body: [UInt8] = []
+    /// -1: the answer does not say.
+    var contentLength: Int64 = -1
+    /// Bytes that came since the peer was last given room.
+    var unreported = 0
+
+    init(batch: RequestBatch, index: Int, deadline: UInt64, start: UInt64, streamID: Int32, window: Int) {
+      self.batch = batch
+      self.index = index
+      self.deadline = deadline
+      self.start = start
+      self.streamID = streamID
+      self.window = window
+    }
+
+    func answer(_ result: Answer.Result) -> Answer { Answer(batch: batch, index: index, result: result) }
+  }
+
+  private let slots: UnsafeMutablePointer<Slot>
+  /// The stream in each place, 0 for none.
+  private let streams: UnsafeMutablePointer<Int32>
+  private let mask: Int
+  private(set) var used = 0
+
+  /// - Parameter maximumStreams: how many there are at most at once. There are more places, so that one is found soon.
+  init(maximumStreams: Int) {
+    var capacity = 16
+    while capacity < maximumStreams + maximumStreams / 4 { capacity *= 2 }
+    mask = capacity - 1
+    slots = .allocate(capacity: capacity)
+    streams = .allocate(capacity: capacity)
+    streams.initialize(repeating: 0, count: capacity)
+  }
+
+  deinit {
+    for place in 0...mask where streams[place] != 0 { (slots + place).deinitialize(count: 1) }
+    slots.deallocate()
+    streams.deallocate()
+  }
+
+  private func place(_ stream: Int32) -> Int { Int(stream >> 1) & mask }
+
+  /// The open stream of that number. 0 is none: it stands in every free place.
+  func find(_ stream: Int32) -> UnsafeMutablePointer<Slot>? {
+    let place = place(stream)
+    return streams[place] == stream && stream != 0 ? slots + place : nil
+  }
+
+  /// Whether the place of that stream is free.
+  func isFree(_ stream: Int32) -> Bool { streams[place(stream)] == 0 }
+
+  /// Takes the place of the slot's stream, which must be free. It stays where it is until it is removed.
+  mutating func insert(_ slot: consuming Slot) -> UnsafeMutablePointer<Slot> {
+    let stream = slot.streamID
+    let place = place(stream)
+    streams[place] = stream
+    (slots + place).initialize(to: slot)
+    used += 1
+    return slots + place
+  }
+
+  /// Empties a place and returns what was in it.
+  mutating func remove(_ slot: UnsafeMutablePointer<Slot>) -> Slot {
+    streams[slot - slots] = 0
+    used -= 1
+    return slot.move()
+  }
+
+  /// The occupied places, oldest stream first.
+  var all: [UnsafeMutablePointer<Slot>] {
+    guard used > 0 else { return [] }
+    return (0...mask).filter { streams[$0] != 0 }.sorted { streams[$0] < streams[$1] }.map { slots + $0 }
+  }
+}
