@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Glibc
 import HTTPServer
@@ -63,6 +64,32 @@ struct APIEventsTests {
         #expect(events.dropLast().allSatisfy { $0["finished"] == false }, "the end comes once")
         #expect(events.last?["state"] == "finished" && events.last?["counts"]?["accepted"] == 10)
         #expect(events.last?["counts"]?["pending"] == 0)
+      }
+    }
+  }
+
+  @Test("of a push that waits for its time the stream waits too, and hears at once that it was taken back")
+  func waiting() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: try await scene.addApp())
+      guard case .object(var draft) = Self.draft else { return }
+      draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: .object(draft))
+      let uid = try #require(created.json?["id"]?.string)
+      try await serve(scene) { address in
+        let request = """
+          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+          Authorization: \(scene.authorization(.viewer))\r\n\r\n
+          """
+        let push = try #require(try await scene.store.read { try PushRecord.find($0, uid: uid) })
+        let engine = scene.engine
+        let text = try await EventClient.read(address, request) {
+          Task { _ = try await engine.cancel(push.id) }
+        }
+        let events = try events(text)
+        #expect(events.first?["state"] == "queued" && events.first?["finished"] == false)
+        #expect(events.last?["state"] == "cancelled" && events.last?["finished"] == true)
+        #expect(events.count == 2)
       }
     }
   }
