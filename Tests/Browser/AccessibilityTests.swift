@@ -31,7 +31,8 @@ extension InBrowser {
 
     private static let lists = [
       "/", "/pushes/new", "/pushes", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
-      "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account", "/nothing/here",
+      "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
+      "/nothing/here",
     ]
 
     @Test("an empty installation")
