@@ -17,8 +17,12 @@ public enum KeyFinder {
   public static func joined(
     _ database: Database, _ file: InspectedFile, sealer: any Sealer
   ) throws -> (file: InspectedFile, request: SigningRequest?) {
-    guard let certificate = file.certificate, file.privateKey == nil else { return (file, nil) }
+    guard let certificate = file.certificate else { return (file, nil) }
     let fingerprint = fingerprint(certificate.publicKeyDER)
+    guard file.privateKey == nil else {
+      // Joined before, for the preview.
+      return (file, try? SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)?.request)
+    }
     // A key that does not open is as good as none; that the key file is lost is said elsewhere.
     if let (request, bytes) = try? SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer),
       let key = key(bytes, for: certificate)

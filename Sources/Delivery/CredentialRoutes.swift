@@ -32,6 +32,9 @@ public final class CredentialRoutes: RouteFinder {
   let clock: @Sendable () -> Date
   private let log: Logger?
   private let open = Mutex<[Key: APNsRoute]>([:])
+  /// The last that were closed: a provider has to be there until what is in flight has its results.
+  private let closing = Mutex<[APNsRoute]>([])
+  private static let closingAtMost = 64
 
   /// - Parameters:
   ///   - simulator: where the built-in simulator listens; nil if it does not run.
@@ -78,7 +81,7 @@ public final class CredentialRoutes: RouteFinder {
       }
       // A changed credential gets new connections; the old ones end when what is in flight has its results.
       for (old, route) in routes where old.credential == key.credential {
-        route.provider.stop()
+        close(route)
         routes[old] = nil
       }
       routes[key] = route
@@ -110,7 +113,15 @@ public final class CredentialRoutes: RouteFinder {
       for key in stale.keys { routes[key] = nil }
       return Array(stale.values)
     }
-    for route in stale { route.provider.stop() }
+    for route in stale { close(route) }
+  }
+
+  private func close(_ route: APNsRoute) {
+    closing.withLock { routes in
+      routes.append(route)
+      if routes.count > Self.closingAtMost { routes.removeFirst() }
+    }
+    route.provider.stop()
   }
 
   private func credentials(_ id: Int64?) async throws -> APNsCredentials {

@@ -28,6 +28,7 @@ struct KeyRotation {
   /// - Returns: whether there was one.
   @discardableResult
   func finishIfBrokenOff() throws -> Bool {
+    removeUnfinished()
     guard try directory.nextKey() != nil else {
       // Nothing was sealed with it.
       unlink(directory.nextKeyFile)
@@ -35,6 +36,14 @@ struct KeyRotation {
     }
     try finish()
     return true
+  }
+
+  /// Keys that were being written when a process was killed: they never had their name, and seal nothing.
+  private func removeUnfinished() {
+    let next = URL(fileURLWithPath: directory.nextKeyFile)
+    let folder = next.deletingLastPathComponent().path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // told by what comes next
+    for name in names where name.hasPrefix(next.lastPathComponent + ".") { unlink("\(folder)/\(name)") }
   }
 
   /// The first step: the new key, on disk.

@@ -47,7 +47,7 @@ struct APIAnswersTests {
   private static let app = ConsoleScene.bundleID
 
   /// Calls in their order; each operation has one that succeeds and one that does not.
-  private func calls(push: String, schedule: String, certificate: Int64) throws -> [Call] {
+  private func calls(push: String, schedule: String, certificate: Int64, request: String) throws -> [Call] {
     let (good, bad) = (try CertificateSamples.p12(days: 20), Array("hello".utf8))
     func upload(_ file: [UInt8], dryRun: Bool = false) -> Multipart {
       Multipart([
@@ -55,6 +55,7 @@ struct APIAnswersTests {
         .field("dry_run", dryRun ? "true" : "false"),
       ])
     }
+    let successor = Multipart([.file("file", name: "push.p12", good), .field("password", "secret")])
     let device: JSONValue = [
       "app": .string(Self.app), "environment": "development", "platform": "ios",
       "token": .string(ConsoleScene.token(900).hexadecimal), "alias": "berta", "tags": ["beta", "odd"],
@@ -138,6 +139,19 @@ struct APIAnswersTests {
       Call(.post, "/certificates", 200).with(upload(good).contentType, upload(good, dryRun: true).body),
       Call(.post, "/certificates", 422).with(upload(bad).contentType, upload(bad).body),
       Call(.post, "/certificates", 415, json: [:]),
+      Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 422)
+        .with(upload(bad).contentType, upload(bad).body),
+      Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 200)
+        .with(successor.contentType, successor.body),
+      Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 200),
+      Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 409),
+      Call(.post, "/certificate-requests", 201, json: ["hosts": ["push.example.com"]]),
+      Call(.post, "/certificate-requests", 422, json: [:]),
+      Call(.get, "/certificate-requests", 200), Call(.get, "/certificate-requests", "/certificate-requests?a=b", 422),
+      Call(.get, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 200),
+      Call(.get, "/certificate-requests/{uid}", "/certificate-requests/none", 404),
+      Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 204),
+      Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 404),
       Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 409),
       Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 204),
       Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
@@ -165,8 +179,15 @@ struct APIAnswersTests {
       let draft = PushDraft(
         app: Self.app, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())
       let schedule = try await scene.addSchedule(draft).uid
+      let request = try await scene.store.write { [sealer = scene.store.sealer] database in
+        try SigningRequest.add(
+          database,
+          .init(purpose: .host, subject: "CN=x", algorithm: .p256, publicKeySHA256: "ab", pem: "x"), key: [1],
+          sealer: sealer, by: "test", now: ConsoleScene.noon
+        ).uid
+      }
       var met: [OpenAPIDocument.Operation: Set<Bool>] = [:]
-      for call in try calls(push: push, schedule: schedule, certificate: certificate) {
+      for call in try calls(push: push, schedule: schedule, certificate: certificate, request: request) {
         let answer = try await scene.call(
           call.method, call.target, as: .admin, json: call.json, headers: call.headers, body: call.body)
         #expect(answer.status == call.status, "\(call.operation) \(call.target): \(answer.text)")

@@ -1,6 +1,7 @@
 import Console
 import Delivery
 import Foundation
+import OpenSSL
 import Providers
 import Push
 import SQLite
@@ -22,9 +23,21 @@ enum SceneWorld: String, CaseIterable, Sendable {
   struct Addresses: Sendable {
     var ids: [String: [String]] = [:]
 
+    /// Routes of which not every certificate has a page.
+    private static let renewal = [
+      "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
+      "/certificates/:id/undo": "replaced",
+    ]
+
     /// Every address of a route; one that leads to nothing if there is none.
     func targets(_ pattern: String) -> [String] {
       guard pattern.contains(":") else { return [pattern] }
+      if let group = Self.renewal[pattern] {
+        return (ids[group] ?? ["999/999"]).map { place in
+          let parts = place.split(separator: "/").map(String.init)
+          return pattern.replacing(":id", with: parts.first ?? "999").replacing(":uid", with: parts.last ?? "999")
+        }
+      }
       let group = pattern.split(separator: "/").first.map(String.init) ?? ""
       let isDelivery = pattern.hasSuffix("/deliveries/:device")
       let known = ids[isDelivery ? "deliveries" : group] ?? []
@@ -47,7 +60,31 @@ enum SceneWorld: String, CaseIterable, Sendable {
     case .demo: try await Self.demo(scene)
     case .hostile: try await Self.hostile(scene)
     }
+    if self != .empty { try await Self.renewal(scene) }
     return try await Self.addresses(scene)
+  }
+
+  /// A certificate that was replaced, a successor that waits, and a signing request.
+  private static func renewal(_ scene: ConsoleScene) async throws {
+    let sealer = scene.store.sealer
+    let pem = try PrivateKey.generateP256().pkcs8PEM
+    let content: JSONValue = [
+      "file": .string(Data(pem.utf8).base64EncodedString()), "name": "AuthKey_ABCDE12345.p8", "team_id": "TEAM123456",
+    ]
+    try await scene.store.write { database in
+      let old = try #require(try TrackedCertificate.all(database).first)
+      let new = try TrackedCertificate.add(
+        database, old.details, material: [2], sealer: sealer, by: attack, now: ConsoleScene.noon)
+      try TrackedCertificate.replace(database, id: old.id, by: new.id, now: ConsoleScene.noon)
+      _ = try CertificateCandidate.add(
+        database, certificate: new.id, content: Array(content.data()), sealer: sealer, by: attack,
+        now: ConsoleScene.noon)
+      _ = try SigningRequest.add(
+        database,
+        .init(
+          purpose: .push, certificateID: new.id, subject: attack, algorithm: .rsa2048, publicKeySHA256: "ab", pem: "x"),
+        key: [1], sealer: sealer, by: attack, now: ConsoleScene.noon)
+    }
   }
 
   private static func addresses(_ scene: ConsoleScene) async throws -> Addresses {
@@ -59,6 +96,9 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
         "schedules": try all("SELECT uid FROM schedules"), "account": try all("SELECT id FROM tokens"),
+        "requests": try all("SELECT uid FROM certificate_requests"),
+        "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
+        "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }

@@ -77,10 +77,10 @@ struct SealingTests {
     try withDatabase { database in
       let (old, new) = (SealingKey(), SealingKey())
       let id = try add(database, old)
-      #expect(throws: SealingMismatch.other) { try add(database, new) }
+      #expect(throws: SealingMismatch.other) { try database.transaction { try add(database, new) } }
       let ring = KeyRing(nil, path: "/x/secret.key") { new }
       #expect(try Sealing.state(database, ring) == .missing)
-      #expect(throws: SealingMismatch.missing) { try add(database, ring) }
+      #expect(throws: SealingMismatch.missing) { try database.transaction { try add(database, ring) } }
       #expect(throws: SealingMismatch.missing) { try TrackedCertificate.material(database, id: id, sealer: ring) }
       try ring.makeIfMissing()
       #expect(try Sealing.state(database, ring) == .other(database: old.identifier))

@@ -143,7 +143,11 @@ enum RenewalPages {
     let (old, successor) = try await replaced(page)
     let texts = page.texts
     let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
-    let names = ["old": old.details.name, "new": successor.details.name]
+    // Both mostly have one name; the last day tells them apart.
+    func name(_ certificate: TrackedCertificate) -> String {
+      certificate.details.notAfter.map { "\(certificate.details.name) (\($0.dayText))" } ?? certificate.details.name
+    }
+    let names = ["old": name(old), "new": name(successor)]
     return try page.page(
       "certificates/undo", .certificates,
       [
