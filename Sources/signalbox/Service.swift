@@ -7,6 +7,7 @@ import OpenSSL
 import Providers
 import Push
 import Reactor
+import Reminders
 import Simulator
 import Store
 
@@ -44,7 +45,10 @@ final class Service: Sendable {
   private let routes: CredentialRoutes
   private let loop: EventLoop
   private let pool: BlockingPool
+  /// Threads that wait for mail servers and webhooks.
+  private let mailPool: BlockingPool
   private let delivery: Task<Void, any Error>
+  private let reminders: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -59,6 +63,7 @@ final class Service: Sendable {
     self.store = store
     loop = try EventLoop(name: "delivery")
     pool = BlockingPool(name: "blocking", threads: 2)
+    mailPool = BlockingPool(name: "mail", threads: 2)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
@@ -79,13 +84,15 @@ final class Service: Sendable {
     configuration.passwordCost = options.passwordCost
     configuration.isStrict = options.isStrict
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
-      log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
+      mailPool: mailPool, clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     let engine = engine
     delivery = Task { try await engine.run() }
+    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
+    reminders = Task { await worker.run(clock: clock) }
     log.notice("listening", ["address": url])
   }
 
@@ -124,6 +131,7 @@ final class Service: Sendable {
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
     await server.stop(within: limit)
+    reminders.cancel()
     engine.stop()
     if await !hasEnded(delivery, within: limit) {
       engine.interrupt()
@@ -134,6 +142,9 @@ final class Service: Sendable {
     await simulator?.stop()
     loop.stop()
     pool.stop()
+    mailPool.stop()
+    // A message under way ends within its own time limit; what it does not write down is sent again.
+    await reminders.value
     store.close()
     options.data.unlock()
   }

@@ -58,7 +58,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "certificates": try all("SELECT id FROM certificates"), "pushes": try all("SELECT uid FROM pushes"),
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
-        "account": try all("SELECT id FROM tokens"),
+        "account": try all("SELECT id FROM tokens"), "settings": try all("SELECT id FROM receivers"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -67,6 +67,13 @@ enum SceneWorld: String, CaseIterable, Sendable {
 
   /// The demo, after two pushes: one that meets every kind of answer, one that nobody got.
   private static func demo(_ scene: ConsoleScene) async throws {
+    let sealer = scene.store.sealer
+    try await scene.store.write { database in
+      _ = try Receiver.add(
+        database, Receiver.Details(channel: .dingtalk, name: "Ops", target: "oapi.dingtalk.com", language: "zh-Hans"),
+        Receiver.Secrets(address: "https://oapi.dingtalk.com/robot/send?access_token=x", secret: "SEC"),
+        sealer: sealer, by: "anna", now: yesterday)
+    }
     let phones = try #require(scene.simulator).phones
     try await DemoInstallation.install(store: scene.store, phones: phones, now: yesterday)
     scene.provider.answer { member in
@@ -110,6 +117,19 @@ enum SceneWorld: String, CaseIterable, Sendable {
       details.notAfter = ConsoleScene.noon.addingTimeInterval(5 * 86_400)
       let certificate = try TrackedCertificate.add(
         database, details, material: [1], sealer: sealer, by: long, now: ConsoleScene.noon)
+      let receiver = try Receiver.add(
+        database, Receiver.Details(channel: .email, name: long, target: attack, language: attack, appID: app.id),
+        Receiver.Secrets(address: attack, secret: attack), sealer: sealer, by: long, now: ConsoleScene.noon)
+      let reminder = try Reminder.claim(
+        database, .init(key: "certificates/\(certificate.id)", fingerprint: attack), step: 7, name: long,
+        now: ConsoleScene.noon)
+      try ReminderMessage.add(
+        database, uid: attack, to: receiver, reminders: [try #require(reminder)], now: ConsoleScene.noon)
+      let message = try #require(try ReminderMessage.pending(database).first)
+      try ReminderMessage.settle(database, id: message.id, .pending, answer: long, now: ConsoleScene.noon)
+      try Acknowledgement.set(
+        database, .init(key: "certificates/\(certificate.id)", fingerprint: attack), by: attack,
+        until: ConsoleScene.noon.addingTimeInterval(86_400), now: ConsoleScene.noon)
       for environment in Environment.allCases {
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: certificate.id,

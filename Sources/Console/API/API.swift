@@ -12,6 +12,9 @@ enum API {
     AudienceAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
+    AcknowledgementAPI.add(to: &routes)
+    ReceiversAPI.add(to: &routes)
+    RemindersAPI.add(to: &routes)
   }
 }
 

@@ -12,27 +12,28 @@ enum CertificatePage {
     let certificate: TrackedCertificate
     let uses: [TrackedCertificate.Use]
     let apps: [App]
+    let reminders: CertificateReminders
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
-    let id = try page.id()
+    let (id, now) = (try page.id(), page.now)
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
       }
       return Facts(
         certificate: certificate, uses: try TrackedCertificate.uses(database, id: id)[id] ?? [],
-        apps: try App.all(database))
+        apps: try App.all(database), reminders: try CertificateReminders(database, certificate, now: now))
     }
   }
 
-  static func show(_ page: PageContext) async throws -> Response {
+  static func show(_ page: PageContext, _ errors: FieldErrors = FieldErrors()) async throws -> Response {
     let facts = try await facts(page)
     let details = facts.certificate.details
     let form = Form([("name", details.name), ("app", details.appID.map(String.init) ?? "")])
-    return try show(page, facts, form, FieldErrors())
+    return try show(page, facts, form, errors)
   }
 
   private static func show(
@@ -56,6 +57,7 @@ enum CertificatePage {
           kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),
           kept("uploaded_at", certificate.createdAt.utcText, certificate.createdAt),
         ],
+        "reminders": facts.reminders.value(page, errors),
         "can_remove": .bool(page.may(.admin)), "any_uses": .bool(!facts.uses.isEmpty),
         "uses": .list(
           facts.uses.map { use in
