@@ -17,10 +17,13 @@ struct CertificateReminders: Sendable {
   private let next: (step: ReminderLadder.Step, at: Date)?
   private let hasReceivers: Bool
   private let key: String
+  /// What never ends needs nobody.
+  private let ends: Bool
 
   init(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws {
     let subject = Self.subject(certificate)
     key = subject.key
+    ends = certificate.details.notAfter != nil
     log = try ReminderLog(database, itemKey: subject.key, limit: 20)
     taken = try Acknowledgement.find(database, subject, now: now)
     hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
@@ -53,8 +56,8 @@ struct CertificateReminders: Sendable {
     }
     return [
       "next": .string(nextText), "any_log": .bool(!log.rows.isEmpty),
-      "log": log.value(texts, showsItems: false, itemKey: key), "nobody": .bool(!hasReceivers),
-      "can_take": .bool(page.may(.operator)),
+      "log": log.value(texts, showsItems: false, itemKey: key), "nobody": .bool(ends && !hasReceivers),
+      "can_take": .bool(ends && page.may(.operator)),
       "taken": .string(
         taken.map { texts("reminders.taken", ["name": $0.by, "date": $0.until.dayText]) } ?? ""),
       "until": .string(
