@@ -31,7 +31,8 @@ extension InBrowser {
 
     private static let lists = [
       "/", "/pushes/new", "/pushes", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
-      "/certificates", "/phones", "/phones/new", "/account", "/nothing/here",
+      "/certificates", "/phones", "/phones/new", "/account", "/settings", "/settings/mail",
+      "/settings/receivers", "/settings/receivers/new?channel=feishu", "/settings/reminders", "/nothing/here",
     ]
 
     @Test("an empty installation")
