@@ -33,6 +33,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
@@ -44,6 +45,7 @@ let package = Package(
     room("Arguments"),
     room("HTTPServer", knows: ["Reactor", "OpenSSL", "CEpoll"]),
     room("HTTP2", knows: ["Reactor", "OpenSSL", "CNGHTTP2", "CEpoll"]),
+    room("Mail", knows: ["OpenSSL", "CCurl"]),
 
     // Knowledge
     room("Push"),
@@ -55,20 +57,24 @@ let package = Package(
     room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
     room("Retention", knows: ["Store", "SQLite", "Push", "Logging"]),
 
+    room(
+      "Reminders",
+      knows: ["Push", "Store", "Certificates", "Mail", "Mustache", "OpenSSL", "SQLite", "Reactor", "Logging"]),
+
     // Faces
     room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     room(
       "Console",
       knows: [
         "HTTPServer", "Mustache", "Store", "Delivery", "Providers", "Certificates", "Simulator", "Push", "Logging",
-        "OpenSSL", "Reactor", "SQLite",
+        "OpenSSL", "Reactor", "SQLite", "Reminders", "Mail",
       ]),
     .executableTarget(
       name: "signalbox",
       dependencies: [
         "Arguments", "Console", "Simulator", "Delivery", "Providers", "Certificates", "Store", "Push", "HTTPServer",
         "HTTP2", "Mustache", "Logging", "OpenSSL", "SQLite", "Reactor",
-        "Retention",
+        "Retention", "Reminders", "Mail",
       ],
       swiftSettings: house),
 
@@ -88,10 +94,17 @@ let package = Package(
     tests("Arguments", knows: ["Arguments"]),
     tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "CNGHTTP2", "TestSupport"]),
+    tests("Mail", knows: ["Mail", "OpenSSL", "HTTPServer", "Reactor", "TestSupport"]),
     tests("Push", knows: ["Push"], fixtures: true),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
     tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),
+    tests(
+      "Reminders",
+      knows: [
+        "Reminders", "Certificates", "Mail", "Store", "SQLite", "OpenSSL", "Push", "Reactor", "Logging", "Mustache",
+        "TestSupport",
+      ]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
     tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
@@ -100,20 +113,20 @@ let package = Package(
       knows: [
         "TestSupport",
         "Console", "HTTPServer", "Mustache", "Store", "Delivery", "Certificates", "Simulator", "Push", "OpenSSL",
-        "Reactor", "SQLite", "Providers", "Logging",
+        "Reactor", "SQLite", "Providers", "Logging", "Reminders", "Mail",
       ], fixtures: true),
     tests(
       "Integration",
       knows: [
         "TestSupport",
         "signalbox", "Arguments", "Console", "HTTPServer", "Simulator", "Delivery", "Providers", "Certificates",
-        "Store", "Push", "HTTP2", "OpenSSL", "SQLite", "Reactor", "Logging",
+        "Store", "Push", "HTTP2", "OpenSSL", "SQLite", "Reactor", "Logging", "Reminders", "Mail",
       ]),
     tests(
       "Browser",
       knows: [
         "signalbox", "Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging",
-        "SQLite",
+        "SQLite", "TestSupport", "Certificates", "Reminders", "Mail",
       ]),
   ]
 )

@@ -5,6 +5,7 @@ public import Logging
 internal import Mustache
 internal import OpenSSL
 public import Reactor
+public import Reminders
 public import Simulator
 public import Store
 
@@ -58,6 +59,8 @@ public struct Console: Sendable {
   let locales: Locales
   let renderer: PageRenderer
   let publicFiles: StaticFiles
+  /// Sends reminders, and tests of them.
+  public let courier: Courier
   /// For work that takes a processor's time: passwords, files that are inspected.
   let pool: BlockingPool
   let clock: @Sendable () -> Date
@@ -68,10 +71,11 @@ public struct Console: Sendable {
   /// - Parameters:
   ///   - simulator: the built-in one, if it runs.
   ///   - pool: where passwords are hashed and files are read; two threads do.
+  ///   - mailPool: where mail servers and webhooks are waited for; nil: `pool`.
   /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
   public init(
     store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
-    pool: BlockingPool, clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
+    pool: BlockingPool, mailPool: BlockingPool? = nil, clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {
     self.store = store
     self.engine = engine
@@ -84,6 +88,9 @@ public struct Console: Sendable {
     let templates = try TemplateLibrary(
       directory: configuration.templates, missingKey: configuration.isStrict ? .error : .empty)
     renderer = PageRenderer(templates: templates, locales: locales, version: configuration.version)
+    courier = try Courier(
+      folder: configuration.templates + "/mail", address: configuration.address, pool: mailPool ?? pool,
+      isStrict: configuration.isStrict)
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pool)
   }
 
@@ -102,6 +109,7 @@ public struct Console: Sendable {
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
     RetentionPage.add(to: &routes)
+    SettingsPages.add(to: &routes)
     API.add(to: &routes)
     return routes.finished()
   }

@@ -1,8 +1,11 @@
 import Arguments
 import Certificates
 import Foundation
+import Logging
 import OpenSSL
 import Push
+import Reactor
+import Reminders
 import Store
 
 /// `signalbox check-certificates`: works whether or not the server runs.
@@ -11,16 +14,31 @@ enum CheckCertificatesCommand {
     "within", "days", "Report what ends within so many days.", default: 30, showing: "30d", parseDays)
   private static let nagios = Flag("nagios", "One line as Nagios and its like want it.")
 
+  private static let notify = Flag(
+    "notify", "Sends the reminders that are due, by mail and webhook: each step once, whoever else looks.")
+  private static let address = Option<String?>(
+    "address", "url", "Where people reach the console, as https://push.example.com; for links in reminders.")
+  private static let resources = Option<String?>(
+    "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
+
   static let command = Command<Action>(
     "check-certificates", "Tells how long every certificate, key and profile lasts; for cron.",
     discussion: """
       Exit 0: all fine. 1: something ends within the limit. 2: something is over, has 7 days or less, or its \
-      private key does not open. 3: could not tell.
+      private key does not open. 3: could not tell, or a reminder could not be sent.
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
+      notify.parameter, address.parameter, resources.parameter,
     ]
   ) { values, io in
+    guard values[notify] else { return plain(values, io) }
+    return await notifying(
+      data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
+      isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+  }
+
+  private static func plain(_ values: Parsed, _ io: CommandIO) -> Int32 {
     run(
       data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
       isNagios: values[nagios], io: io)
@@ -39,20 +57,56 @@ enum CheckCertificatesCommand {
       let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
       let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: now)
       defer { store.close() }
-      let report = try store.readSync {
-        try CertificateTracker.report($0, sealer: ring, now: now, within: days)
-      }
-      if isNagios {
-        io.print(line(report))
-      } else {
-        io.print(isJSON ? report.json.text(pretty: true) : report.lines(includingFine: true).joined(separator: "\n"))
-      }
+      let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }
+      tell(report, isJSON: isJSON, isNagios: isNagios, io)
       return report.exitCode
     } catch {
-      let text = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
-      if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text))") }
-      io.complain(text)
-      return 3
+      return fail(error, directory, isNagios: isNagios, io)
+    }
+  }
+
+  private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
+    if isNagios {
+      io.print(line(report))
+    } else {
+      io.print(isJSON ? report.json.text(pretty: true) : report.lines(includingFine: true).joined(separator: "\n"))
+    }
+  }
+
+  private static func fail(
+    _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
+  ) -> Int32 {
+    let text = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
+    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text))") }
+    io.complain(text)
+    return 3
+  }
+
+  /// As ``run(data:days:isJSON:isNagios:io:)``, and sends what is due; with or without a running server.
+  ///
+  /// - Returns: as the report ends; 3 in place of 0 and 1 if a reminder could not be sent.
+  static func notifying(
+    data: String, days: Int, isJSON: Bool, isNagios: Bool = false, address: String? = nil, resources: String? = nil,
+    io: CommandIO = .standard
+  ) async -> Int32 {
+    let directory = DataDirectory(data, environment: io.environment)
+    do {
+      let store = try directory.open(readers: 1, now: io.now())
+      defer { store.close() }
+      let pool = BlockingPool(name: "mail", threads: 1)
+      defer { pool.stop() }
+      let courier = try Courier(
+        folder: try Resources.find(resources) + "/Templates/mail", address: address, pool: pool)
+      // What fails is told below, once.
+      let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
+      let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
+        now: io.now(), within: days)
+      tell(look.report, isJSON: isJSON, isNagios: isNagios, io)
+      for failure in look.failures { io.complain("a reminder was not sent: \(failure)") }
+      let code = look.report.exitCode
+      return look.failures.isEmpty || code == 2 ? code : 3
+    } catch {
+      return fail(error, directory, isNagios: isNagios, io)
     }
   }
 

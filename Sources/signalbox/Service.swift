@@ -8,6 +8,7 @@ import Providers
 import Push
 import Reactor
 import Retention
+import Reminders
 import Simulator
 import Store
 
@@ -52,9 +53,12 @@ final class Service: Sendable {
   /// What the engine itself does between the answers of store and provider.
   private let engineLoop: EventLoop
   private let pool: BlockingPool
+  /// Threads that wait for mail servers and webhooks.
+  private let mailPool: BlockingPool
   private let delivery: Task<Void, any Error>
   private let trimming: Task<Void, Never>
   private let sweeper: Task<Void, Never>
+  private let reminders: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -70,6 +74,7 @@ final class Service: Sendable {
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pool = BlockingPool(name: "blocking", threads: 2)
+    mailPool = BlockingPool(name: "mail", threads: 2)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
@@ -93,8 +98,8 @@ final class Service: Sendable {
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
-      log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
+      mailPool: mailPool, clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
@@ -102,6 +107,8 @@ final class Service: Sendable {
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
+    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
+    reminders = Task { await worker.run(clock: clock) }
     log.notice("listening", ["address": url])
   }
 
@@ -189,6 +196,7 @@ final class Service: Sendable {
   func stop(within limit: Duration = .seconds(10)) async {
     await server.stop(within: limit)
     trimming.cancel()
+    reminders.cancel()
     engine.stop()
     if await !hasEnded(delivery, within: limit) {
       engine.interrupt()
@@ -203,6 +211,9 @@ final class Service: Sendable {
     loop.stop()
     engineLoop.stop()
     pool.stop()
+    mailPool.stop()
+    // A message under way ends within its own time limit; what it does not write down is sent again.
+    await reminders.value
     store.close()
     options.data.unlock()
   }

@@ -32,7 +32,8 @@ extension InBrowser {
     private static let lists = [
       "/", "/pushes/new", "/pushes", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
-      "/nothing/here",
+      "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
+      "/settings/reminders", "/settings/retention", "/nothing/here",
     ]
 
     @Test("an empty installation")

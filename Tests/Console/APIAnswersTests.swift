@@ -134,33 +134,57 @@ struct APIAnswersTests {
       Call(.get, "/certificates", 200), Call(.get, "/certificates", "/certificates?within=soon", 422),
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
-      Call(.post, "/certificates", 201).with(upload(good).contentType, upload(good).body),
-      Call(.post, "/certificates", 409).with(upload(good).contentType, upload(good).body),
-      Call(.post, "/certificates", 200).with(upload(good).contentType, upload(good, dryRun: true).body),
-      Call(.post, "/certificates", 422).with(upload(bad).contentType, upload(bad).body),
-      Call(.post, "/certificates", 415, json: [:]),
-      Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 422)
-        .with(upload(bad).contentType, upload(bad).body),
-      Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 200)
-        .with(successor.contentType, successor.body),
-      Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 200),
-      Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 409),
-      Call(.post, "/certificate-requests", 201, json: ["hosts": ["push.example.com"]]),
-      Call(.post, "/certificate-requests", 422, json: [:]),
-      Call(.get, "/certificate-requests", 200), Call(.get, "/certificate-requests", "/certificate-requests?a=b", 422),
-      Call(.get, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 200),
-      Call(.get, "/certificate-requests/{uid}", "/certificate-requests/none", 404),
-      Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 204),
-      Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 404),
-      Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 409),
-      Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 204),
-      Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
-      Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 204),
-      Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
-      Call(.get, "/settings/retention", 200),
-      Call(.get, "/settings/retention", "/settings/retention?days=1", 422),
-      Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
-      Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
+    ]
+      + reminderCalls(certificate) + [
+        Call(.post, "/certificates", 201).with(upload(good).contentType, upload(good).body),
+        Call(.post, "/certificates", 409).with(upload(good).contentType, upload(good).body),
+        Call(.post, "/certificates", 200).with(upload(good).contentType, upload(good, dryRun: true).body),
+        Call(.post, "/certificates", 422).with(upload(bad).contentType, upload(bad).body),
+        Call(.post, "/certificates", 415, json: [:]),
+        Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 422)
+          .with(upload(bad).contentType, upload(bad).body),
+        Call(.post, "/certificates/{id}/renew", "/certificates/\(certificate)/renew", 200)
+          .with(successor.contentType, successor.body),
+        Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 200),
+        Call(.post, "/certificates/{id}/undo", "/certificates/\(certificate)/undo", 409),
+        Call(.post, "/certificate-requests", 201, json: ["hosts": ["push.example.com"]]),
+        Call(.post, "/certificate-requests", 422, json: [:]),
+        Call(.get, "/certificate-requests", 200), Call(.get, "/certificate-requests", "/certificate-requests?a=b", 422),
+        Call(.get, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 200),
+        Call(.get, "/certificate-requests/{uid}", "/certificate-requests/none", 404),
+        Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 204),
+        Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 404),
+        Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 409),
+        Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 204),
+        Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
+        Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 204),
+        Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
+        Call(.get, "/settings/retention", 200),
+        Call(.get, "/settings/retention", "/settings/retention?days=1", 422),
+        Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
+        Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
+      ]
+  }
+
+  /// Receivers, acknowledgements and the log.
+  private func reminderCalls(_ certificate: Int64) -> [Call] {
+    let taken = "/certificates/{id}/acknowledgement"
+    let place = "/certificates/\(certificate)/acknowledgement"
+    // Nobody listens there: that a test is not taken is an answer.
+    let hook: JSONValue = ["channel": "webhook", "name": "Ops", "address": "http://127.0.0.1:1/x", "secret": "s"]
+    return [
+      Call(.put, taken, place, 200, json: ["until": "2026-11-25T00:00:00Z"]),
+      Call(.put, taken, place, 422, json: ["until": "2020-01-01T00:00:00Z"]),
+      Call(.delete, taken, place, 204), Call(.delete, taken, place, 404),
+      Call(.post, "/receivers", 201, json: hook), Call(.post, "/receivers", 422, json: ["channel": "webhook"]),
+      Call(.get, "/receivers", 200), Call(.get, "/receivers", "/receivers?colour=blue", 422),
+      Call(.get, "/receivers/{id}", "/receivers/1", 200), Call(.get, "/receivers/{id}", "/receivers/999", 404),
+      Call(.patch, "/receivers/{id}", "/receivers/1", 200, json: ["name": "Operations", "active": false]),
+      Call(.patch, "/receivers/{id}", "/receivers/1", 422, json: ["channel": "slack"]),
+      Call(.post, "/receivers/{id}/test", "/receivers/1/test", 200),
+      Call(.post, "/receivers/{id}/test", "/receivers/999/test", 404),
+      Call(.get, "/reminders", 200), Call(.get, "/reminders", "/reminders?limit=0", 422),
+      Call(.delete, "/receivers/{id}", "/receivers/1", 204), Call(.delete, "/receivers/{id}", "/receivers/1", 404),
     ]
   }
 

@@ -99,6 +99,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
+        "settings": try all("SELECT id FROM receivers"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -107,6 +108,13 @@ enum SceneWorld: String, CaseIterable, Sendable {
 
   /// The demo, after two pushes: one that meets every kind of answer, one that nobody got.
   private static func demo(_ scene: ConsoleScene) async throws {
+    let sealer = scene.store.sealer
+    try await scene.store.write { database in
+      _ = try Receiver.add(
+        database, Receiver.Details(channel: .dingtalk, name: "Ops", target: "oapi.dingtalk.com", language: "zh-Hans"),
+        Receiver.Secrets(address: "https://oapi.dingtalk.com/robot/send?access_token=x", secret: "SEC"),
+        sealer: sealer, by: "anna", now: yesterday)
+    }
     let phones = try #require(scene.simulator).phones
     try await DemoInstallation.install(store: scene.store, phones: phones, now: yesterday)
     scene.provider.answer { member in
@@ -151,6 +159,19 @@ enum SceneWorld: String, CaseIterable, Sendable {
       details.notAfter = ConsoleScene.noon.addingTimeInterval(5 * 86_400)
       let certificate = try TrackedCertificate.add(
         database, details, material: [1], sealer: sealer, by: long, now: ConsoleScene.noon)
+      let receiver = try Receiver.add(
+        database, Receiver.Details(channel: .email, name: long, target: attack, language: attack, appID: app.id),
+        Receiver.Secrets(address: attack, secret: attack), sealer: sealer, by: long, now: ConsoleScene.noon)
+      let reminder = try Reminder.claim(
+        database, .init(key: "certificates/\(certificate.id)", fingerprint: attack), step: 7, name: long,
+        now: ConsoleScene.noon)
+      try ReminderMessage.add(
+        database, uid: attack, to: receiver, reminders: [try #require(reminder)], now: ConsoleScene.noon)
+      let message = try #require(try ReminderMessage.pending(database).first)
+      try ReminderMessage.settle(database, id: message.id, .pending, answer: long, now: ConsoleScene.noon)
+      try Acknowledgement.set(
+        database, .init(key: "certificates/\(certificate.id)", fingerprint: attack), by: attack,
+        until: ConsoleScene.noon.addingTimeInterval(86_400), now: ConsoleScene.noon)
       for environment in Environment.allCases {
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: certificate.id,

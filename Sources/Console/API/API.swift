@@ -16,6 +16,9 @@ enum API {
     RetentionAPI.add(to: &routes)
     RenewalAPI.add(to: &routes)
     SigningRequestsAPI.add(to: &routes)
+    AcknowledgementAPI.add(to: &routes)
+    ReceiversAPI.add(to: &routes)
+    RemindersAPI.add(to: &routes)
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Mustache
+import Store
 
 /// Makes whole pages out of templates.
 struct PageRenderer: Sendable {
@@ -20,7 +21,7 @@ struct PageRenderer: Sendable {
 
   /// The entry of the navigation that a page belongs to.
   enum Section: String, Sendable, CaseIterable {
-    case overview, send, pushes, devices, apps, certificates, phones
+    case overview, send, pushes, devices, apps, certificates, phones, settings
   }
 
   /// Renders a page.
@@ -47,8 +48,13 @@ struct PageRenderer: Sendable {
     for section in Section.allCases { nav[section.rawValue] = .bool(section == frame.section) }
     return [
       "t": texts.value, "lang": .string(texts.code), "csrf": .string(frame.csrf), "path": .string(frame.path),
-      "nav": .object(nav), "version": .string(version),
-      "user": frame.user.map { ["name": .string($0.name), "role": .string(texts("roles." + $0.role))] } ?? .null,
+      "nav": .object(nav), "in_settings": .bool(frame.section == .settings), "version": .string(version),
+      "user": frame.user.map { user in
+        [
+          "name": .string(user.name), "role": .string(texts("roles." + user.role)),
+          "sets_up": .bool(user.role == User.Role.admin.rawValue),
+        ]
+      } ?? .null,
       "languages": .list(
         locales.texts.values.sorted { $0.code < $1.code }.map { other in
           [

@@ -14,13 +14,13 @@ enum CertificatePage {
     let apps: [App]
     let renewal: RenewalPanel
     let facts: CertificateFacts?
+    let reminders: CertificateReminders
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
-    let id = try page.id()
-    let sealer = page.store.sealer
+    let (id, sealer, now) = (try page.id(), page.store.sealer, page.now)
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
@@ -29,11 +29,14 @@ enum CertificatePage {
       return Facts(
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
-        facts: try CertificateFacts.find(database, certificate: id))
+        facts: try CertificateFacts.find(database, certificate: id),
+        reminders: try CertificateReminders(database, certificate, now: now))
     }
   }
 
-  static func show(_ page: PageContext, _ upload: RenewalPanel.Upload = .init()) async throws -> Response {
+  static func show(
+    _ page: PageContext, _ upload: RenewalPanel.Upload = .init(), errors: FieldErrors = FieldErrors()
+  ) async throws -> Response {
     let facts = try await facts(page)
     let details = facts.certificate.details
     let notes = facts.facts?.notes
@@ -41,7 +44,7 @@ enum CertificatePage {
       ("name", details.name), ("app", details.appID.map(String.init) ?? ""), ("made_by", notes?.madeBy ?? ""),
       ("note", notes?.note ?? ""),
     ])
-    return try show(page, facts, form, FieldErrors(), upload)
+    return try show(page, facts, form, errors, upload)
   }
 
   private static func show(
@@ -63,6 +66,7 @@ enum CertificatePage {
         "passport": Passport(certificate, facts.facts).value(texts, now: page.now),
         "guide": RenewalGuide(certificate, uses: facts.uses, madeBy: facts.facts?.notes.madeBy).value(texts),
         "renewal": facts.renewal.value(page, upload), "requests": requests(facts, page),
+        "reminders": facts.reminders.value(page, errors),
         "kept": .list(
           [
             kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),

@@ -10,13 +10,17 @@ struct Needs {
   let apps: [AppOverview]
   let pushes: [PushRecord]
   let now: Date
+  /// Checks of certificates that are late.
+  var late: [CheckRun] = []
+  /// Messages that nobody takes, though they were tried again.
+  var stuck: [ReminderMessage] = []
 
   /// A share of dead tokens above this is worth a look.
   private static let deadShare = 0.2
   private static let deadAtLeast = 20
 
   func values(_ texts: Texts) -> [Value] {
-    refused(texts) + expiring(texts) + failedPushes(texts) + deadTokens(texts)
+    refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts) + deadTokens(texts)
   }
 
   private func need(
@@ -54,6 +58,22 @@ struct Needs {
         detail: item.reason, href: "/certificates", action: "show")
     }
     return values
+  }
+
+  private func watching(_ texts: Texts) -> [Value] {
+    late.map { run in
+      need(
+        texts, label: texts("needs.late_label"), failed: true,
+        text: texts("needs.late_\(run.source.rawValue)", ["date": run.at.utcText]), detail: "",
+        href: "/settings/reminders", action: "show")
+    }
+      + stuck.prefix(3).map { message in
+        need(
+          texts, label: texts("words.failed"), failed: true,
+          text: texts(
+            "needs.reminder", ["target": message.target, "count": message.attempts.grouped]),
+          detail: message.answer ?? "", href: "/settings/reminders", action: "show")
+      }
   }
 
   private func refused(_ texts: Texts) -> [Value] {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import Mustache
 import Push
+import Reminders
 import SQLite
 import Store
 
@@ -25,6 +26,8 @@ enum OverviewPage {
     let report: ExpiryReport
     let sums: [PushRecord.Sum]
     let firstDay: Date
+    let late: [CheckRun]
+    let stuck: [ReminderMessage]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -34,6 +37,8 @@ enum OverviewPage {
       failed.from = now.addingTimeInterval(-7 * 86_400)
       troubled = try PushRecord.list(database, failed, limit: 5).items
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
+      late = Watchman.late(try CheckRun.all(database), now: now)
+      stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -48,7 +53,7 @@ enum OverviewPage {
     let texts = page.texts
     let needs = Needs(
       report: facts.report, apps: facts.apps, pushes: facts.troubled + facts.pushes.filter { $0.counts.failed > 0 },
-      now: page.now
+      now: page.now, late: facts.late, stuck: facts.stuck
     ).values(texts)
     let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
     return [

@@ -18,5 +18,7 @@ public struct SealedColumn: Sendable, Hashable {
     SealedColumn("certificates"),
     SealedColumn("certificate_candidates"),
     SealedColumn("certificate_requests"),
+    SealedColumn("receivers"),
+    SealedColumn("mail_passwords"),
   ]
 }

@@ -1,0 +1,144 @@
+import Foundation
+import HTTPServer
+import Mail
+import Push
+import Reminders
+import SQLite
+import Store
+
+/// `/api/v1/receivers`: who is reminded, and how.
+enum ReceiversAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/receivers", role: .admin) { call in
+      let items = try await call.store.read { database in
+        let apps = try apps(database)
+        return try Receiver.all(database).map { json($0, apps) }
+      }
+      return APIContext.answer(Page(items: items, next: nil)) { $0 }
+    }
+    routes.call(.post, "/receivers", role: .admin) { call in try await create(call) }
+    routes.call(.get, "/receivers/:id", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(
+        try await call.store.read { json(try Receiver.get($0, id: id), try apps($0)) })
+    }
+    routes.call(.patch, "/receivers/:id", role: .admin) { call in try await update(call) }
+    routes.call(.delete, "/receivers/:id", role: .admin) { call in try await delete(call) }
+    routes.call(.post, "/receivers/:id/test", role: .admin) { call in try await test(call) }
+  }
+
+  private static func apps(_ database: Database) throws -> [Int64: String] {
+    Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+  }
+
+  /// The schema `Receiver`.
+  private static func json(_ receiver: Receiver, _ apps: [Int64: String]) -> JSONValue {
+    let details = receiver.details
+    return [
+      "id": .integer(receiver.id), "channel": .string(details.channel.rawValue), "name": .string(details.name),
+      "target": .string(details.target), "language": .string(details.language),
+      "app": .optional(details.appID.flatMap { apps[$0] }), "active": .bool(details.isActive),
+      "created_by": .string(receiver.createdBy), "created_at": .time(receiver.createdAt),
+    ]
+  }
+
+  /// Reads the members that creating and changing share; the app by its bundle id.
+  private static func read(_ fields: JSONFields, _ form: inout ReceiverForm, required: Bool) -> String? {
+    form.name = fields.string("name", required: required, limit: .characters(ReceiverForm.nameLimit)) ?? form.name
+    form.address = fields.string("address", required: required, limit: .bytes(2048))
+    form.secret = fields.string("secret", limit: .bytes(200))
+    form.language = fields.string("language") ?? form.language
+    form.isActive = fields.bool("active") ?? form.isActive
+    return fields.string("app", limit: .characters(AppName.bundleIDLimit))
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    var form = ReceiverForm()
+    form.channel = fields.choice("channel", required: true, as: Receiver.Channel.self) ?? .email
+    let bundleID = read(fields, &form, required: true)
+    try fields.finish()
+    let problems = form.problems
+    guard problems.isEmpty else { throw Problems(problems) }
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let (wanted, sealer) = (form, call.store.sealer)
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        var form = wanted
+        form.appID = try APIContext.filter(database, app: bundleID)?.id
+        let receiver = try ReceiverPages.keep(
+          database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: json(receiver, try apps(database)), location: "/api/v1/receivers/\(receiver.id)"),
+          ()
+        )
+      }.answer
+    }
+    return answer.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    var typed = ReceiverForm()
+    let bundleID = read(fields, &typed, required: false)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let (form, sealer) = (typed, call.store.sealer)
+    let receiver = try await call.store.write { database in
+      let before = try Receiver.get(database, id: id)
+      var changed = form
+      changed.channel = before.details.channel
+      if body["name"] == nil || body["name"] == .null { changed.name = before.details.name }
+      if body["language"] == nil || body["language"] == .null { changed.language = before.details.language }
+      if body["active"] == nil || body["active"] == .null { changed.isActive = before.details.isActive }
+      changed.appID = before.details.appID
+      if body["app"] != nil { changed.appID = try APIContext.filter(database, app: bundleID)?.id }
+      if body["secret"] == .null { changed.secret = "" }
+      let problems = changed.problems
+      guard problems.isEmpty else { throw Problems(problems) }
+      return json(
+        try ReceiverPages.keep(
+          database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
+          now: call.now), try apps(database))
+    }
+    return APIContext.answer(receiver)
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    try await call.store.write { database in
+      let receiver = try Receiver.get(database, id: id)
+      try Receiver.delete(database, id: id)
+      try AuditEntry.add(database, call.audit("receiver.delete", "receiver \(id)", receiver.audited), now: call.now)
+    }
+    return APIContext.nothing
+  }
+
+  /// Sends a test message at once; that it is refused is an answer, not an error.
+  private static func test(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let sealer = call.store.sealer
+    let (receiver, secrets, mail) = try await call.store.read { database in
+      (
+        try Receiver.get(database, id: id), try Receiver.secrets(database, id: id, sealer: sealer),
+        try MailSettings.load(database, sealer: sealer)
+      )
+    }
+    let courier = call.console.courier
+    var (isTaken, answer) = (false, "")
+    do {
+      let content = courier.test(language: receiver.details.language, now: call.now)
+      answer = try await courier.send(content, over: receiver.details.channel, to: secrets, mail: mail)
+      isTaken = true
+    } catch let error as MailError {
+      answer = error.description
+    }
+    let audit = call.audit("receiver.test", "receiver \(id)", ["taken": .bool(isTaken)])
+    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    return APIContext.answer(["taken": .bool(isTaken), "answer": .string(answer)])
+  }
+}

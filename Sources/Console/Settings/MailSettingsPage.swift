@@ -1,0 +1,118 @@
+import Foundation
+import HTTPServer
+import Mail
+import Mustache
+import Push
+import Reminders
+import Store
+
+/// `/settings/mail`: the mail server, and a test of it.
+enum MailSettingsPage {
+  private static let fields = ["host", "port", "security", "user", "password", "from", "from_name", "trust", "to"]
+
+  /// How a test ended.
+  private struct Test {
+    let isGood: Bool
+    let text: String
+    let answer: String
+  }
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
+    routes.page(.post, "/settings/mail", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/mail/test", role: .admin) { page in try await test(page) }
+  }
+
+  private static func known(_ page: PageContext) async throws -> MailSettings? {
+    let sealer = page.store.sealer
+    return try await page.store.read { try MailSettings.load($0, sealer: sealer) }
+  }
+
+  private static func show(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    return try show(page, known, form(known), FieldErrors())
+  }
+
+  private static func form(_ known: MailSettings?) -> Form {
+    let server = known?.server
+    return Form([
+      ("host", server?.host ?? ""), ("port", server.map { String($0.port) } ?? ""),
+      ("security", (server?.security ?? .startTLS).rawValue), ("user", server?.user ?? ""),
+      ("from", known?.from.address ?? ""), ("from_name", known?.from.name ?? "Signalbox"),
+      ("trust", server?.trustPEM ?? ""),
+    ])
+  }
+
+  private static func show(
+    _ page: PageContext, _ known: MailSettings?, _ form: Form, _ errors: FieldErrors, _ test: Test? = nil
+  ) throws -> Response {
+    let texts = page.texts
+    return try page.page(
+      "settings/mail", .settings,
+      [
+        "form": form.value(["host", "port", "user", "from", "from_name", "trust"]), "errors": errors.value(fields),
+        "securities": .options(
+          SMTPServer.Security.allCases.map { ($0.rawValue, texts("settings.security.\($0.rawValue)")) },
+          selected: form["security"]),
+        "has_password": .bool(known?.server.password != nil), "can_test": .bool(known != nil),
+        "to": .string(
+          page.form.has("to") ? page.form["to"] : page.user.flatMap { MailAddress($0.name)?.address } ?? ""),
+        "test": test.map {
+          ["good": .bool($0.isGood), "text": .string($0.text), "answer": .string($0.answer)]
+        } ?? false,
+      ], status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func save(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    let (form, texts) = (page.form, page.texts)
+    var errors = FieldErrors()
+    if !SMTPServer.isHost(form["host"]) { errors.add("host", texts("settings.host_wrong")) }
+    let security = SMTPServer.Security(rawValue: form["security"]) ?? .startTLS
+    let port = form["port"].isEmpty ? security.port : Int(form["port"]) ?? 0
+    if !(1...65_535).contains(port) { errors.add("port", texts("settings.port_wrong")) }
+    let from = MailAddress(form["from"], name: form["from_name"])
+    if from == nil { errors.add("from", texts("settings.address_wrong")) }
+    let trust = form["trust"]
+    if !trust.isEmpty, trust.utf8.count > 100_000 || !trust.contains("-----BEGIN CERTIFICATE-----") {
+      errors.add("trust", texts("settings.trust_wrong"))
+    }
+    let user = form.filled("user")
+    let typed = form.raw("password")
+    // An empty field keeps what is there; without a user there is nothing to keep.
+    let password = user == nil ? nil : typed.isEmpty ? known?.server.password : typed
+    if user != nil, password == nil { errors.add("password", texts("settings.password_missing")) }
+    let server = SMTPServer(
+      host: form["host"], port: port, security: security, user: user, password: password,
+      trustPEM: trust.isEmpty ? nil : trust)
+    if server.isCareless { errors.add("security", texts("settings.careless")) }
+    guard errors.isEmpty, let from else { return try show(page, known, form, errors) }
+    let settings = MailSettings(server: server, from: from)
+    let (sealer, now) = (page.store.sealer, page.now)
+    let audit = page.audit(
+      "settings.mail", "settings mail",
+      [
+        "host": .string(server.host), "port": .number(port), "security": .string(security.rawValue),
+        "from": .string(from.address),
+      ])
+    try await page.store.write { database in
+      try MailSettings.save(settings, database, sealer: sealer, now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/settings/mail", flash: "settings_saved")
+  }
+
+  private static func test(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    var errors = FieldErrors()
+    if MailAddress(page.form["to"]) == nil { errors.add("to", page.texts("settings.address_wrong")) }
+    if known == nil { errors.add("host", page.texts("settings.host_wrong")) }
+    guard errors.isEmpty else { return try show(page, known, form(known), errors) }
+    let to = Receiver.Secrets(address: page.form["to"])
+    let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
+    let (audit, now) = (page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]), page.now)
+    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": to.address])
+    return try show(page, known, form(known), errors, Test(isGood: isGood, text: text, answer: answer))
+  }
+}

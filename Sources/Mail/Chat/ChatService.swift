@@ -1,0 +1,111 @@
+public import Foundation
+internal import OpenSSL
+
+/// Services that take messages by webhook, each with its own form, signature and answer. Raw values are stored.
+public enum ChatService: String, Sendable, Hashable, CaseIterable {
+  /// JSON of our own, signed.
+  case webhook
+  /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+  case slack
+  /// https://open.dingtalk.com/document/orgapp/custom-robot-access
+  case dingtalk
+  /// Feishu, and Lark outside China: https://open.feishu.cn/document/client-docs/bot-v3/add-custom-bot
+  case feishu
+  /// https://developer.work.weixin.qq.com/document/path/91770
+  case wecom
+
+  /// Whether a secret signs the requests, and if so, whether it must be there.
+  public var signs: Bool { self == .webhook || self == .dingtalk || self == .feishu }
+
+  /// What is posted.
+  ///
+  /// - Parameters:
+  ///   - secret: signs the request; nil or empty: not signed.
+  ///   - now: goes into the signature: DingTalk and Feishu refuse one that is an hour old.
+  public func request(_ message: ChatMessage, url: String, secret: String?, now: Date) -> WebRequest {
+    let secret = secret.flatMap { $0.isEmpty ? nil : $0 }
+    let seconds = Int(now.timeIntervalSince1970.rounded(.down))
+    switch self {
+    case .webhook: return Self.signed(message, url: url, secret: secret, seconds: seconds)
+    case .slack: return WebRequest(url: url, body: json(SlackBody(message)))
+    case .dingtalk:
+      var url = url
+      if let secret {
+        let milliseconds = Int((now.timeIntervalSince1970 * 1000).rounded(.down))
+        let sign = Data(HMAC.sha256(key: Data(secret.utf8), Data("\(milliseconds)\n\(secret)".utf8)))
+        url = WebAddress.adding(
+          [("timestamp", "\(milliseconds)"), ("sign", sign.base64EncodedString())], to: url)
+      }
+      return WebRequest(url: url, body: json(DingTalkBody(message)))
+    case .feishu:
+      var body = FeishuBody(message)
+      if let secret {
+        body.timestamp = "\(seconds)"
+        // Their signature has time and secret as its key, and nothing as its text.
+        body.sign = Data(HMAC.sha256(key: Data("\(seconds)\n\(secret)".utf8), Data())).base64EncodedString()
+      }
+      return WebRequest(url: url, body: json(body))
+    case .wecom: return WebRequest(url: url, body: json(WeComBody(message)))
+    }
+  }
+
+  /// `X-Signalbox-Signature: t=1763640000,v1=<hex>`: HMAC-SHA256 with the secret over `<t>.<body>`.
+  private static func signed(_ message: ChatMessage, url: String, secret: String?, seconds: Int) -> WebRequest {
+    var headers = [(name: "X-Signalbox-Delivery", value: message.identifier)]
+    if let secret {
+      let code = HMAC.sha256(key: Data(secret.utf8), Data("\(seconds).".utf8) + Data(message.json))
+      let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      headers.append((name: "X-Signalbox-Signature", value: "t=\(seconds),v1=\(digits)"))
+    }
+    return WebRequest(url: url, headers: headers, body: message.json)
+  }
+
+  private func json(_ body: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Texts and numbers alone: there is nothing in it that JSON lacks.
+    return (try? encoder.encode(body)).map(Array.init) ?? []
+  }
+
+  /// What the service said, as a person reads it.
+  ///
+  /// - Throws: `MailError` if it did not take the message: a status that is none of success, or a success with an error
+  ///   code in its body, as DingTalk, Feishu and WeCom send it.
+  public func read(_ answer: WebAnswer) throws(MailError) -> String {
+    switch answer.status {
+    case 200..<300: break
+    case 429, 500...: throw MailError(.busy, answer.words, retryAfter: answer.retryAfter)
+    case 401, 403: throw MailError(.authentication, answer.words)
+    default: throw MailError(.refused, answer.words)
+    }
+    switch self {
+    case .webhook, .slack: return answer.words
+    case .dingtalk, .wecom, .feishu:
+      guard let code = Self.code(answer.body) else { throw MailError(.refused, answer.words) }
+      guard code != 0 else { return answer.words }
+      throw MailError(Self.meaning(code), answer.words)
+    }
+  }
+
+  /// `errcode` of DingTalk and WeCom; `code` of Feishu, `StatusCode` of its older answers.
+  private static func code(_ body: [UInt8]) -> Int? {
+    struct Answer: Decodable {
+      var errcode: Int?
+      var code: Int?
+      var StatusCode: Int?
+    }
+    // A body that is no JSON is none of these services' answers.
+    let answer = try? JSONDecoder().decode(Answer.self, from: Data(body))
+    return answer?.errcode ?? answer?.code ?? answer?.StatusCode
+  }
+
+  private static func meaning(_ code: Int) -> MailError.Code {
+    switch code {
+    // Too often: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 9499, 11232.
+    case -1, 130_101, 660_026, 45_009, 9499, 11_232: .busy
+    // Signature or token: DingTalk 310000, 300001; WeCom 93000; Feishu 19021, 19001.
+    case 310_000, 300_001, 93_000, 19_021, 19_001: .authentication
+    default: .refused
+    }
+  }
+}

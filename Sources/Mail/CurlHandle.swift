@@ -1,0 +1,101 @@
+internal import CCurl
+
+/// One transfer of libcurl, from its options to its end. Blocks; used by one thread.
+final class CurlHandle {
+  private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+  let handle: UnsafeMutableRawPointer
+  private var lists: [UnsafeMutablePointer<curl_slist>] = []
+  /// https://curl.se/libcurl/c/CURLOPT_ERRORBUFFER.html: must live as long as the handle.
+  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  init(url: String, timeout: Int) throws(MailError) {
+    guard Self.isReady, let handle = curl_easy_init() else { throw MailError(.settings, "libcurl does not start") }
+    self.handle = handle
+    message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    // Signals belong to the process: https://curl.se/libcurl/c/threadsafe.html.
+    try set(CURLOPT_NOSIGNAL, 1)
+    try check(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message))
+    try check(ccurl_refuse_link_local(handle))
+    try set(CURLOPT_URL, url)
+    try set(CURLOPT_CONNECTTIMEOUT, min(timeout, 15))
+    try set(CURLOPT_TIMEOUT, timeout)
+    try set(CURLOPT_FOLLOWLOCATION, 0)
+    try set(CURLOPT_SSL_VERIFYPEER, 1)
+    try set(CURLOPT_SSL_VERIFYHOST, 2)
+    // TLS 1.2 or later.
+    try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+  }
+
+  deinit {
+    curl_easy_cleanup(handle)
+    for list in lists { curl_slist_free_all(list) }
+    message.deallocate()
+  }
+
+  func set(_ option: CURLoption, _ value: Int) throws(MailError) { try check(ccurl_set_long(handle, option, value)) }
+
+  /// libcurl copies the text.
+  func set(_ option: CURLoption, _ text: String) throws(MailError) {
+    guard !text.utf8.contains(0) else { throw MailError(.settings, "a value holds a zero byte") }
+    try check(ccurl_set_text(handle, option, text))
+  }
+
+  /// Texts one by one, as header lines.
+  func set(_ option: CURLoption, _ texts: [String]) throws(MailError) {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for text in texts {
+      guard let longer = curl_slist_append(list, text) else {
+        curl_slist_free_all(list)
+        throw MailError(.settings, "out of memory")
+      }
+      list = longer
+    }
+    guard let list else { return }
+    lists.append(list)
+    try check(ccurl_set_list(handle, option, list))
+  }
+
+  /// Roots to trust in place of the system's; nil: the system's.
+  func trust(_ pem: String?) throws(MailError) {
+    guard let pem, !pem.isEmpty else { return }
+    let bytes = Array(pem.utf8)
+    try check(ccurl_set_copy(handle, CURLOPT_CAINFO_BLOB, bytes, bytes.count))
+  }
+
+  /// Keeps proxies of the environment out of what stays on this machine.
+  func goDirectly(to host: String) throws(MailError) {
+    if Loopback.isLoopback(host) { try set(CURLOPT_NOPROXY, "*") }
+  }
+
+  /// Runs the transfer.
+  func perform() -> CURLcode { curl_easy_perform(handle) }
+
+  /// What libcurl says of a failure.
+  func words(_ code: CURLcode) -> String {
+    message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
+  }
+
+  func long(_ info: CURLINFO) -> Int {
+    var value = 0
+    return ccurl_get_long(handle, info, &value) == CURLE_OK ? value : 0
+  }
+
+  func check(_ code: CURLcode) throws(MailError) {
+    guard code == CURLE_OK else { throw MailError(.settings, String(cString: curl_easy_strerror(code))) }
+  }
+
+  /// What a failure on the way means; nil if it is none of the connection.
+  static func failure(_ code: CURLcode) -> MailError.Code? {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
+      CURLE_GOT_NOTHING:
+      .unreachable
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_USE_SSL_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+      .tls
+    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .settings
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,92 @@
+public import Foundation
+
+/// A mail as plain text and HTML, for one receiver.
+public struct MailMessage: Sendable, Hashable {
+  /// Whom it is from.
+  public var from: MailAddress
+  /// Whom it is to.
+  public var to: MailAddress
+  /// Any text; line ends in it become blanks.
+  public var subject: String
+  /// For programs without HTML, and for people who like it.
+  public var text: String
+  /// The same with tables and colours; nil: text alone.
+  public var html: String?
+  /// Left side of the `Message-ID`. The same one for each attempt: whoever gets two knows that they are one.
+  public var identifier: String
+  /// When it was made.
+  public var date: Date
+  /// Language tag of the texts.
+  public var language: String
+
+  /// Creates a mail.
+  public init(
+    from: MailAddress, to: MailAddress, subject: String, text: String, html: String?, identifier: String, date: Date,
+    language: String
+  ) {
+    self.from = from
+    self.to = to
+    self.subject = subject
+    self.text = text
+    self.html = html
+    self.identifier = identifier
+    self.date = date
+    self.language = language
+  }
+
+  /// As `<2f6c…@example.com>`, in the sender's domain.
+  public var messageID: String {
+    let domain = from.address.split(separator: "@").last ?? "localhost"
+    return "<\(Self.token(identifier))@\(domain)>"
+  }
+
+  /// The whole mail as it travels (RFC 5322, RFC 2046 section 5.1.4), every line ended with CRLF.
+  public var bytes: [UInt8] {
+    var mail = ""
+    mail += HeaderText(words: [Self.rfc5322(date)]).line("Date")
+    mail += from.field.line("From")
+    mail += to.field.line("To")
+    mail += HeaderText(words: [messageID]).line("Message-ID")
+    mail += HeaderText(text: subject).line("Subject")
+    mail += HeaderText(words: [Self.token(language)]).line("Content-Language")
+    // RFC 3834 section 5: no holiday notice answers this.
+    mail += "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"
+    guard let html else {
+      mail += Self.part(text, "text/plain")
+      return Array(mail.utf8)
+    }
+    // Quoted-printable never writes "=_", and base64 has neither: no line of a part can be the boundary.
+    let boundary = "=_\(Self.token(identifier))"
+    mail += "Content-Type: multipart/alternative;\r\n boundary=\"\(boundary)\"\r\n\r\n"
+    // The last one that a program understands is shown.
+    mail += "--\(boundary)\r\n\(Self.part(text, "text/plain"))\r\n"
+    mail += "--\(boundary)\r\n\(Self.part(html, "text/html"))\r\n"
+    mail += "--\(boundary)--\r\n"
+    return Array(mail.utf8)
+  }
+
+  private static func part(_ text: String, _ type: String) -> String {
+    let encoding = TransferEncoding.best(for: text)
+    return "Content-Type: \(type); charset=utf-8\r\nContent-Transfer-Encoding: \(encoding.rawValue)\r\n\r\n"
+      + encoding.encoded(text) + "\r\n"
+  }
+
+  /// Only what may stand in a message id and in a boundary, at most 60 characters of it.
+  private static func token(_ text: String) -> String {
+    let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(60)
+    return token.isEmpty ? "x" : String(token)
+  }
+
+  /// As `Fri, 20 Nov 2026 12:00:00 +0000` (RFC 5322 section 3.3).
+  static func rfc5322(_ date: Date) -> String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    let parts = calendar.dateComponents([.weekday, .year, .month, .day, .hour, .minute, .second], from: date)
+    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    func two(_ number: Int?) -> String { (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
+    let (day, month) = (days[((parts.weekday ?? 1) - 1) % 7], months[((parts.month ?? 1) - 1) % 12])
+    return "\(day), \(two(parts.day)) \(month) \(parts.year ?? 0) "
+      + "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second)) +0000"
+  }
+}

@@ -1,0 +1,72 @@
+internal import Foundation
+public import Mustache
+internal import Push
+
+/// The texts of mails in every language that `Templates/mail/locales` holds.
+public struct MailTexts: Sendable {
+  /// One language.
+  public struct Language: Sendable {
+    /// Language tag.
+    public let code: String
+    /// What templates name `t`.
+    public let value: Value
+    private let flat: [String: String]
+
+    init(code: String, table: JSONValue) {
+      self.code = code
+      var flat: [String: String] = [:]
+      value = Self.flatten(table, "", &flat)
+      self.flat = flat
+    }
+
+    private static func flatten(_ json: JSONValue, _ path: String, _ flat: inout [String: String]) -> Value {
+      if let text = json.string {
+        flat[path] = text
+        return .string(text)
+      }
+      var members: [String: Value] = [:]
+      for (key, member) in json.object ?? [:] {
+        members[key] = flatten(member, path.isEmpty ? key : "\(path).\(key)", &flat)
+      }
+      return .object(members)
+    }
+
+    /// Every key.
+    public var keys: Set<String> { Set(flat.keys) }
+
+    /// A text with `{name}` filled in. A key that is not there shows as itself.
+    public func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
+      Problem("", code: key, flat[key] ?? key, arguments).text
+    }
+
+    /// The text for a number: `<key>.one` or `<key>.other`, with `{count}` filled in.
+    func callAsFunction(_ key: String, count: Int, _ arguments: [String: String] = [:]) -> String {
+      self("\(key).\(count == 1 ? "one" : "other")", arguments.merging(["count": "\(count)"]) { $1 })
+    }
+
+    /// What is known under a key.
+    func known(_ key: String) -> String? { flat[key] }
+  }
+
+  /// Every language by its tag.
+  public let languages: [String: Language]
+
+  /// Reads the tables.
+  ///
+  /// - Throws: `Problem` for a file that is no JSON; what Foundation throws for one that cannot be read.
+  public init(folder: String) throws {
+    var languages: [String: Language] = [:]
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".json") {
+      let code = String(file.dropLast(5))
+      let table = try JSONValue(parsing: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(file)")))
+      languages[code] = Language(code: code, table: table)
+    }
+    guard languages["en"] != nil else { throw CocoaError(.fileNoSuchFile) }
+    self.languages = languages
+  }
+
+  /// A language, English for one that is not there.
+  public subscript(code: String) -> Language {
+    languages[code] ?? languages["en"] ?? Language(code: "en", table: [:])
+  }
+}

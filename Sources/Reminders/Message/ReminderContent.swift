@@ -1,0 +1,162 @@
+public import Certificates
+public import Foundation
+internal import Mail
+internal import Mustache
+internal import Push
+public import Store
+
+/// What a reminder says, in one language, before it becomes a mail or a message of a chat.
+public struct ReminderContent: Sendable {
+  /// A thing that ends, and what hangs on it.
+  public struct Entry: Sendable {
+    /// The thing.
+    public let item: TrackedExpiry
+    /// What depends on it: app, environment, devices.
+    public let uses: [TrackedCertificate.Use]
+
+    /// Creates an entry.
+    public init(item: TrackedExpiry, uses: [TrackedCertificate.Use]) {
+      self.item = item
+      self.uses = uses
+    }
+  }
+
+  let entries: [Entry]
+  let texts: MailTexts.Language
+  let zone: TimeZone
+  let address: String?
+  let identifier: String
+  let now: Date
+  let isTest: Bool
+
+  /// - Parameters:
+  ///   - entries: the worst first; empty makes a test message.
+  ///   - address: what links begin with; nil: there are no links.
+  public init(
+    _ entries: [Entry], texts: MailTexts.Language, zone: TimeZone, address: String?, identifier: String, now: Date
+  ) {
+    self.entries = entries
+    self.texts = texts
+    self.zone = zone
+    self.address = address.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    self.identifier = identifier
+    self.now = now
+    isTest = entries.isEmpty
+  }
+
+  var subject: String {
+    guard let first = entries.first else { return texts("test.subject") }
+    let arguments = ["name": first.item.name, "left": left(first.item)]
+    return entries.count == 1
+      ? texts("subject.one", arguments)
+      : texts("subject.other", arguments.merging(["count": "\(entries.count)"]) { $1 })
+  }
+
+  var lead: String { isTest ? texts("test.lead") : texts("lead", count: entries.count) }
+
+  /// As “12 days left”.
+  func left(_ item: TrackedExpiry) -> String {
+    guard let days = item.daysLeft(now: now) else { return "" }
+    switch days {
+    case ..<0: return texts("left.expired")
+    case 0: return texts("left.today")
+    default: return texts("left.days", count: days)
+    }
+  }
+
+  /// As `2026-12-20 23:59 (Asia/Shanghai)`.
+  func day(_ date: Date) -> String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = zone
+    let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
+    func two(_ number: Int?) -> String { (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
+    let zone = zone.identifier == "GMT" ? "UTC" : zone.identifier
+    return "\(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute)) (\(zone))"
+  }
+
+  func link(_ item: TrackedExpiry) -> String? {
+    guard let address, let key = item.key else { return nil }
+    return "\(address)/\(key)"
+  }
+
+  /// Label and value of what is known.
+  func facts(_ entry: Entry) -> [(label: String, value: String)] {
+    let item = entry.item
+    var facts: [(String, String?)] = [
+      ("kind", texts.known("kinds.\(item.kind.rawValue)") ?? item.kind.rawValue), ("app", item.app),
+      ("topics", item.topics.isEmpty ? nil : item.topics.joined(separator: ", ")),
+      (
+        "environments",
+        item.environments.isEmpty
+          ? nil : item.environments.map { texts("environments.\($0.rawValue)") }.joined(separator: ", ")
+      ), ("serial", item.serial), ("until", item.notAfter.map(day)),
+    ]
+    if !entry.uses.isEmpty {
+      let uses = entry.uses.map { use in
+        texts(
+          "use", count: use.activeDevices,
+          ["app": use.bundleID, "environment": texts("environments.\(use.environment.rawValue)")])
+      }
+      facts.append(("depends", uses.joined(separator: "; ")))
+    }
+    return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
+  }
+
+  /// How it is renewed, in a sentence or two.
+  func renewal(_ item: TrackedExpiry) -> String {
+    texts.known("renew.\(item.kind.rawValue)") ?? texts("renew.other")
+  }
+
+  private func tone(_ item: TrackedExpiry) -> String {
+    switch item.band(now: now) {
+    case .expired, .urgent: "bad"
+    case .soon, .notYetValid: "soon"
+    case .fine, .neverExpires: "calm"
+    }
+  }
+
+  /// What the templates of mails are filled with.
+  var value: Value {
+    [
+      "t": texts.value, "lang": .string(texts.code), "subject": .string(subject), "lead": .string(lead),
+      "footer": .string(texts("footer")), "home": .string(address.map { $0 + "/certificates" } ?? ""),
+      "test": .bool(isTest), "test_text": .string(isTest ? texts("test.text") : ""),
+      "items": .list(
+        entries.map { entry in
+          let tone = tone(entry.item)
+          return [
+            "name": .string(entry.item.name), "left": .string(left(entry.item)), "bad": .bool(tone == "bad"),
+            "soon": .bool(tone == "soon"), "calm": .bool(tone == "calm"), "link": .string(link(entry.item) ?? ""),
+            "renewal": .string(renewal(entry.item)),
+            "facts": .list(
+              facts(entry).map { ["label": .string($0.label), "value": .string($0.value)] }),
+          ]
+        }),
+    ]
+  }
+
+  var chat: ChatMessage {
+    ChatMessage(
+      title: subject, lead: isTest ? texts("test.text") : lead,
+      items: entries.map { entry in
+        ChatMessage.Item(
+          heading: "\(entry.item.name): \(left(entry.item))",
+          lines: facts(entry).map { texts("fact", ["label": $0.label, "value": $0.value]) } + [renewal(entry.item)],
+          link: link(entry.item), linkText: texts("open"))
+      }, more: texts("more"), json: json.bytes, identifier: identifier)
+  }
+
+  /// What the generic webhook gets.
+  var json: JSONValue {
+    [
+      "type": .string(isTest ? "test" : "reminder"), "id": .string(identifier), "at": .time(now),
+      "subject": .string(subject), "language": .string(texts.code),
+      "items": .array(
+        ExpiryReport(entries.map(\.item), now: now).findings.map { finding in
+          guard case .object(var members) = finding.json else { return finding.json }
+          members["url"] = .optional(link(finding.item))
+          return .object(members)
+        }),
+    ]
+  }
+}

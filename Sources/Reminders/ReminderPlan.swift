@@ -1,0 +1,83 @@
+public import Certificates
+public import Foundation
+public import SQLite
+public import Store
+
+/// Decides who is reminded of what now, and puts it into the queue.
+public struct ReminderPlan: Sendable {
+  /// A step that is due, and who hears of it.
+  struct Due: Sendable {
+    let item: TrackedExpiry
+    let subject: Acknowledgement.Subject
+    let step: ReminderLadder.Step
+    let receivers: [Receiver]
+  }
+
+  /// How everything stands.
+  public let report: ExpiryReport
+  let due: [Due]
+
+  /// Looks at everything; changes nothing.
+  ///
+  /// - Parameter ignoringHour: cron runs when it runs: what is due goes out at once.
+  public init(_ database: Database, now: Date, ignoringHour: Bool, within days: Int = Expiry.warningDays) throws {
+    report = try CertificateTracker.report(database, now: now, within: days)
+    let receivers = try Receiver.all(database).filter(\.details.isActive)
+    // Nobody would hear of it: the step stays open until somebody does.
+    guard !receivers.isEmpty else {
+      due = []
+      return
+    }
+    let settings = try ReminderSettings.load(database)
+    let sent = try Reminder.steps(database)
+    let taken = try Acknowledgement.all(database, now: now)
+    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    due = report.findings.compactMap { finding in
+      let item = finding.item
+      guard let subject = item.subject, let notAfter = item.notAfter, taken[subject] == nil else { return nil }
+      let steps = (sent[subject] ?? []).map(ReminderLadder.Step.init)
+      let step = settings.ladder.step(notAfter: notAfter, now: now, sent: steps) { step in
+        ignoringHour
+          || ReminderLadder.isTime(step, notAfter: notAfter, now: now, hour: settings.hour, zone: settings.zone)
+      }
+      guard let step else { return nil }
+      let wanted = receivers.filter { receiver in
+        receiver.details.appID.map { apps[$0] == item.app } ?? true
+      }
+      return wanted.isEmpty ? nil : Due(item: item, subject: subject, step: step, receivers: wanted)
+    }
+  }
+
+  /// Whether there is anything to claim.
+  public var isEmpty: Bool { due.isEmpty }
+
+  /// Takes the steps that nobody has taken, and queues one message for each receiver with all of them.
+  ///
+  /// - Returns: how many messages were queued.
+  @discardableResult
+  public func claim(_ database: Database, now: Date) throws -> Int {
+    var claimed: [Int64: [Int64]] = [:]
+    var receivers: [Receiver] = []
+    for due in due {
+      let id = try Reminder.claim(
+        database, due.subject, step: due.step.rawValue, name: due.item.name, now: now)
+      guard let id else { continue }
+      for receiver in due.receivers {
+        if claimed[receiver.id] == nil { receivers.append(receiver) }
+        claimed[receiver.id, default: []].append(id)
+      }
+    }
+    for receiver in receivers {
+      try ReminderMessage.add(
+        database, uid: UUID().uuidString.lowercased(), to: receiver, reminders: claimed[receiver.id] ?? [], now: now)
+    }
+    return receivers.count
+  }
+}
+
+extension TrackedExpiry {
+  /// Under which its reminders stand; nil if it is not kept.
+  public var subject: Acknowledgement.Subject? {
+    key.map { Acknowledgement.Subject(key: $0, fingerprint: sha256) }
+  }
+}

@@ -1,0 +1,160 @@
+public import Certificates
+public import Foundation
+public import Logging
+internal import Mail
+internal import SQLite
+public import Store
+
+/// Looks what is due, and sends it: every minute in the server, once in `check-certificates --notify`.
+///
+/// Any number may work on one database at a time: a step is claimed by one, a message is leased by one.
+public struct ReminderWorker: Sendable {
+  /// What one look came to.
+  public struct Look: Sendable {
+    /// How everything stands.
+    public let report: ExpiryReport
+    /// Messages that were taken over.
+    public var sent = 0
+    /// To whom and why it failed, one line each.
+    public var failures: [String] = []
+  }
+
+  private let store: Store
+  private let courier: Courier
+  private let source: CheckRun.Source
+  private let log: Logger
+
+  /// A check of the server is written down only so often, in seconds.
+  private static let checkInterval: TimeInterval = 600
+
+  /// Creates a worker.
+  public init(store: Store, courier: Courier, source: CheckRun.Source, log: Logger) {
+    self.store = store
+    self.courier = courier
+    self.source = source
+    self.log = log.labelled("Reminders")
+  }
+
+  /// Looks every minute, until the task is cancelled. Whatever goes wrong, it goes on.
+  public func run(clock: @Sendable () -> Date) async {
+    while !Task.isCancelled {
+      do {
+        _ = try await look(now: clock())
+      } catch {
+        log.error("certificates could not be checked", ["error": "\(error)"])
+      }
+      // Cancelled: the loop ends.
+      try? await Task.sleep(for: .seconds(60))
+    }
+  }
+
+  /// Looks once: claims what is due, then sends everything whose time has come.
+  ///
+  /// - Parameter days: from how many days before its end on something is reported; nothing for reminders.
+  public func look(now: Date, within days: Int = Expiry.warningDays) async throws -> Look {
+    let (source, ignoresHour) = (source, source == .cron)
+    let (plan, runs) = try await store.read { database in
+      (try ReminderPlan(database, now: now, ignoringHour: ignoresHour, within: days), try CheckRun.all(database))
+    }
+    let check = CheckRun(source: source, at: now, exitCode: Int(plan.report.exitCode))
+    let isFresh = runs.contains { run in
+      run.source == source && run.exitCode == check.exitCode
+        && abs(now.timeIntervalSince(run.at)) < Self.checkInterval
+    }
+    if !isFresh || source == .cron || !plan.isEmpty {
+      let count = try await store.write { database in
+        try check.keep(database)
+        // Once more, under the lock: another process may have been quicker.
+        return plan.isEmpty
+          ? 0 : try ReminderPlan(database, now: now, ignoringHour: ignoresHour, within: days).claim(database, now: now)
+      }
+      if count > 0 { log.notice("reminders are due", ["messages": count]) }
+    }
+    var look = Look(report: plan.report)
+    for message in try await store.read({ try ReminderMessage.pending($0) }) {
+      try await send(message.id, now: now, &look)
+    }
+    return look
+  }
+
+  /// What is needed to send one message.
+  private struct Parcel: Sendable {
+    let message: ReminderMessage
+    let receiver: Receiver
+    let secrets: Receiver.Secrets
+    let entries: [ReminderContent.Entry]
+    let zone: TimeZone
+    let mail: MailSettings?
+  }
+
+  private func send(_ id: Int64, now: Date, _ look: inout Look) async throws {
+    guard let message = try await store.write({ try ReminderMessage.lease($0, id: id, now: now) }) else { return }
+    var answer: String
+    do {
+      guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty else {
+        try await store.write {
+          try ReminderMessage.settle($0, id: id, .dropped, answer: "nothing in it is current any more", now: now)
+        }
+        return
+      }
+      let content = ReminderContent(
+        parcel.entries, texts: courier.texts[parcel.receiver.details.language], zone: parcel.zone,
+        address: courier.address, identifier: message.uid, now: now)
+      answer = try await courier.send(
+        content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
+    } catch {
+      try await fail(message, error, now: now, &look)
+      return
+    }
+    let taken = answer
+    try await store.write { try ReminderMessage.settle($0, id: id, .sent, answer: taken, now: now) }
+    look.sent += 1
+    log.notice("a reminder was sent", ["channel": message.channel.rawValue, "message": message.uid])
+  }
+
+  private func fail(_ message: ReminderMessage, _ error: any Error, now: Date, _ look: inout Look) async throws {
+    let pause = RetryPause.seconds(afterAttempt: message.attempts, asked: (error as? MailError)?.retryAfter)
+    let isOver = now.timeIntervalSince(message.createdAt) > RetryPause.patience
+    let words = "\(error)"
+    try await store.write { database in
+      try ReminderMessage.settle(
+        database, id: message.id, isOver ? .dropped : .pending, answer: words, nextTry: now.addingTimeInterval(pause),
+        now: now)
+    }
+    look.failures.append("\(message.channel.rawValue) to \(message.target): \(words)")
+    log.warning(
+      "a reminder was not taken",
+      ["channel": message.channel.rawValue, "attempts": message.attempts, "error": words])
+  }
+
+  /// What the message tells of, as it is now: what was renewed or removed meanwhile is left out.
+  private func parcel(_ message: ReminderMessage, now: Date) async throws -> Parcel? {
+    let sealer = store.sealer
+    return try await store.read { database in
+      guard let receiver = try message.receiverID.flatMap({ try Receiver.find(database, id: $0) }),
+        receiver.details.isActive
+      else { return nil }
+      let wanted = Set(
+        try Reminder.of(database, message: message.id).map {
+          Acknowledgement.Subject(key: $0.itemKey, fingerprint: $0.fingerprint)
+        })
+      let uses = try TrackedCertificate.uses(database)
+      let entries = try CertificateTracker.report(database, now: now).findings.map(\.item)
+        .filter { item in item.subject.map(wanted.contains) ?? false }
+        .map { item in ReminderContent.Entry(item: item, uses: Self.uses(item, uses)) }
+      return Parcel(
+        message: message, receiver: receiver,
+        secrets: try Receiver.secrets(database, id: receiver.id, sealer: sealer), entries: entries,
+        zone: try ReminderSettings.load(database).zone,
+        mail: message.channel == .email ? try MailSettings.load(database, sealer: sealer) : nil)
+    }
+  }
+
+  private static func uses(
+    _ item: TrackedExpiry, _ uses: [Int64: [TrackedCertificate.Use]]
+  ) -> [TrackedCertificate.Use] {
+    let parts = (item.key ?? "").split(separator: "/")
+    guard parts.count == 2, parts[0] == "certificates", let id = Int64(parts[1]) else { return [] }
+    return uses[id] ?? []
+  }
+}

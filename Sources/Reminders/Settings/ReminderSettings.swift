@@ -1,0 +1,45 @@
+public import Certificates
+public import Foundation
+internal import Push
+public import SQLite
+internal import Store
+
+/// When people are reminded.
+public struct ReminderSettings: Sendable, Hashable {
+  /// On which days before the end.
+  public var ladder: ReminderLadder
+  /// At which hour of the day, 0 to 23, in ``zone``.
+  public var hour: Int
+  /// Where that hour is told, and in which days are written.
+  public var zone: TimeZone
+
+  /// At eight in the morning, UTC.
+  public static let usual = ReminderSettings(ladder: .usual, hour: 8, zone: .gmt)
+
+  /// Creates settings.
+  public init(ladder: ReminderLadder, hour: Int, zone: TimeZone) {
+    self.ladder = ladder
+    self.hour = min(max(hour, 0), 23)
+    self.zone = zone
+  }
+
+  private static let key = "reminders"
+
+  /// What was set, or the usual.
+  public static func load(_ database: Database) throws -> ReminderSettings {
+    guard let text = try Setting.find(database, key) else { return usual }
+    let json = try JSONValue(parsing: Data(text.utf8))
+    let days = json["days"]?.array?.compactMap { $0.integer.map(Int.init) }
+    return ReminderSettings(
+      ladder: days.map(ReminderLadder.init) ?? .usual, hour: json["hour"]?.integer.map(Int.init) ?? usual.hour,
+      zone: json["zone"]?.string.flatMap { TimeZone(identifier: $0) } ?? usual.zone)
+  }
+
+  /// Keeps them.
+  public func save(_ database: Database) throws {
+    let json: JSONValue = [
+      "days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zone.identifier),
+    ]
+    try Setting.set(database, Self.key, json.text())
+  }
+}

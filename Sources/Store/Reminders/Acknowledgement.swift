@@ -1,0 +1,63 @@
+public import Foundation
+public import SQLite
+
+/// "I am on it until …": somebody has taken a renewal on, and nobody is reminded of it until then.
+public struct Acknowledgement: Sendable, Hashable {
+  /// One thing, as it is now: its successor is another one.
+  public struct Subject: Sendable, Hashable {
+    /// As `certificates/12`.
+    public let key: String
+    /// SHA-256; empty if it has none.
+    public let fingerprint: String
+
+    /// Names a thing.
+    public init(key: String, fingerprint: String?) {
+      self.key = key
+      self.fingerprint = fingerprint ?? ""
+    }
+  }
+
+  /// Of what.
+  public let subject: Subject
+  /// Who has taken it on.
+  public let by: String
+  /// Until when nobody is reminded.
+  public let until: Date
+  /// Since when.
+  public let createdAt: Date
+
+  /// All that hold, by what they are of.
+  public static func all(_ database: Database, now: Date) throws -> [Subject: Acknowledgement] {
+    let rows = try database.fetchAll(
+      "SELECT item_key, fingerprint, by, until, created_at FROM acknowledgements WHERE until > ?", now
+    ) { row in
+      Acknowledgement(
+        subject: Subject(key: row.text(0), fingerprint: row.text(1)), by: row.text(2), until: row.date(3),
+        createdAt: row.date(4))
+    }
+    return Dictionary(uniqueKeysWithValues: rows.map { ($0.subject, $0) })
+  }
+
+  /// The one that holds for a thing, nil if there is none.
+  public static func find(_ database: Database, _ subject: Subject, now: Date) throws -> Acknowledgement? {
+    try all(database, now: now)[subject]
+  }
+
+  /// Takes a thing on, in place of whoever had.
+  public static func set(_ database: Database, _ subject: Subject, by: String, until: Date, now: Date) throws {
+    try database.run(
+      """
+      INSERT INTO acknowledgements(item_key, fingerprint, by, until, created_at) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET by = excluded.by, until = excluded.until, created_at = excluded.created_at
+      """, subject.key, subject.fingerprint, by, until, now)
+  }
+
+  /// Gives it back.
+  ///
+  /// - Returns: whether anybody had it.
+  @discardableResult
+  public static func remove(_ database: Database, _ subject: Subject) throws -> Bool {
+    try database.run(
+      "DELETE FROM acknowledgements WHERE item_key = ? AND fingerprint = ?", subject.key, subject.fingerprint) > 0
+  }
+}

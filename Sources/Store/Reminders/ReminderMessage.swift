@@ -1,0 +1,134 @@
+public import Foundation
+public import SQLite
+
+/// One message to one receiver: waiting, sent, or dropped. The log of what was sent, and the queue of what will be.
+public struct ReminderMessage: Sendable, Hashable, Identifiable {
+  /// How far it is.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// Not sent yet; it is tried again and again.
+    case pending
+    /// A server has taken it over.
+    case sent
+    /// Not needed any more, or too old.
+    case dropped
+  }
+
+  /// Row id.
+  public let id: Int64
+  /// The same for each attempt.
+  public let uid: String
+  /// To whom; nil: the receiver was removed.
+  public let receiverID: Int64?
+  /// How.
+  public let channel: Receiver.Channel
+  /// To whom, as it was shown then.
+  public let target: String
+  /// How far it is.
+  public let state: State
+  /// When it was decided.
+  public let createdAt: Date
+  /// How often it was tried.
+  public let attempts: Int
+  /// When it is tried again, if it is waiting.
+  public let nextTryAt: Date
+  /// When a server took it over.
+  public let sentAt: Date?
+  /// The other side's words, or why it failed.
+  public let answer: String?
+
+  private static let columns = """
+    m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
+    m.answer
+    """
+
+  private init(_ row: borrowing Row) throws {
+    id = row.int64(0)
+    uid = row.text(1)
+    receiverID = row.optionalInt64(2)
+    channel = try row.value(3, as: Receiver.Channel.self)
+    target = row.text(4)
+    state = try row.value(5, as: State.self)
+    createdAt = row.date(6)
+    attempts = row.int(7)
+    nextTryAt = row.date(8)
+    sentAt = row.optionalDate(9)
+    answer = row.optionalText(10)
+  }
+
+  /// No lease and no wait is longer: what stands further in the future was written by a clock that went wrong.
+  public static let longestLease: TimeInterval = 300
+  /// See ``longestLease``.
+  public static let longestWait: TimeInterval = 86_400
+
+  /// Puts a message into the queue, in the transaction that claims what it tells of.
+  public static func add(
+    _ database: Database, uid: String, to receiver: Receiver, reminders: [Int64], now: Date
+  ) throws {
+    try database.run(
+      """
+      INSERT INTO reminder_messages(uid, receiver_id, channel, target, state, created_at, next_try_at)
+      VALUES (?, ?, ?, ?, 'pending', ?, ?)
+      """, uid, receiver.id, receiver.details.channel.rawValue, receiver.details.target, now, now)
+    let id = database.lastInsertedID
+    for reminder in reminders {
+      try database.run("INSERT INTO reminder_message_items(message_id, reminder_id) VALUES (?, ?)", id, reminder)
+    }
+  }
+
+  /// What waits, oldest first.
+  public static func pending(_ database: Database) throws -> [ReminderMessage] {
+    try database.fetchAll("SELECT \(columns) FROM reminder_messages m WHERE m.state = 'pending' ORDER BY m.id") {
+      try ReminderMessage($0)
+    }
+  }
+
+  /// Takes a message whose time has come, so that no other process sends it meanwhile.
+  ///
+  /// - Returns: the message with its attempt counted; nil if it is not due, or somebody else has it.
+  public static func lease(_ database: Database, id: Int64, now: Date) throws -> ReminderMessage? {
+    let count = try database.run(
+      """
+      UPDATE reminder_messages SET leased_until = ?2, attempts = attempts + 1
+      WHERE id = ?1 AND state = 'pending' AND (next_try_at <= ?3 OR next_try_at > ?4)
+        AND (leased_until <= ?3 OR leased_until > ?2)
+      """, id, now.addingTimeInterval(longestLease), now, now.addingTimeInterval(longestWait))
+    return count == 1 ? try find(database, id: id) : nil
+  }
+
+  /// One of them, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> ReminderMessage? {
+    try database.fetchOne("SELECT \(columns) FROM reminder_messages m WHERE m.id = ?", id) { try ReminderMessage($0) }
+  }
+
+  /// Ends an attempt.
+  ///
+  /// - Parameter nextTry: when a message that still waits is tried again.
+  public static func settle(
+    _ database: Database, id: Int64, _ state: State, answer: String, nextTry: Date? = nil, now: Date
+  ) throws {
+    try database.run(
+      """
+      UPDATE reminder_messages SET state = ?2, answer = ?3, next_try_at = coalesce(?4, next_try_at), leased_until = 0,
+        sent_at = iif(?2 = 'sent', ?5, NULL) WHERE id = ?1
+      """, id, state.rawValue, answer, nextTry, now)
+  }
+
+  /// The log, newest first; of one thing, if it is named.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  public static func list(
+    _ database: Database, itemKey: String? = nil, cursor: String? = nil, limit: Int
+  ) throws -> Page<ReminderMessage> {
+    let narrowed = """
+      AND m.id IN (SELECT i.message_id FROM reminders r JOIN reminder_message_items i ON i.reminder_id = r.id
+        WHERE r.item_key = ?3)
+      """
+    let found = try database.fetchAll(
+      """
+      SELECT \(columns) FROM reminder_messages m WHERE m.id < ?1 \(itemKey == nil ? "" : narrowed)
+      ORDER BY m.id DESC LIMIT ?2
+      """, arguments: [try position(cursor) ?? .max, limit + 1] + (itemKey.map { [$0] } ?? [])
+    ) { try ReminderMessage($0) }
+    return Page(found, limit: limit, key: \.id)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Mail
+
+@Suite("Webhooks: form, signature, answer")
+struct ChatServiceTests {
+  private static let noon = Date(timeIntervalSince1970: 1_795_176_000.5)
+
+  private static func message(_ count: Int = 1, name: String = "Shop <!channel> [x](http://evil) & *") -> ChatMessage {
+    ChatMessage(
+      title: "Shop: 30 days", lead: "证书快过期了",
+      items: (0..<count).map { number in
+        ChatMessage.Item(
+          heading: "\(name) \(number)", lines: ["until 2026-12-20", "serial 0A"],
+          link: "https://box.example/certificates/\(number)", linkText: "Open")
+      }, more: "and {count} more", json: Array(#"{"kind":"reminder"}"#.utf8), identifier: "m-1")
+  }
+
+  private static func object(_ request: WebRequest) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+  }
+
+  /// HMAC-SHA256 as the openssl command computes it.
+  private static func openssl(_ key: String, _ text: [UInt8]) throws -> [UInt8] {
+    let command = try OpenSSLCommand()
+    try command.write(Data(text), to: "in")
+    let digits = Array(key.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return Array(try command("dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:\(digits)", "-binary", "in"))
+  }
+
+  @Test("the generic webhook is signed over time and body")
+  func generic() throws {
+    let request = ChatService.webhook.request(
+      Self.message(), url: "https://x.example/h", secret: "s3cret", now: Self.noon)
+    #expect(request.url == "https://x.example/h")
+    #expect(request.headers.first?.value == "m-1")
+    let code = try Self.openssl("s3cret", Array(#"1795176000.{"kind":"reminder"}"#.utf8))
+    let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    #expect(request.headers.last?.value == "t=1795176000,v1=\(digits)")
+    let bare = ChatService.webhook.request(Self.message(), url: "https://x.example/h", secret: "", now: Self.noon)
+    #expect(bare.headers.count == 1)
+  }
+
+  @Test("DingTalk: time in milliseconds and signature stand in the address")
+  func dingtalk() throws {
+    let url = "https://oapi.dingtalk.com/robot/send?access_token=abc"
+    let request = ChatService.dingtalk.request(Self.message(), url: url, secret: "SECx", now: Self.noon)
+    let sign = Data(try Self.openssl("SECx", Array("1795176000500\nSECx".utf8))).base64EncodedString()
+    let items = URLComponents(string: request.url)?.queryItems ?? []
+    #expect(items.map(\.name) == ["access_token", "timestamp", "sign"])
+    #expect(items.map { $0.value ?? "" } == ["abc", "1795176000500", sign])
+    #expect(!request.url.hasSuffix("="), "what base64 ends with is escaped")
+    let body = try Self.object(request)
+    #expect(body["msgtype"] as? String == "markdown")
+    let text = (body["markdown"] as? [String: String])?["text"] ?? ""
+    #expect(text.contains("证书快过期了") && text.contains("(https://box.example/certificates/0)"))
+    #expect(!text.contains("[x](http"), "a stranger's name makes no link")
+  }
+
+  @Test("Feishu: the signature stands in the body, and its key is time and secret")
+  func feishu() throws {
+    let request = ChatService.feishu.request(
+      Self.message(), url: "https://open.feishu.cn/h", secret: "s", now: Self.noon)
+    let body = try Self.object(request)
+    #expect(body["timestamp"] as? String == "1795176000")
+    let sign = Data(try Self.openssl("1795176000\ns", [])).base64EncodedString()
+    #expect(body["sign"] as? String == sign)
+    #expect(body["msg_type"] as? String == "post")
+    let bare = try Self.object(
+      ChatService.feishu.request(Self.message(), url: "https://x", secret: nil, now: Self.noon))
+    #expect(bare["sign"] == nil && bare["timestamp"] == nil)
+  }
+
+  @Test("Slack: nobody is called by a stranger's name")
+  func slack() throws {
+    let body = try Self.object(
+      ChatService.slack.request(Self.message(60), url: "https://x", secret: nil, now: Self.noon))
+    let blocks = try #require(body["blocks"] as? [[String: Any]])
+    #expect(blocks.count == 50)
+    let texts = blocks.compactMap { ($0["text"] as? [String: String])?["text"] }
+    #expect(texts[1].contains("&lt;!channel&gt;") && !texts[1].contains("<!channel>"))
+    #expect(texts[49] == "and 12 more")
+    #expect(texts.allSatisfy { $0.count <= 3000 })
+  }
+
+  @Test("what is too long says how much is missing", arguments: [ChatService.dingtalk, .wecom, .feishu])
+  func long(service: ChatService) throws {
+    let request = service.request(Self.message(400), url: "https://x", secret: nil, now: Self.noon)
+    #expect(request.body.count < 20_000)
+    let text = String(decoding: request.body, as: UTF8.self)
+    #expect(text.contains(" more"))
+    if service == .wecom {
+      let content = (try Self.object(request)["markdown"] as? [String: String])?["content"] ?? ""
+      #expect(content.utf8.count <= 4096 && content.utf8.count > 3500)
+    }
+  }
+
+  @Test(
+    "an answer is a success only if the service says so",
+    arguments: [
+      (ChatService.slack, 200, "ok", nil), (.slack, 404, "no_service", .refused), (.slack, 429, "", .busy),
+      (.webhook, 204, "", nil), (.webhook, 302, "", .refused), (.webhook, 503, "", .busy),
+      (.webhook, 401, "", .authentication),
+      (.dingtalk, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"sign not match"}"#, .authentication),
+      (.dingtalk, 200, #"{"errcode":130101,"errmsg":"send too fast"}"#, .busy), (.dingtalk, 200, "<html>", .refused),
+      (.feishu, 200, #"{"StatusCode":0,"StatusMessage":"success"}"#, nil),
+      (.feishu, 200, #"{"code":0,"data":{},"msg":"success"}"#, nil),
+      (.feishu, 200, #"{"code":19021,"msg":"sign match fail"}"#, .authentication),
+      (.wecom, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
+      (.wecom, 200, #"{"errcode":93000,"errmsg":"invalid webhook url"}"#, .authentication),
+      (.wecom, 200, #"{"errcode":45009,"errmsg":"too often"}"#, .busy), (.wecom, 200, "{}", .refused),
+    ] as [(ChatService, Int, String, MailError.Code?)])
+  func answers(service: ChatService, status: Int, body: String, code: MailError.Code?) {
+    let answer = WebAnswer(status: status, body: Array(body.utf8), retryAfter: 7)
+    do throws(MailError) {
+      _ = try service.read(answer)
+      #expect(code == nil)
+    } catch {
+      #expect(error.code == code)
+      if code == .busy, status != 200 { #expect(error.retryAfter == 7) }
+    }
+  }
+
+  @Test(
+    "where a webhook may go",
+    arguments: [
+      ("https://hooks.slack.com/services/T/B/x", true), ("http://127.0.0.1:8080/x", true), ("http://localhost/x", true),
+      ("http://intranet/x", false), ("ftp://x", false), ("https://", false), ("https://a b", false),
+      ("https://user:pw@x.example/", false), ("https://x.example/\r\nHost: y", false), ("file:///etc/passwd", false),
+      ("http://127.0.0.1.evil.example/", false),
+    ])
+  func places(url: String, isGood: Bool) { #expect(WebAddress.isUsable(url) == isGood) }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import HTTPServer
+import Mail
+import OpenSSL
+import Reactor
+import TestSupport
+import Testing
+
+@Suite("Webhooks: against our own server")
+struct WebTransportTests {
+  /// A server that answers as the last part of the path says.
+  private static func with(_ tls: TLSContext? = nil, _ body: (SocketAddress) async throws -> Void) async throws {
+    var router = Router()
+    router.on(.post, "/echo") { request in
+      let bytes = try await request.body.collect(upTo: 1 << 20)
+      return Response(.ok, headers: ["X-Type": request.header("Content-Type") ?? ""], body: .bytes(bytes))
+    }
+    router.on(.post, "/away") { _ in Response.redirect(to: "/echo") }
+    router.on(.post, "/busy") { _ in
+      Response(.serviceUnavailable, headers: ["Retry-After": "120"], body: .bytes(Array("later".utf8)))
+    }
+    router.on(.post, "/long") { _ in Response(.ok, body: .bytes([UInt8](repeating: 0x61, count: 500_000))) }
+    var configuration = ServerConfiguration(address: try #require(SocketAddress("127.0.0.1:0")))
+    configuration.tls = tls
+    let server = Server(configuration, router)
+    let address = try await server.start()
+    do {
+      try await body(address)
+    } catch {
+      await server.stop(within: .seconds(1))
+      throw error
+    }
+    await server.stop(within: .seconds(1))
+  }
+
+  private static func post(_ url: String, trust: String? = nil) async throws -> Result<WebAnswer, MailError> {
+    let pool = BlockingPool(name: "test", threads: 1)
+    defer { pool.stop() }
+    return try await pool.run {
+      do throws(MailError) {
+        return .success(
+          try WebTransport(trustPEM: trust, timeout: 10).post(WebRequest(url: url, body: Array("{\"a\":\"证书\"}".utf8))))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  @Test("a body arrives, an answer comes back, a redirect is not followed, a long answer is cut off")
+  func answers() async throws {
+    try await Self.with { address in
+      let echo = try await Self.post("http://\(address)/echo").get()
+      #expect(echo.status == 200 && String(decoding: echo.body, as: UTF8.self) == "{\"a\":\"证书\"}")
+      #expect(try await Self.post("http://\(address)/away").get().status == 303)
+      let busy = try await Self.post("http://\(address)/busy").get()
+      #expect(busy.status == 503 && busy.retryAfter == 120 && busy.words == "503 later")
+      let long = try await Self.post("http://\(address)/long").get()
+      #expect(long.status == 200 && long.body.count <= WebTransport.bodyLimit && long.body.count > 10_000)
+    }
+  }
+
+  @Test("https only with a certificate that is trusted")
+  func trust() async throws {
+    let identity = try OpenSSLCommand()
+    try identity.makeIdentity(subject: "/CN=localhost")
+    let tls = try TLSContext.server(
+      identity: TLSIdentity(
+        certificateChainPEM: Array(try identity.data("cert.pem")), privateKeyPEM: Array(try identity.data("key.pem"))),
+      alpn: ["http/1.1"])
+    let pem = try identity.text("cert.pem")
+    try await Self.with(tls) { address in
+      #expect(try await Self.post("https://\(address)/echo", trust: pem).get().status == 200)
+      guard case .failure(let error) = try await Self.post("https://\(address)/echo") else {
+        Issue.record("it was trusted")
+        return
+      }
+      #expect(error.code == .tls)
+    }
+  }
+
+  @Test("nobody there, and what is no address for us")
+  func unreachable() async throws {
+    for (url, code) in [
+      ("https://nobody.invalid/", MailError.Code.unreachable), ("http://example.com/", .settings),
+      ("https://169.254.169.254/latest", .unreachable), ("file:///etc/passwd", .settings),
+    ] {
+      guard case .failure(let error) = try await Self.post(url) else {
+        Issue.record("\(url) answered")
+        continue
+      }
+      #expect(error.code == code, "\(url)")
+    }
+  }
+}

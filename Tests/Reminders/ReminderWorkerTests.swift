@@ -1,0 +1,177 @@
+import Certificates
+import Foundation
+import Mail
+import Reminders
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+@Suite("Reminders: who gets what, and what if not")
+struct ReminderWorkerTests {
+  private static let noon = ReminderScene.noon
+  private static func days(_ count: Double) -> TimeInterval { count * 86_400 }
+
+  @Test("what falls on one day is one mail, the worst first, in the receiver's language")
+  func digest() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      let app = try await scene.store.write {
+        try App.add($0, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
+      }
+      try await scene.receiver("lin@example.com", language: "zh-Hans")
+      try await scene.receiver("shop@example.com", app: app.id)
+      try await scene.keep("Later", until: Self.noon.addingTimeInterval(Self.days(20)))
+      try await scene.keep("Sooner", until: Self.noon.addingTimeInterval(Self.days(2)), app: app.id)
+      try await scene.keep("Over", until: Self.noon.addingTimeInterval(Self.days(-2)))
+      try await scene.keep("Fine", until: Self.noon.addingTimeInterval(Self.days(200)))
+      let look = try await scene.worker(.cron).look(now: Self.noon)
+      #expect(look.sent == 2 && look.failures == [] && look.report.exitCode == 2)
+      let mails = try server.mails()
+      let lin = try #require(mails.first { $0.to == ["lin@example.com"] })
+      #expect(lin.headers["subject"] == "3 个证书需要更新，最急的是 Over，已过期")
+      let text = try #require(lin.text)
+      let places = ["== Over", "== Sooner", "== Later"].compactMap { text.firstRange(of: $0)?.lowerBound }
+      #expect(places.count == 3 && places == places.sorted() && !text.contains("Fine"))
+      #expect(text.contains("还剩 20 天") && text.contains("序列号: 0A1B2C"))
+      #expect(text.contains("https://push.example.com/certificates/1"))
+      let html = try #require(lin.html)
+      #expect(html.contains("lang=\"zh-Hans\"") && html.contains("已过期"))
+      let shop = try #require(mails.first { $0.to == ["shop@example.com"] })
+      #expect(shop.headers["subject"] == "Sooner: 2 days left")
+      #expect(shop.text?.contains("Production") == false && shop.text?.contains("production") == true)
+      // Again, as cron does every day: nothing.
+      #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 0)
+    }
+  }
+
+  @Test("a server that refuses is tried again later and later, and the mail comes once, under the same id")
+  func retry() async throws {
+    var mode = SMTPTestServer.Mode()
+    mode.failures = 2
+    let server = try SMTPTestServer(mode)
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      try await scene.receiver("ops@example.com")
+      try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
+      let first = try await scene.worker(.cron).look(now: Self.noon)
+      #expect(first.sent == 0 && first.failures.first?.contains("451 4.3.0 come back later") == true)
+      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(59)).failures == [])
+      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(61)).failures.count == 1)
+      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(100)).failures == [])
+      #expect(try await scene.worker(.serve).look(now: Self.noon.addingTimeInterval(200)).sent == 1)
+      let message = try #require(try await scene.messages().first)
+      #expect(message.state == .sent && message.attempts == 3 && message.answer?.hasPrefix("250 ") == true)
+      #expect(try server.mails().first?.headers["message-id"] == "<\(message.uid)@example.com>")
+    }
+  }
+
+  @Test("whoever holds a message keeps others away, but not for ever, and not after a clock went wrong")
+  func lease() async throws {
+    try await ReminderScene.with { scene in
+      try await scene.receiver("ops@example.com")
+      try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
+      _ = try await scene.store.write {
+        try ReminderPlan($0, now: Self.noon, ignoringHour: true).claim($0, now: Self.noon)
+      }
+      let id = try #require(try await scene.messages().first?.id)
+      func lease(_ seconds: TimeInterval) async throws -> Bool {
+        try await scene.store.write {
+          try ReminderMessage.lease($0, id: id, now: Self.noon.addingTimeInterval(seconds)) != nil
+        }
+      }
+      #expect(try await lease(0))
+      #expect(try await !lease(1))
+      #expect(try await lease(301))
+      #expect(try await lease(-90_000))
+    }
+  }
+
+  @Test("nobody to tell: the step stays open; acknowledged: quiet until the day; renewed: silent and anew")
+  func quiet() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      let end = Self.noon.addingTimeInterval(Self.days(29))
+      let subject = try await scene.keep("Shop", until: end)
+      #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 0)
+      #expect(try await scene.steps().isEmpty)
+      try await scene.receiver("ops@example.com")
+      let until = Self.noon.addingTimeInterval(Self.days(25))
+      try await scene.store.write {
+        try Acknowledgement.set($0, subject, by: "lin", until: until, now: Self.noon)
+      }
+      for day in 0..<25 {
+        #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(Self.days(Double(day)))).sent == 0)
+      }
+      #expect(try await scene.worker(.cron).look(now: until).sent == 1)
+      #expect(try await scene.steps()[subject] == [7])
+      // The same row with another file: everything begins anew for it.
+      _ = try await scene.store.write { database in
+        try database.run("UPDATE certificates SET sha256 = 'new', not_after = ?", end.addingTimeInterval(Self.days(30)))
+      }
+      #expect(try await scene.worker(.cron).look(now: until).sent == 1)
+      #expect(try await scene.steps().count == 2)
+      #expect(try server.mails().count == 2)
+    }
+  }
+
+  @Test("what was renewed before its message went out is not told any more")
+  func renewedMeanwhile() async throws {
+    try await ReminderScene.with { scene in
+      try await scene.receiver("ops@example.com")
+      try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
+      #expect(try await scene.worker(.cron).look(now: Self.noon).failures.first?.contains("no mail server") == true)
+      _ = try await scene.store.write { try $0.run("DELETE FROM certificates") }
+      let later = Self.noon.addingTimeInterval(3600)
+      #expect(try await scene.worker(.cron).look(now: later).failures == [])
+      #expect(try await scene.messages().map(\.state) == [.dropped])
+    }
+  }
+
+  @Test("the password and the addresses of webhooks do not stand in the file")
+  func sealed() async throws {
+    try await ReminderScene.with { scene in
+      let sealer = scene.key
+      try await scene.receiver("https://hooks.example.com/topsecret", .slack, secret: "signing-secret")
+      try await scene.store.write { database in
+        let from = try #require(MailAddress("box@example.com"))
+        let server = SMTPServer(host: "mail.example.com", user: "box", password: "mail-password")
+        try MailSettings.save(
+          MailSettings(server: server, from: from), database, sealer: sealer, now: Date(timeIntervalSince1970: 0))
+        #expect(try MailSettings.load(database, sealer: sealer)?.server == server)
+      }
+      try await scene.store.write { database in
+        let text = try database.fetchAll("SELECT value FROM settings UNION ALL SELECT target FROM receivers") {
+          $0.text(0)
+        }
+        .joined()
+        #expect(!text.contains("mail-password"))
+        let sealed = try database.fetchAll("SELECT sealed FROM receivers") {
+          String(decoding: $0.blob(0), as: UTF8.self)
+        }
+        #expect(!sealed.joined().contains("topsecret") && !sealed.joined().contains("signing-secret"))
+      }
+    }
+  }
+
+  @Test(
+    "the watchman",
+    arguments: [(CheckRun.Source.cron, 35.9, false), (.cron, 36.1, true), (.serve, 0.9, false), (.serve, 1.1, true)])
+  func watchman(source: CheckRun.Source, hours: Double, isLate: Bool) {
+    let run = CheckRun(source: source, at: Self.noon.addingTimeInterval(-hours * 3600), exitCode: 0)
+    #expect(Watchman.late([run], now: Self.noon).isEmpty != isLate)
+  }
+
+  @Test(
+    "pauses grow, and heed what is asked for",
+    arguments: [
+      (1, nil, 60.0), (2, nil, 120), (5, nil, 960), (20, nil, 21_600), (1, 600, 600), (1, 1_000_000, 86_400),
+      (0, nil, 60),
+    ]
+      as [(Int, Int?, Double)])
+  func pauses(attempt: Int, asked: Int?, seconds: Double) {
+    #expect(RetryPause.seconds(afterAttempt: attempt, asked: asked) == seconds)
+  }
+}
