@@ -27,7 +27,7 @@ enum RetentionPage {
       return (policy, try TrimmedRows.last(database), try Trim.due(database, policy, now: now))
     }
     return try page.page(
-      "settings/retention", nil,
+      "settings/retention", .settings,
       [
         "fields": .list(
           RetentionPolicy.fields.map { field in
@@ -95,7 +95,7 @@ enum RetentionPage {
   private static func confirm(_ page: PageContext, _ policy: RetentionPolicy, _ due: Trim.Due) throws -> Response {
     let texts = page.texts
     return try page.page(
-      "settings/retention_confirm", nil,
+      "settings/retention_confirm", .settings,
       [
         "question": .string(texts("retention.question")), "due": .list(lines(due, policy, texts)),
         "confirmed": .string(confirmation(due)),
