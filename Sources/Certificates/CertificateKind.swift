@@ -12,4 +12,6 @@ public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   case provisioningProfile = "provisioning_profile"
   /// A certificate of somebody else, as of a host.
   case tlsCertificate = "tls_certificate"
+  /// The certificate that a host shows at an address; there is no file.
+  case host
 }

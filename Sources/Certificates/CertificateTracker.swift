@@ -117,6 +117,18 @@ public enum CertificateTracker {
           environments: details.environments, serial: details.serial, sha256: details.sha256,
           notBefore: details.notBefore, notAfter: details.notAfter))
     }
-    return ExpiryReport(items, unreadable: unreadable, now: now, within: days)
+    for host in try WatchedHost.all(database) {
+      if let blindness = HostFinding.blindness(host, now: now) {
+        unreadable.append(
+          ExpiryReport.Unreadable(key: host.key, name: host.name, reason: blindness.problem.text))
+      }
+      // What was seen last still counts.
+      if let item = TrackedExpiry(host) { items.append(item) }
+    }
+    let planned = try Forecast.needs(database, now: now)
+    return ExpiryReport(
+      items, unreadable: unreadable,
+      planned: Dictionary(uniqueKeysWithValues: planned.map { ("certificates/\($0.key)", $0.value) }), now: now,
+      within: days)
   }
 }

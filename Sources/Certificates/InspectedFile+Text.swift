@@ -42,6 +42,7 @@ extension InspectedFile {
     case .apnsKey: "APNs key"
     case .provisioningProfile: "provisioning profile"
     case .tlsCertificate: "certificate, not of Apple"
+    case .host: "certificate of a host"
     }
   }
 }

@@ -8,9 +8,11 @@ extension TrackedCertificate {
   /// - Parameters:
   ///   - app: the bundle id of the app that it was uploaded for.
   ///   - uses: the credentials that rest on it.
-  public func json(app: String?, uses: [Use], now: Date) -> JSONValue {
+  ///   - planned: the scheduled pushes that need it.
+  public func json(app: String?, uses: [Use], planned: [PlannedPush] = [], now: Date) -> JSONValue {
     [
-      "id": .integer(id), "kind": .string(details.kind), "name": .string(details.name),
+      "id": .integer(id), "key": .string("certificates/\(id)"), "kind": .string(details.kind),
+      "name": .string(details.name),
       "state": .string(Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue),
       "days_left": .optional(Expiry.daysLeft(notAfter: details.notAfter, now: now)), "app": .optional(app),
       "topics": .array(details.topics.map { .string($0) }),
@@ -23,6 +25,7 @@ extension TrackedCertificate {
       "uploaded_by": .string(uploadedBy), "created_at": .time(createdAt),
       "used_by": .array(
         uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
+      "forecast": .array(Forecast.missed(planned, notAfter: details.notAfter).map(\.json)),
     ]
   }
 }

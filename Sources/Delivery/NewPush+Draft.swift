@@ -30,7 +30,11 @@ extension NewPush {
 
 extension Lint.Context {
   /// What the linter is told about an app's pushes.
-  public init(_ app: App, now: Date) {
+  ///
+  /// - Parameter credential: what would send them to iOS; nil: nothing, or it does not matter.
+  public init(_ app: App, credential: Credential? = nil, now: Date) {
     self.init(aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID)
+    credentialEnds = credential?.certificateNotAfter
+    credentialName = credential?.certificateName
   }
 }

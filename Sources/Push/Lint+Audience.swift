@@ -1,3 +1,5 @@
+import Foundation
+
 extension Lint {
   /// Aliases, tags and tokens; the great audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {
@@ -53,6 +55,13 @@ extension Lint {
   static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
     guard let sendAt = draft.sendAt else { return [] }
     var findings: [Finding] = []
+    // RFC 5280 §4.1.2.5: the last second is still good.
+    if let ends = context.credentialEnds, sendAt >= ends.addingTimeInterval(1), draft.platforms.contains(.ios) {
+      findings.append(
+        finding(
+          .warning, "send_at", .credentialEnds,
+          ["name": context.credentialName ?? "", "date": String(Timestamp.text(ends).prefix(10))]))
+    }
     if draft.options.timeToLive == 0 {
       let fix = changing(draft) { $0.options.timeToLive = nil }
       findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))

@@ -35,6 +35,10 @@ public enum Lint {
     public var now: Date?
     /// The push's public id, or another of its length: it counts in the payload's size.
     public var uid: String?
+    /// When the certificate that sends it ends; nil: never, or it is not known.
+    public var credentialEnds: Date?
+    /// What that certificate is called.
+    public var credentialName: String?
 
     /// Creates a context.
     public init(aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil) {

@@ -21,6 +21,7 @@ public enum LintMessage: String, MessageSet {
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
   case sendAtPast = "lint.send_at_past"
+  case credentialEnds = "lint.credential_ends"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -56,6 +57,8 @@ public enum LintMessage: String, MessageSet {
     case .scheduledOnce:
       "Sent later with time_to_live 0, it is lost on every device that is off at that minute."
     case .sendAtPast: "This time has passed: it would be sent at once."
+    case .credentialEnds:
+      "“{name}”, which it is sent with, ends on {date}: Apple would refuse it then. Bind its successor before that day."
     case .tokenLossy:
       """
       This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \

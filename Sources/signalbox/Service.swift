@@ -1,3 +1,4 @@
+import Certificates
 import Console
 import Delivery
 import Foundation
@@ -25,6 +26,10 @@ final class Service: Sendable {
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
+    /// Whether `/metrics` answers everybody.
+    var isMetricsOpen = false
+    /// How watched hosts are looked at; nil: with what the system trusts. For tests.
+    var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
@@ -45,6 +50,8 @@ final class Service: Sendable {
   private let loop: EventLoop
   private let pool: BlockingPool
   private let delivery: Task<Void, any Error>
+  private let probes: BlockingPool
+  private let watch: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -59,6 +66,8 @@ final class Service: Sendable {
     self.store = store
     loop = try EventLoop(name: "delivery")
     pool = BlockingPool(name: "blocking", threads: 2)
+    // Threads of their own: each may wait ten seconds for a host that does not answer.
+    probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
@@ -78,14 +87,21 @@ final class Service: Sendable {
     configuration.trustedProxies = options.trustedProxies
     configuration.passwordCost = options.passwordCost
     configuration.isStrict = options.isStrict
+    configuration.isMetricsOpen = options.isMetricsOpen
+    let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
-      log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, look: look,
+      clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     let engine = engine
     delivery = Task { try await engine.run() }
+    let hosts = HostWatch(store, clock: clock, look: look)
+    // Ends with the service: stop() cancels it.
+    watch = Task {
+      await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
+    }
     log.notice("listening", ["address": url])
   }
 
@@ -123,6 +139,7 @@ final class Service: Sendable {
 
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
+    watch.cancel()
     await server.stop(within: limit)
     engine.stop()
     if await !hasEnded(delivery, within: limit) {
@@ -134,6 +151,8 @@ final class Service: Sendable {
     await simulator?.stop()
     loop.stop()
     pool.stop()
+    probes.stop()
+    // A look that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
     store.close()
     options.data.unlock()
   }

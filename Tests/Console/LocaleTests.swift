@@ -96,6 +96,14 @@ struct LocaleTests {
     for number in ["one", "other"] { add("apps.remove_", ["devices", "pushes", "credentials"], ".\(number)") }
     add("apps.", ["unused", "accepted", "refused", "accepted_simulator", "refused_simulator"])
     add("band.", Expiry.Band.allCases.map(\.rawValue))
+    add("hosts.protocols.", HostAddress.StartProtocol.allCases.map(\.rawValue))
+    add("hosts.events.", HostEvent.Kind.allCases.map(\.rawValue))
+    add(
+      "hosts.facts.",
+      [
+        "address", "protocol", "server_name", "probed", "answered", "failing_since", "reached", "not_before",
+        "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "note",
+      ])
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))
     add(
       "certificates.",

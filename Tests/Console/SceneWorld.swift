@@ -58,7 +58,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "certificates": try all("SELECT id FROM certificates"), "pushes": try all("SELECT uid FROM pushes"),
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
-        "account": try all("SELECT id FROM tokens"),
+        "account": try all("SELECT id FROM tokens"), "hosts": try all("SELECT id FROM watched_hosts"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -77,6 +77,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       default: .outcome(.accepted)
       }
     }
+    try await scene.store.write { try HostSamples.add($0) }
     var draft = PushDraft(
       app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
       notification: PushNotification())
@@ -115,6 +116,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
           database, app: app.id, provider: .apns, environment: environment, certificate: certificate.id,
           endpoint: attack, now: ConsoleScene.noon)
       }
+      try HostSamples.add(database, hostile: attack, long: long)
       try APIToken.add(
         database, name: long, hash: [1], scopes: [attack, "admin"], user: nil, now: ConsoleScene.noon)
       let user = try User.add(database, name: long, role: .viewer, now: ConsoleScene.noon)

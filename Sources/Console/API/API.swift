@@ -12,6 +12,7 @@ enum API {
     AudienceAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
+    HostsAPI.add(to: &routes)
   }
 }
 

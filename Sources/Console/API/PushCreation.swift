@@ -60,24 +60,28 @@ struct PushCreation {
     let count = try await AudienceAPI.count(call) { _ in
       AudienceQuery(app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
     }
-    let unknown = try await call.store.read {
-      try Device.unknownTokens($0, app: app.id, audience: draft.audience).count
+    let (unknown, credential) = try await call.store.read { database in
+      (
+        try Device.unknownTokens(database, app: app.id, audience: draft.audience).count,
+        try Credential.find(database, app: app.id, provider: .apns, environment: draft.environment)
+      )
     }
-    let answer = Idempotency.Answer(status: .ok, json: json(app, count, unknown: unknown))
+    let answer = Idempotency.Answer(status: .ok, json: json(app, count, credential, unknown: unknown))
     guard idempotency.isAsked else { return answer.response }
     return try await call.store.write { database in
       try idempotency.once(database) { (answer, ()) }.answer
     }.response
   }
 
-  private func json(_ app: App, _ count: AudienceCount, unknown: Int) -> JSONValue {
+  private func json(_ app: App, _ count: AudienceCount, _ credential: Credential?, unknown: Int) -> JSONValue {
     let payload = APNsPayload(draft, uid: NewPush.sampleID)
     let headers = payload.headers(sentAt: call.now).map { ($0.name, JSONValue.string($0.value)) }
     return [
       "dry_run": true, "reachable": .integer(Int64(count.reachable + unknown)),
       "unreachable": .integer(Int64(count.unreachable)), "payload_bytes": .integer(Int64(payload.body.count)),
       "payload": payload.json, "headers": .object(Dictionary(headers) { $1 }),
-      "findings": .array(Lint.findings(in: draft, Lint.Context(app, now: call.now)).map(\.json)),
+      "findings": .array(
+        Lint.findings(in: draft, Lint.Context(app, credential: credential, now: call.now)).map(\.json)),
     ]
   }
 }

@@ -12,19 +12,20 @@ enum CertificatePage {
     let certificate: TrackedCertificate
     let uses: [TrackedCertificate.Use]
     let apps: [App]
+    let planned: [PlannedPush]
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
-    let id = try page.id()
+    let (id, now) = (try page.id(), page.now)
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
       }
       return Facts(
         certificate: certificate, uses: try TrackedCertificate.uses(database, id: id)[id] ?? [],
-        apps: try App.all(database))
+        apps: try App.all(database), planned: try Forecast.needs(database, now: now)[id] ?? [])
     }
   }
 
@@ -66,6 +67,9 @@ enum CertificatePage {
               "devices": .string(use.activeDevices.grouped),
             ]
           }),
+        "forecast": ForecastValue(
+          pushes: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps
+        ).value(texts),
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
         "form": form.value(["name"]), "errors": errors.value(["name", "app"]),
@@ -146,7 +150,7 @@ struct RenewalGuide {
       guide = ("certificate", ["request", "create", "export", "upload", "revoke"])
     case .apnsKey: guide = ("key", ["create", "upload", "revoke"])
     case .provisioningProfile: guide = ("profile", ["create", "build", "upload"])
-    case .appleCertificate, .tlsCertificate, nil: return false
+    case .appleCertificate, .tlsCertificate, .host, nil: return false
     }
     let path = "certificates.guide.\(guide.0)"
     let arguments = [

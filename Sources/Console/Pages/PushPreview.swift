@@ -29,7 +29,7 @@ struct PushPreview: Sendable {
     self.credential = credential
     self.count = count
     self.unknown = unknown
-    findings = Lint.findings(in: draft, Lint.Context(app, now: now))
+    findings = Lint.findings(in: draft, Lint.Context(app, credential: credential, now: now))
     payload = APNsPayload(draft, uid: NewPush.sampleID)
     preview = Preview(draft, uid: NewPush.sampleID, sentAt: now, address: address)
   }

@@ -13,5 +13,8 @@ public enum Schema {
   /// All steps, oldest first.
   public static let migrator = Migrator(
     applicationID: applicationID,
-    [apps, certificates, devices, pushes, people, phones, waiting])
+    [
+      apps, certificates, devices, pushes, people, phones, waiting,
+      hosts,
+    ])
 }
