@@ -51,7 +51,7 @@ let package = Package(
 
     // Workers
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
-    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite"]),
+    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite", "Reactor"]),
     room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
     room("Retention", knows: ["Store", "SQLite", "Push", "Logging"]),
 
@@ -91,7 +91,7 @@ let package = Package(
     tests("Push", knows: ["Push"], fixtures: true),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
-    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),
+    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "Reactor", "TestSupport"]),
     tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
     tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),

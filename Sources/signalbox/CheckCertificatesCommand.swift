@@ -3,6 +3,7 @@ import Certificates
 import Foundation
 import OpenSSL
 import Push
+import Reactor
 import Store
 
 /// `signalbox check-certificates`: works whether or not the server runs.
@@ -10,6 +11,9 @@ enum CheckCertificatesCommand {
   private static let within = Option(
     "within", "days", "Report what ends within so many days.", default: 30, showing: "30d", parseDays)
   private static let nagios = Flag("nagios", "One line as Nagios and its like want it.")
+
+  private static let noProbe = Flag(
+    "no-probe", "Does not look at watched hosts; what was seen last counts. Otherwise done after an hour.")
 
   static let command = Command<Action>(
     "check-certificates", "Tells how long every certificate, key and profile lasts; for cron.",
@@ -19,9 +23,11 @@ enum CheckCertificatesCommand {
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
+      noProbe.parameter,
     ]
   ) { values, io in
-    run(
+    if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
+    return run(
       data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
       isNagios: values[nagios], io: io)
   }
@@ -43,7 +49,7 @@ enum CheckCertificatesCommand {
         try CertificateTracker.report($0, sealer: ring, now: now, within: days)
       }
       if isNagios {
-        io.print(line(report))
+        io.print(report.nagios)
       } else {
         io.print(isJSON ? report.json.text(pretty: true) : report.lines(includingFine: true).joined(separator: "\n"))
       }
@@ -56,12 +62,23 @@ enum CheckCertificatesCommand {
     }
   }
 
-  /// `STATUS - what needs somebody | performance data` (Monitoring Plugins Development Guidelines).
-  private static func line(_ report: ExpiryReport) -> String {
-    let words = ["OK", "WARNING", "CRITICAL", "UNKNOWN"]
-    let trouble = report.lines(includingFine: false).map { singleLine($0).replacing("|", with: "/") }
-    let text = trouble.isEmpty ? "\(report.findings.count) watched, none ends soon" : trouble.joined(separator: "; ")
-    let least = report.findings.compactMap(\.daysLeft).min().map { "days_left=\($0);\(report.withinDays);7 " } ?? ""
-    return "CERTIFICATES \(words[Int(report.exitCode)]) - \(text) | \(least)watched=\(report.findings.count)"
+  /// Looks at watched hosts whose last look is older than an hour, several at a time.
+  ///
+  /// What goes wrong with the store is told by the check itself.
+  private static func probe(data: String, io: CommandIO) async {
+    let directory = DataDirectory(data, environment: io.environment)
+    guard directory.exists else { return }
+    let pool = BlockingPool(name: "probe", threads: 8)
+    defer { pool.stop() }
+    do {
+      // Nothing that is sealed is read or written here.
+      let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
+      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
+      defer { store.close() }
+      let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+      try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }
+    } catch {
+      io.note("watched hosts could not be looked at: \(singleLine("\(error)"))")
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Certificates
 import Console
 import Delivery
 import Foundation
@@ -28,6 +29,10 @@ final class Service: Sendable {
     var passwordCost = Console.PasswordCost.normal
     /// Seconds for which a push from the browser is held back, as long as nobody has set it otherwise.
     var undoSeconds = 0
+    /// Whether `/metrics` answers everybody.
+    var isMetricsOpen = false
+    /// How watched hosts are looked at; nil: with what the system trusts. For tests.
+    var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
@@ -55,6 +60,8 @@ final class Service: Sendable {
   private let delivery: Task<Void, any Error>
   private let trimming: Task<Void, Never>
   private let sweeper: Task<Void, Never>
+  private let probes: BlockingPool
+  private let watch: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -70,6 +77,8 @@ final class Service: Sendable {
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pool = BlockingPool(name: "blocking", threads: 2)
+    // Threads of their own: each may wait ten seconds for a host that does not answer.
+    probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
@@ -92,9 +101,11 @@ final class Service: Sendable {
     configuration.isStrict = options.isStrict
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
+    configuration.isMetricsOpen = options.isMetricsOpen
+    let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, clock: clock,
-      log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, look: look,
+      clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
@@ -102,6 +113,11 @@ final class Service: Sendable {
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
+    let hosts = HostWatch(store, clock: clock, look: look)
+    // Ends with the service: stop() cancels it.
+    watch = Task {
+      await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
+    }
     log.notice("listening", ["address": url])
   }
 
@@ -187,6 +203,7 @@ final class Service: Sendable {
 
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
+    watch.cancel()
     await server.stop(within: limit)
     trimming.cancel()
     engine.stop()
@@ -203,6 +220,8 @@ final class Service: Sendable {
     loop.stop()
     engineLoop.stop()
     pool.stop()
+    probes.stop()
+    // A look that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
     store.close()
     options.data.unlock()
   }

@@ -104,6 +104,14 @@ struct LocaleTests {
     add("retention.", RetentionPolicy.fields.map(\.name), "_hint")
     for number in ["one", "other"] { add("retention.rows.", Trim.Kind.allCases.map(\.rawValue), ".\(number)") }
     add("band.", Expiry.Band.allCases.map(\.rawValue))
+    add("hosts.protocols.", HostAddress.StartProtocol.allCases.map(\.rawValue))
+    add("hosts.events.", HostEvent.Kind.allCases.map(\.rawValue))
+    add(
+      "hosts.facts.",
+      [
+        "address", "protocol", "server_name", "probed", "answered", "failing_since", "reached", "not_before",
+        "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "note",
+      ])
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))
     add(
       "certificates.",

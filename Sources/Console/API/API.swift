@@ -16,6 +16,7 @@ enum API {
     RetentionAPI.add(to: &routes)
     RenewalAPI.add(to: &routes)
     SigningRequestsAPI.add(to: &routes)
+    HostsAPI.add(to: &routes)
   }
 }
 

@@ -14,13 +14,14 @@ enum CertificatePage {
     let apps: [App]
     let renewal: RenewalPanel
     let facts: CertificateFacts?
+    let planned: [PlannedPush]
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
     let id = try page.id()
-    let sealer = page.store.sealer
+    let (sealer, now) = (page.store.sealer, page.now)
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
@@ -29,7 +30,8 @@ enum CertificatePage {
       return Facts(
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
-        facts: try CertificateFacts.find(database, certificate: id))
+        facts: try CertificateFacts.find(database, certificate: id),
+        planned: try Forecast.needs(database, now: now)[id] ?? [])
     }
   }
 
@@ -82,6 +84,9 @@ enum CertificatePage {
               "devices": .string(use.activeDevices.grouped),
             ]
           }),
+        "forecast": ForecastValue(
+          pushes: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps
+        ).value(texts),
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
         "form": form.value(["name", "made_by", "note"]),

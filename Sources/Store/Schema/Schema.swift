@@ -20,5 +20,6 @@ public enum Schema {
       renewal,
       endings,
       certificateFacts,
+      hosts,
     ])
 }
