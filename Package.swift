@@ -53,7 +53,7 @@ let package = Package(
 
     // Workers
     room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
-    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite"]),
+    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite", "Reactor"]),
     room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
     room("Retention", knows: ["Store", "SQLite", "Push", "Logging"]),
 
@@ -98,7 +98,7 @@ let package = Package(
     tests("Push", knows: ["Push"], fixtures: true),
     tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
     tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
-    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "TestSupport"]),
+    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "Reactor", "TestSupport"]),
     tests(
       "Reminders",
       knows: [

@@ -23,6 +23,13 @@ static inline int tls_context_set_versions(SSL_CTX *context, int minimum, int ma
   return SSL_CTX_set_min_proto_version(context, minimum) == 1 && SSL_CTX_set_max_proto_version(context, maximum) == 1;
 }
 
+// For looking at old servers: whatever this library can still speak.
+static inline void tls_context_allow_old(SSL_CTX *context) {
+  SSL_CTX_set_min_proto_version(context, 0);
+  SSL_CTX_set_security_level(context, 0);
+  SSL_CTX_set_options(context, SSL_OP_LEGACY_SERVER_CONNECT);
+}
+
 static inline int tls_context_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
   return SSL_CTX_add1_chain_cert(context, certificate) == 1;
 }

@@ -16,12 +16,14 @@ public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   case jpushKeyPair = "jpush_key_pair"
   /// A certificate of somebody else, as of a host.
   case tlsCertificate = "tls_certificate"
+  /// The certificate that a host shows at an address; there is no file.
+  case host
 
   /// Whether it is a secret alone, which lasts until somebody revokes it.
   public var neverExpires: Bool {
     switch self {
     case .apnsKey, .fcmServiceAccount, .jpushKeyPair: true
-    case .apnsCertificate, .voipCertificate, .appleCertificate, .provisioningProfile, .tlsCertificate: false
+    case .apnsCertificate, .voipCertificate, .appleCertificate, .provisioningProfile, .tlsCertificate, .host: false
     }
   }
 }

@@ -139,8 +139,20 @@ public enum CertificateTracker {
           environments: details.environments, serial: details.serial, sha256: details.sha256,
           notBefore: details.notBefore, notAfter: details.notAfter))
     }
+    for host in try WatchedHost.all(database) {
+      if let blindness = HostFinding.blindness(host, now: now) {
+        unreadable.append(
+          ExpiryReport.Unreadable(key: host.key, name: host.name, reason: blindness.problem.text))
+      }
+      // What was seen last still counts.
+      if let item = TrackedExpiry(host) { items.append(item) }
+    }
+    let planned = try Forecast.needs(database, now: now)
     let closed = try sealer.map { try Self.closed(database, uses, $0) } ?? []
-    return ExpiryReport(items, unreadable: unreadable, closed: closed, now: now, within: days)
+    return ExpiryReport(
+      items, unreadable: unreadable, closed: closed,
+      planned: Dictionary(uniqueKeysWithValues: planned.map { ("certificates/\($0.key)", $0.value) }), now: now,
+      within: days)
   }
 
   /// What pushes are sent with, or could be, and whose key does not open.
@@ -152,6 +164,8 @@ public enum CertificateTracker {
     let reason = ClosedReason(try Sealing.state(database, sealer))
     return try TrackedCertificate.all(database)
       .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
-      .map { ExpiryReport.Unreadable(name: $0.details.name, reason: reason.problem.text) }
+      .map {
+        ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason: reason.problem.text)
+      }
   }
 }

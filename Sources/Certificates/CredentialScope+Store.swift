@@ -8,7 +8,7 @@ extension CredentialScope {
     guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs else { return nil }
     // Without any topic nothing is known: a certificate whose subject names none.
     guard kind == .apnsKey || !details.topics.isEmpty else { return nil }
-    self.init(name: details.name, topics: kind == .apnsKey ? nil : details.topics)
+    self.init(name: details.name, topics: kind == .apnsKey ? nil : details.topics, notAfter: details.notAfter)
   }
 
   /// What an app's key or certificate for an environment may send; nil if there is none, as for the simulator.

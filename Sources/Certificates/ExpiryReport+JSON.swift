@@ -1,5 +1,6 @@
 import Foundation
 public import Push
+import Store
 
 extension ExpiryReport {
   /// The same for programs.
@@ -9,8 +10,10 @@ extension ExpiryReport {
       "within_days": .integer(Int64(withinDays)),
       "exit_code": .integer(Int64(exitCode)),
       "items": .array(findings.map(\.json)),
-      "unreadable": .array(unreadable.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
-      "closed": .array(closed.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
+      "unreadable": .array(
+        unreadable.map { ["key": .optional($0.key), "name": .string($0.name), "reason": .string($0.reason)] }),
+      "closed": .array(
+        closed.map { ["key": .optional($0.key), "name": .string($0.name), "reason": .string($0.reason)] }),
     ]
   }
 }
@@ -21,6 +24,7 @@ extension ExpiryReport.Finding {
     guard case .object(var members) = item.json else { return item.json }
     members["band"] = .string(band.rawValue)
     members["days_left"] = daysLeft.map { .integer(Int64($0)) } ?? .null
+    members["forecast"] = .array(missed.map(\.json))
     return .object(members)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Push
+import Store
 
 extension ExpiryReport {
   /// One line for each thing, for a terminal or a mail of cron.
@@ -8,7 +9,7 @@ extension ExpiryReport {
   public func lines(includingFine: Bool = true) -> [String] {
     closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
       + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
-      + findings.filter { includingFine || $0.band.needsSomebody }.map(\.line)
+      + findings.filter { includingFine || $0.band.needsSomebody || !$0.missed.isEmpty }.map(\.line)
   }
 }
 
@@ -43,7 +44,13 @@ extension ExpiryReport.Finding {
       subject += " (\(item.environments.map(\.rawValue).joined(separator: ", ")))"
     }
     let serial = item.serial.map { ", serial \($0)" } ?? ""
-    return "\(band.label) \(subject.singleLine): \(time)\(serial)"
+    return "\(band.label) \(subject.singleLine): \(time)\(serial)\(forecast)"
+  }
+
+  private var forecast: String {
+    guard let first = missed.first else { return "" }
+    let pushes = missed.count == 1 ? "1 scheduled push falls" : "\(missed.count) scheduled pushes fall"
+    return "; \(pushes) after that, first \(first.uid) on \(first.sendAt.utcText)"
   }
 
   private var time: String {

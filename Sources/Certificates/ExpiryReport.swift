@@ -1,4 +1,5 @@
 public import Foundation
+public import Store
 
 /// What `check-certificates` finds: everything that is watched, the most urgent first.
 public struct ExpiryReport: Sendable, Hashable {
@@ -10,17 +11,22 @@ public struct ExpiryReport: Sendable, Hashable {
     public let band: Expiry.Band
     /// Whole days that are left, rounded down; nil without an end.
     public let daysLeft: Int?
+    /// Scheduled pushes that need it and fall after its end, the first first.
+    public let missed: [PlannedPush]
   }
 
   /// Something whose end could not be found out, and why. It must never look as if all were fine.
   public struct Unreadable: Sendable, Hashable, Error {
+    /// Where it stands in the console and in the store, as `hosts/12`; nil if nobody can say.
+    public let key: String?
     /// What it is called.
     public let name: String
     /// Why, and what to do.
     public let reason: String
 
     /// Creates an entry.
-    public init(name: String, reason: String) {
+    public init(key: String? = nil, name: String, reason: String) {
+      self.key = key
       self.name = name
       self.reason = reason
     }
@@ -38,8 +44,11 @@ public struct ExpiryReport: Sendable, Hashable {
   public let closed: [Unreadable]
 
   /// Looks at everything.
+  ///
+  /// - Parameter planned: the pushes that need something, by its key.
   public init(
-    _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [], now: Date,
+    _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
+    planned: [String: [PlannedPush]] = [:], now: Date,
     within days: Int = Expiry.warningDays
   ) {
     checkedAt = now
@@ -47,7 +56,9 @@ public struct ExpiryReport: Sendable, Hashable {
     self.unreadable = unreadable
     self.closed = closed
     findings = items.map { item in
-      Finding(item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now))
+      Finding(
+        item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now),
+        missed: Forecast.missed(item.key.flatMap { planned[$0] } ?? [], notAfter: item.notAfter))
     }.sorted { one, other in
       (one.item.notAfter ?? .distantFuture, one.item.name) < (other.item.notAfter ?? .distantFuture, other.item.name)
     }

@@ -52,6 +52,7 @@ extension InspectedFile {
     case .fcmServiceAccount: "service account of Google, for FCM"
     case .jpushKeyPair: "keys of JPush"
     case .tlsCertificate: "certificate, not of Apple"
+    case .host: "certificate of a host"
     }
   }
 }

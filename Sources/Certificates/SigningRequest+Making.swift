@@ -50,7 +50,7 @@ public struct SigningOrder: Sendable, Hashable {
     case .tlsCertificate:
       let own = details.publicPEM.flatMap { try? Certificate(pem: $0) }  // without it the name must do
       return .host([own?.commonName ?? details.name], certificate: certificate.id)
-    case .apnsKey, .provisioningProfile, .fcmServiceAccount, .jpushKeyPair, nil: return nil
+    case .apnsKey, .provisioningProfile, .fcmServiceAccount, .jpushKeyPair, .host, nil: return nil
     }
   }
 

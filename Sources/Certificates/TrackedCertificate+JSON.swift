@@ -9,9 +9,13 @@ extension TrackedCertificate {
   ///   - app: the bundle id of the app that it was uploaded for.
   ///   - uses: the credentials that rest on it.
   ///   - facts: everything else that its file says, and what people noted.
-  public func json(app: String?, uses: [Use], facts: CertificateFacts?, now: Date) -> JSONValue {
+  ///   - planned: the scheduled pushes that need it.
+  public func json(
+    app: String?, uses: [Use], facts: CertificateFacts?, planned: [PlannedPush] = [], now: Date
+  ) -> JSONValue {
     [
-      "id": .integer(id), "kind": .string(details.kind), "name": .string(details.name),
+      "id": .integer(id), "key": .string("certificates/\(id)"), "kind": .string(details.kind),
+      "name": .string(details.name),
       "state": .string(Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue),
       "days_left": .optional(Expiry.daysLeft(notAfter: details.notAfter, now: now)), "app": .optional(app),
       "topics": .array(details.topics.map { .string($0) }),
@@ -27,6 +31,7 @@ extension TrackedCertificate {
         uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
       "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),
       "kept_until": .optional(replacement?.keptUntil),
+      "forecast": .array(Forecast.missed(planned, notAfter: details.notAfter).map(\.json)),
     ]
   }
 }

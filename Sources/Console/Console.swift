@@ -1,3 +1,4 @@
+public import Certificates
 public import Delivery
 public import Foundation
 public import HTTPServer
@@ -31,6 +32,8 @@ public struct Console: Sendable {
     public var retentionChanged: @Sendable () -> Void = {}
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
+    /// Whether `/metrics` answers everybody; otherwise it wants a token of the API.
+    public var isMetricsOpen = false
 
     /// Creates a configuration.
     public init(templates: String, publicFiles: String, address: String?, version: String) {
@@ -61,6 +64,8 @@ public struct Console: Sendable {
   let publicFiles: StaticFiles
   /// Sends reminders, and tests of them.
   public let courier: Courier
+  /// Looks at watched hosts.
+  let hosts: HostWatch
   /// For work that takes a processor's time: passwords, files that are inspected.
   let pool: BlockingPool
   let clock: @Sendable () -> Date
@@ -70,12 +75,14 @@ public struct Console: Sendable {
   ///
   /// - Parameters:
   ///   - simulator: the built-in one, if it runs.
+  ///   - look: how a watched host is looked at; nil: on the pool, with what the system trusts.
   ///   - pool: where passwords are hashed and files are read; two threads do.
   ///   - mailPool: where mail servers and webhooks are waited for; nil: `pool`.
   /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
   public init(
     store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
-    pool: BlockingPool, mailPool: BlockingPool? = nil, clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
+    pool: BlockingPool, mailPool: BlockingPool? = nil, look: HostWatch.Look? = nil,
+    clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {
     self.store = store
     self.engine = engine
@@ -83,6 +90,7 @@ public struct Console: Sendable {
     self.configuration = configuration
     self.pool = pool
     self.clock = clock
+    hosts = HostWatch(store, clock: clock, look: try look ?? HostWatch.look(HostProbe(), on: pool))
     self.log = log.labelled("Console")
     locales = try Locales(folder: configuration.templates + "/locales")
     let templates = try TemplateLibrary(
@@ -98,6 +106,7 @@ public struct Console: Sendable {
   public func router() -> Router {
     var routes = ConsoleRouter(self)
     HealthRoutes.add(to: &routes)
+    MetricsRoute.add(to: &routes)
     SessionPages.add(to: &routes)
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
@@ -106,6 +115,8 @@ public struct Console: Sendable {
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     CertificatePages.add(to: &routes)
+    CalendarPages.add(to: &routes)
+    HostPages.add(to: &routes)
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
     RetentionPage.add(to: &routes)

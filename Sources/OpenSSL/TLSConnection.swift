@@ -21,7 +21,7 @@ public final class TLSConnection {
   }
 
   private let context: TLSContext
-  private let pointer: OpaquePointer
+  let pointer: OpaquePointer
   private let host: String?
 
   /// Creates a connection; nothing is sent before ``handshake()``.
@@ -54,8 +54,18 @@ public final class TLSConnection {
   deinit { SSL_free(pointer) }
 
   private func expect(_ serverName: String) throws(TLSError) {
-    if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1 { return }
+    if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1 {
+      // Only looking: the name is whoever looks' to judge.
+      if !context.judges { X509_VERIFY_PARAM_set1_ip(SSL_get0_param(pointer), nil, 0) }
+      return
+    }
     ERR_clear_error()
+    guard context.judges else {
+      guard tls_set_server_name(pointer, serverName) == 1 else {
+        throw TLSError(.wrongHost, "\(serverName) is not a host name: \(TLSError.takeMessage()).")
+      }
+      return
+    }
     SSL_set_hostflags(pointer, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     guard SSL_set1_host(pointer, serverName) == 1, tls_set_server_name(pointer, serverName) == 1 else {
       throw TLSError(.wrongHost, "\(serverName) is not a host name: \(TLSError.takeMessage()).")

@@ -28,6 +28,8 @@ public final class TLSContext: @unchecked Sendable {
 
   /// Which side the context is for.
   public let role: Role
+  /// Whether a client goes on only with a server whose certificate it believes.
+  let judges: Bool
   let pointer: OpaquePointer
   /// The protocols in the wire form of RFC 7301 §3.1: each behind a byte with its length.
   private let protocols: [UInt8]
@@ -52,6 +54,25 @@ public final class TLSContext: @unchecked Sendable {
     {
       throw TLSError(.other, "The application protocols cannot be set: \(TLSError.takeMessage()).")
     }
+    return context
+  }
+
+  /// Settings for looking at servers' certificates: every handshake is gone through with, and
+  /// ``TLSConnection/peerChain`` and ``TLSConnection/chainTrust`` tell what was shown. For nothing else: what is sent
+  /// over such a connection is not protected from anybody in between.
+  ///
+  /// Also speaks old versions with old ciphers, if this OpenSSL has them.
+  ///
+  /// - Parameter trust: whose servers ``TLSConnection/chainTrust`` believes; dates and names are not looked at for it.
+  /// - Throws: ``TLSError`` with code `trust`.
+  public static func inspecting(trust: TLSTrust) throws(TLSError) -> TLSContext {
+    let context = try TLSContext(role: .client, identity: nil, alpn: [], versions: .tls12 ... .tls13, judges: false)
+    tls_context_allow_old(context.pointer)
+    try trust.install(in: context.pointer)
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.pointer), UInt(X509_V_FLAG_NO_CHECK_TIME))
+    // "The handshake will be continued regardless of the verification result", which is kept
+    // (https://www.openssl.org/docs/man3.0/man3/SSL_CTX_set_verify.html).
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_NONE, nil)
     return context
   }
 
@@ -87,9 +108,10 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   private init(
-    role: Role, identity: TLSIdentity?, alpn: [String], versions: ClosedRange<Version>
+    role: Role, identity: TLSIdentity?, alpn: [String], versions: ClosedRange<Version>, judges: Bool = true
   ) throws(TLSError) {
     self.role = role
+    self.judges = judges
     protocols = alpn.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
     ERR_clear_error()
     guard let pointer = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {

@@ -1,14 +1,19 @@
-/// What a key or certificate may send to, as far as it says so itself.
+public import Foundation
+
+/// What a key or certificate may send to and until when, as far as it says so itself.
 public struct CredentialScope: Sendable, Hashable {
   /// What people call it.
   public let name: String
   /// Nil for a key, which sends to every topic of its team.
   public let topics: Set<String>?
+  /// Not valid after; nil: never ends.
+  public let notAfter: Date?
 
   /// - Parameter topics: nil for a key; a certificate's full list.
-  public init(name: String, topics: [String]?) {
+  public init(name: String, topics: [String]?, notAfter: Date? = nil) {
     self.name = name
     self.topics = topics.map(Set.init)
+    self.notAfter = notAfter
   }
 
   /// Whether it may send a push of this type to this topic; nil topic: it is not said yet.

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Lint {
   /// Aliases, tags and tokens; the great audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {

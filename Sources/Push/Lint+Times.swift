@@ -13,6 +13,7 @@ extension Lint {
       let fix = changing(draft) { $0.options.timeToLive = nil }
       findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))
     }
+    if let late = credentialEnd(draft, context) { findings.append(late) }
     guard let now = context.now else { return findings }
     if let rule = draft.recurrence {
       let start = draft.sendAt ?? now
@@ -30,6 +31,17 @@ extension Lint {
           : finding(.hint, "send_at", .sendAtPast, fix: fix))
     }
     return findings
+  }
+
+  /// A time to come at which what sends to iOS has ended.
+  private static func credentialEnd(_ draft: PushDraft, _ context: Context) -> Finding? {
+    // RFC 5280 §4.1.2.5: the last second is still good.
+    guard let sendAt = draft.sendAt, let scope = context.credential, let ends = scope.notAfter,
+      sendAt >= ends.addingTimeInterval(1), draft.platforms.contains(.ios)
+    else { return nil }
+    return finding(
+      .warning, "send_at", .credentialEnds,
+      ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))])
   }
 
   private static func speed(_ draft: PushDraft) -> [Finding] {

@@ -35,8 +35,7 @@ public enum Lint {
     public var now: Date?
     /// The push's public id, or another of its length: it counts in the payload's size.
     public var uid: String?
-
-    /// What the app's key or certificate for the draft's environment may send; nil: not known.
+    /// What the app's key or certificate for the draft's environment may send, and until when; nil: not known.
     public var credential: CredentialScope?
 
     /// Creates a context.

@@ -25,6 +25,7 @@ public enum LintMessage: String, MessageSet {
   case repeatNever = "lint.repeat_never"
   case repeatStartPast = "lint.repeat_start_past"
   case spreadOutlives = "lint.spread_outlives"
+  case credentialEnds = "lint.credential_ends"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -75,6 +76,8 @@ public enum LintMessage: String, MessageSet {
       Spread over {minutes} minutes, it outlives its time to live of {seconds} seconds: who has not had their turn by \
       then gets nothing.
       """
+    case .credentialEnds:
+      "“{name}”, which it is sent with, ends on {date}: Apple would refuse it then. Bind its successor before that day."
     case .tokenLossy:
       """
       This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \

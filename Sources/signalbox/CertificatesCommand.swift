@@ -22,12 +22,19 @@ enum CertificatesCommand {
   private static let teamID = Option<String?>("team-id", "id", "Of a .p8.")
   private static let madeBy = Option<String?>("made-by", "apple-id", "Who made it at Apple’s, and can renew it.")
   private static let note = Option<String?>("note", "text", "What should be remembered of it.")
+  private static let within = Option<Int?>(
+    "within", "days", "Only what ends within so many days, or has ended; as 30d."
+  ) { text throws(BadValue) in
+    try parseDays(text)
+  }
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
     "certificates", "Lists, adds and removes certificates, keys and profiles.",
     subcommands: [
-      Command("list", "Lists what is kept: what ends first stands first.", parameters: common, action: list),
+      Command(
+        "list", "Lists what is kept: what ends first stands first.", parameters: [within.parameter] + common,
+        action: list),
       Command("show", "Shows one, with what needs it.", parameters: [id.parameter] + common, action: show),
       Command(
         "add", "Keeps a file; its private key is encrypted with secret.key.",
@@ -39,7 +46,7 @@ enum CertificatesCommand {
       Command(
         "remove", "Removes one that no app needs.", parameters: [id.parameter, CommonOptions.data.parameter],
         action: remove),
-    ] + RenewalCommands.commands)
+    ] + RenewalCommands.commands + HostCommands.all)
 
   /// A certificate with what an answer says of it.
   private struct Found {
@@ -63,7 +70,10 @@ enum CertificatesCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in try store.readSync { try find($0) } }
+    let limit = values[within].map { now.addingTimeInterval(Double($0) * 86_400) }
+    let found = try withStore(values, io) { store in try store.readSync { try find($0) } }.filter { item in
+      limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
+    }
     if values[CommonOptions.json] {
       io.print(JSONValue.array(found.map { json($0, now) }).text(pretty: true))
     } else {

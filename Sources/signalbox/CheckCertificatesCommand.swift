@@ -21,6 +21,9 @@ enum CheckCertificatesCommand {
   private static let resources = Option<String?>(
     "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
 
+  private static let noProbe = Flag(
+    "no-probe", "Does not look at watched hosts; what was seen last counts. Otherwise done after an hour.")
+
   static let command = Command<Action>(
     "check-certificates", "Tells how long every certificate, key and profile lasts; for cron.",
     discussion: """
@@ -29,9 +32,10 @@ enum CheckCertificatesCommand {
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
-      notify.parameter, address.parameter, resources.parameter,
+      noProbe.parameter, notify.parameter, address.parameter, resources.parameter,
     ]
   ) { values, io in
+    if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
     guard values[notify] else { return plain(values, io) }
     return await notifying(
       data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
@@ -67,7 +71,7 @@ enum CheckCertificatesCommand {
 
   private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
     if isNagios {
-      io.print(line(report))
+      io.print(report.nagios)
     } else {
       io.print(isJSON ? report.json.text(pretty: true) : report.lines(includingFine: true).joined(separator: "\n"))
     }
@@ -110,12 +114,23 @@ enum CheckCertificatesCommand {
     }
   }
 
-  /// `STATUS - what needs somebody | performance data` (Monitoring Plugins Development Guidelines).
-  private static func line(_ report: ExpiryReport) -> String {
-    let words = ["OK", "WARNING", "CRITICAL", "UNKNOWN"]
-    let trouble = report.lines(includingFine: false).map { singleLine($0).replacing("|", with: "/") }
-    let text = trouble.isEmpty ? "\(report.findings.count) watched, none ends soon" : trouble.joined(separator: "; ")
-    let least = report.findings.compactMap(\.daysLeft).min().map { "days_left=\($0);\(report.withinDays);7 " } ?? ""
-    return "CERTIFICATES \(words[Int(report.exitCode)]) - \(text) | \(least)watched=\(report.findings.count)"
+  /// Looks at watched hosts whose last look is older than an hour, several at a time.
+  ///
+  /// What goes wrong with the store is told by the check itself.
+  private static func probe(data: String, io: CommandIO) async {
+    let directory = DataDirectory(data, environment: io.environment)
+    guard directory.exists else { return }
+    let pool = BlockingPool(name: "probe", threads: 8)
+    defer { pool.stop() }
+    do {
+      // Nothing that is sealed is read or written here.
+      let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
+      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
+      defer { store.close() }
+      let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+      try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }
+    } catch {
+      io.note("watched hosts could not be looked at: \(singleLine("\(error)"))")
+    }
   }
 }

@@ -26,6 +26,8 @@ enum ServeCommand {
   }
   private static let address = Option<String?>(
     "address", "url", "Where people reach the console, as https://push.example.com; for links.")
+  private static let metricsOpen = Flag(
+    "metrics-open", "Answers /metrics without a token: names of certificates and hosts are then everybody's.")
   private static let resources = Option<String?>(
     "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
 
@@ -34,7 +36,7 @@ enum ServeCommand {
     discussion: "Stops on SIGTERM and SIGINT; a push that is under way then goes on at the next start.",
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, address.parameter, resources.parameter, LogOptions.level.parameter,
+      proxies.parameter, address.parameter, metricsOpen.parameter, resources.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in
@@ -48,6 +50,7 @@ enum ServeCommand {
     options.tls = try tls(certificate: values[certificate], key: values[key])
     options.trustedProxies = values[proxies]
     options.address = values[address]
+    options.isMetricsOpen = values[metricsOpen]
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
     options.log = LogOptions.logger(values)

@@ -1,3 +1,4 @@
+import Certificates
 import Console
 import Delivery
 import Foundation
@@ -29,6 +30,10 @@ final class Service: Sendable {
     var passwordCost = Console.PasswordCost.normal
     /// Seconds for which a push from the browser is held back, as long as nobody has set it otherwise.
     var undoSeconds = 0
+    /// Whether `/metrics` answers everybody.
+    var isMetricsOpen = false
+    /// How watched hosts are looked at; nil: with what the system trusts. For tests.
+    var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
@@ -59,6 +64,8 @@ final class Service: Sendable {
   private let trimming: Task<Void, Never>
   private let sweeper: Task<Void, Never>
   private let reminders: Task<Void, Never>
+  private let probes: BlockingPool
+  private let watch: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -75,6 +82,8 @@ final class Service: Sendable {
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pool = BlockingPool(name: "blocking", threads: 2)
     mailPool = BlockingPool(name: "mail", threads: 2)
+    // Threads of their own: each may wait ten seconds for a host that does not answer.
+    probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
@@ -97,9 +106,11 @@ final class Service: Sendable {
     configuration.isStrict = options.isStrict
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
+    configuration.isMetricsOpen = options.isMetricsOpen
+    let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
-      mailPool: mailPool, clock: clock, log: log)
+      mailPool: mailPool, look: look, clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
@@ -109,6 +120,11 @@ final class Service: Sendable {
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
     let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
     reminders = Task { await worker.run(clock: clock) }
+    let hosts = HostWatch(store, clock: clock, look: look)
+    // Ends with the service: stop() cancels it.
+    watch = Task {
+      await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
+    }
     log.notice("listening", ["address": url])
   }
 
@@ -194,6 +210,7 @@ final class Service: Sendable {
 
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
+    watch.cancel()
     await server.stop(within: limit)
     trimming.cancel()
     reminders.cancel()
@@ -214,6 +231,8 @@ final class Service: Sendable {
     mailPool.stop()
     // A message under way ends within its own time limit; what it does not write down is sent again.
     await reminders.value
+    probes.stop()
+    // A look that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
     store.close()
     options.data.unlock()
   }

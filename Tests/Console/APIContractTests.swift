@@ -90,6 +90,7 @@ struct APIContractTests {
       "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
       "schedule": "none",
+      "band": "soon", "kind": "host",
     ]
     try await ConsoleScene.with { scene in
       try await scene.addApp()
@@ -99,6 +100,8 @@ struct APIContractTests {
           let name = try #require(parameter["name"]?.string)
           var value = try #require(samples[name])
           if ["/api/v1/devices", "/api/v1/schedules"].contains(operation.path), name == "state" { value = "active" }
+          // A list out of two tables.
+          if ["/api/v1/certificates", "/api/v1/hosts"].contains(operation.path), name == "cursor" { value = "1.c.1" }
           let target = "\(Self.target(operation))?\(name)=\(value)"
           let answer = try await scene.call(.get, target, as: .viewer)
           #expect([200, 404].contains(answer.status), "\(operation) with \(name): \(answer.text)")

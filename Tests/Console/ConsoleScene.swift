@@ -1,3 +1,4 @@
+import Certificates
 import Console
 import Delivery
 import Foundation
@@ -46,9 +47,12 @@ struct ConsoleScene: Sendable {
 
   /// Builds a scene, and takes it down whatever comes of `body`.
   ///
-  /// - Parameter proxies: whose word about the client the console believes.
+  /// - Parameters:
+  ///   - proxies: whose word about the client the console believes.
+  ///   - look: what watched hosts show.
   static func with(
     simulator hasSimulator: Bool = false, proxies: [AddressRange] = [],
+    look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -59,7 +63,7 @@ struct ConsoleScene: Sendable {
     let pool = BlockingPool(name: "scene", threads: 2)
     defer { pool.stop() }
     let scene = try await ConsoleScene(
-      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies)
+      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies, look: look)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -77,7 +81,8 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange]
+    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange],
+    look: @escaping HostWatch.Look
   ) async throws {
     self.store = store
     self.simulator = simulator
@@ -99,7 +104,7 @@ struct ConsoleScene: Sendable {
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, look: look,
       clock: { clock.now }, log: logger)
     router = console.router()
     tokens = try await store.write { database in
@@ -232,4 +237,13 @@ final class SceneClock: Sendable {
 enum SceneError: Error {
   case noConnection
   case neverFinished(String)
+}
+
+/// Something that a test lets happen.
+final class SceneFlag: Sendable {
+  private let value = Mutex(false)
+
+  var isSet: Bool { value.withLock { $0 } }
+
+  func set() { value.withLock { $0 = true } }
 }

@@ -116,6 +116,14 @@ struct LocaleTests {
     add("settings.sections.", sections + sections.map { $0 + "_text" })
     add("reminders.states.", ReminderMessage.State.allCases.map(\.rawValue))
     add("needs.late_", CheckRun.Source.allCases.map(\.rawValue))
+    add("hosts.protocols.", HostAddress.StartProtocol.allCases.map(\.rawValue))
+    add("hosts.events.", HostEvent.Kind.allCases.map(\.rawValue))
+    add(
+      "hosts.facts.",
+      [
+        "address", "protocol", "server_name", "probed", "answered", "failing_since", "reached", "not_before",
+        "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "note",
+      ])
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))
     add(
       "certificates.",

@@ -96,6 +96,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
         "schedules": try all("SELECT uid FROM schedules"), "account": try all("SELECT id FROM tokens"),
+        "hosts": try all("SELECT id FROM watched_hosts"),
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
@@ -125,6 +126,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       default: .outcome(.accepted)
       }
     }
+    try await scene.store.write { try HostSamples.add($0) }
     var draft = PushDraft(
       app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
       notification: PushNotification())
@@ -177,6 +179,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
           database, app: app.id, provider: .apns, environment: environment, certificate: certificate.id,
           endpoint: attack, now: ConsoleScene.noon)
       }
+      try HostSamples.add(database, hostile: attack, long: long)
       try APIToken.add(
         database, name: long, hash: [1], scopes: [attack, "admin"], user: nil, now: ConsoleScene.noon)
       let user = try User.add(database, name: long, role: .viewer, now: ConsoleScene.noon)

@@ -59,4 +59,21 @@ struct CredentialScopeTests {
     let voip = CredentialScope(name: "VoIP", topics: ["com.x.voip"])
     #expect(try Lint.findings(in: draft(), Lint.Context(credential: voip)).first?.fix == nil)
   }
+
+  @Test("a push that is sent after its certificate's last second is warned of; now, on that second or to Android not")
+  func ends() throws {
+    let ends = Date(timeIntervalSince1970: 1_000_000)
+    let scope = CredentialScope(name: "Push", topics: ["com.x"], notAfter: ends)
+    func warned(_ seconds: Double?, _ scope: CredentialScope?, _ platforms: Set<Platform> = [.ios]) throws -> Bool {
+      var draft = try draft()
+      draft.platforms = platforms
+      draft.sendAt = seconds.map { ends.addingTimeInterval($0) }
+      return Lint.findings(in: draft, Lint.Context(credential: scope)).contains {
+        $0.problem.code == "lint.credential_ends" && $0.problem.field == "send_at" && $0.severity == .warning
+      }
+    }
+    #expect(try warned(1, scope) && warned(86_400, scope, [.ios, .android]))
+    #expect(try !warned(0.9, scope) && !warned(nil, scope) && !warned(1, scope, [.android]) && !warned(1, nil))
+    #expect(try !warned(1, CredentialScope(name: "Key", topics: nil)))
+  }
 }

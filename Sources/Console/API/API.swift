@@ -19,6 +19,7 @@ enum API {
     AcknowledgementAPI.add(to: &routes)
     ReceiversAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
+    HostsAPI.add(to: &routes)
   }
 }
 

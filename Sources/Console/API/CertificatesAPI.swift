@@ -8,7 +8,7 @@ import Store
 /// `/api/v1/certificates`.
 enum CertificatesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/certificates", role: .viewer, query: ["within"]) { call in try await list(call) }
+    routes.list("/certificates", filters: ["within", "band", "kind", "app", "q"]) { call in try await list(call) }
     let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
     routes.call(.post, "/certificates", role: .admin, options: options) { call in
       try await CertificateUpload(call).answer()
@@ -25,16 +25,23 @@ enum CertificatesAPI {
   static func json(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws -> JSONValue {
     let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
+    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? []
     let facts = try CertificateFacts.find(database, certificate: certificate.id)
-    return certificate.json(app: app, uses: uses, facts: facts, now: now)
+    return certificate.json(app: app, uses: uses, facts: facts, planned: planned, now: now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
-    var end: Date?
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    var filter = ExpiryList.Filter(now: call.now)
+    if let band = query.choice("band", as: Expiry.Band.self) { filter = Expiry.filter(band, now: call.now) }
     if let text = query.text("within") {
       if let seconds = seconds(text) {
-        end = call.now.addingTimeInterval(seconds)
+        // What has ended is in it, what is not known is not.
+        let end = Int64((call.now.timeIntervalSince1970 + seconds) * 1000)
+        let lowest = max(0, filter.ends?.lowerBound ?? 0)
+        filter.ends = lowest...max(lowest, min(end, filter.ends?.upperBound ?? .max))
+        filter.withoutReplaced = true
       } else {
         query.report(
           Problem(
@@ -42,23 +49,28 @@ enum CertificatesAPI {
             ["value": String(text.prefix(40))]))
       }
     }
+    filter.kind = query.choice("kind", as: CertificateKind.self)?.rawValue
+    filter.search = query.text("q")
     try query.finish()
-    let limit = end
-    let items = try await call.store.read { database in
+    let (found, now) = (filter, call.now)
+    let page = try await call.store.read { database in
+      var filter = found
+      filter.app = try APIContext.filter(database, app: bundleID)?.id
       let uses = try TrackedCertificate.uses(database)
+      let planned = try Forecast.needs(database, now: now)
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
       let facts = try CertificateFacts.all(database)
-      return try TrackedCertificate.all(database)
-        .filter { certificate in
-          guard let limit else { return true }
-          return certificate.details.notAfter.map { $0 <= limit } ?? false
+      return try ExpiryList.page(database, filter, cursor: cursor, limit: limit).map { item -> JSONValue in
+        switch item {
+        case .certificate(let certificate):
+          certificate.json(
+            app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
+            facts: facts[certificate.id], planned: planned[certificate.id] ?? [], now: now)
+        case .host(let host): host.certificateJSON(now: now)
         }
-        .map {
-          $0.json(
-            app: $0.details.appID.flatMap { apps[$0] }, uses: uses[$0.id] ?? [], facts: facts[$0.id], now: call.now)
-        }
+      }
     }
-    return APIContext.answer(Page(items: items, next: nil)) { $0 }
+    return APIContext.answer(page) { $0 }
   }
 
   /// As `12h`, `30d`, `2w`.

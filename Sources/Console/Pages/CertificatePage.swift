@@ -15,6 +15,7 @@ enum CertificatePage {
     let renewal: RenewalPanel
     let facts: CertificateFacts?
     let reminders: CertificateReminders
+    let planned: [PlannedPush]
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
@@ -30,7 +31,8 @@ enum CertificatePage {
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
         facts: try CertificateFacts.find(database, certificate: id),
-        reminders: try CertificateReminders(database, certificate, now: now))
+        reminders: try CertificateReminders(database, certificate, now: now),
+        planned: try Forecast.needs(database, now: now)[id] ?? [])
     }
   }
 
@@ -86,6 +88,9 @@ enum CertificatePage {
               "devices": .string(use.activeDevices.grouped),
             ]
           }),
+        "forecast": ForecastValue(
+          pushes: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps
+        ).value(texts),
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
         "form": form.value(["name", "made_by", "note"]),

@@ -30,60 +30,35 @@ enum CertificatePages {
 
   // MARK: The list
 
-  private static func index(_ page: PageContext, _ upload: CertificateUploadForm) async throws -> Response {
-    let texts = page.texts
-    let now = page.now
+  /// The list, with its forms.
+  ///
+  /// - Parameters:
+  ///   - watch: what is wrong in the form “Watch a host”.
+  ///   - calendar: the address of a calendar that was just made.
+  static func index(
+    _ page: PageContext, watch: FieldErrors = FieldErrors(), calendar: String? = nil
+  ) async throws -> Response {
+    try await index(page, CertificateUploadForm(), watch: watch, calendar: calendar)
+  }
+
+  private static func index(
+    _ page: PageContext, _ upload: CertificateUploadForm, watch: FieldErrors = FieldErrors(), calendar: String? = nil
+  ) async throws -> Response {
     let sealer = page.store.sealer
-    let (all, uses, apps, sealing) = try await page.store.read { database in
-      (
-        try TrackedCertificate.all(database), try TrackedCertificate.uses(database), try App.all(database),
-        try SealingPages.Facts(database, sealer)
-      )
-    }
-    let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.name) })
-    var bands: [Expiry.Band: Int] = [:]
-    let rows = all.map { certificate -> Value in
-      let details = certificate.details
-      let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
-      bands[band, default: 0] += 1
-      let used = (uses[certificate.id] ?? []).map { use in
-        texts(
-          "certificates.use",
-          [
-            "app": names[use.appID] ?? use.bundleID, "environment": use.environment.word(texts),
-            "devices": use.activeDevices.grouped,
-          ])
-      }
-      return [
-        "href": .string("/certificates/\(certificate.id)"),
-        "days_left": .string(Expiry.daysLeft(notAfter: details.notAfter, now: now)?.grouped ?? "–"),
-        "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
-        "failed": .bool(band == .expired || band == .urgent), "soon": .bool(band == .soon),
-        "replaced": .string(
-          certificate.isReplaced && uses[certificate.id] == nil ? texts("renewal.is_replaced") : ""),
-        "name": .string(details.name), "topics": .string(details.topics.joined(separator: ", ")),
-        "kind": .string(texts("certificates.kinds.\(details.kind)")),
-        "app": .string(details.appID.flatMap { names[$0] } ?? ""),
-        "environments": .list(
-          details.environments.map {
-            ["name": .string($0.word(texts)), "production": .bool($0 == .production)]
-          }),
-        "not_after": .string(details.notAfter.map(Timestamp.text) ?? ""),
-        "not_after_text": .string(details.notAfter?.utcText ?? texts("certificates.never")),
-        "used_by": .string(used.isEmpty ? texts("certificates.nobody") : used.joined(separator: "; ")),
-      ]
-    }
-    let summary = [Expiry.Band.expired, .urgent, .soon, .notYetValid, .fine, .neverExpires].compactMap { band in
-      bands[band].map { "\($0.grouped) \(texts("band.\(band.rawValue)"))" }
-    }
-    var members = upload.members(page, apps)
-    members["summary"] = .string(summary.joined(separator: ", "))
+    let (apps, sealing) = try await page.store.read { (try App.all($0), try SealingPages.Facts($0, sealer)) }
+    // Fields of both forms are called the same: what was typed into one is not shown in the other.
+    let typed = upload.isRefused ? Form([]) : page.form
+    var members = upload.members(page, apps, form: watch.isEmpty ? nil : Form([]))
     members["sealing"] = SealingPages.notice(sealing, page)
-    members["any_certificates"] = .bool(!all.isEmpty)
-    members["certificates"] = .list(rows)
+    members.merge(try await CertificateList(page, apps: apps).members()) { $1 }
+    members["watch"] = [
+      "form": typed.value(HostForm.fields), "errors": watch.value(HostForm.fields),
+      "protocols": HostForm.protocols(page.texts, selected: typed["protocol"]),
+    ]
+    members["calendar"] = try await CalendarPages.value(page, address: calendar)
     return try page.page(
       "certificates/index", .certificates, members,
-      status: upload.problem == nil && upload.errors.isEmpty ? .ok : .unprocessableContent)
+      status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
   }
 
   // MARK: Looking into a file, and keeping it

@@ -18,17 +18,23 @@ struct CertificateUploadForm {
   var problem: String?
   var errors = FieldErrors()
 
+  /// Whether it was sent, and comes back with what is wrong.
+  var isRefused: Bool { problem != nil || !errors.isEmpty }
+
   /// What the template needs.
-  func members(_ page: PageContext, _ apps: [App]) -> [String: Value] {
-    [
+  ///
+  /// - Parameter form: what was typed into it; nil: what the page was called with.
+  func members(_ page: PageContext, _ apps: [App], form: Form? = nil) -> [String: Value] {
+    let form = form ?? page.form
+    return [
       "can_upload": .bool(page.may(.admin)), "problem": .string(problem ?? ""),
       "remedy": .string(problem == nil ? "" : page.texts("certificates.nothing_kept")),
       "apps": .options(
-        [("", page.texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, selected: page.form["app"]),
-      "form": page.form.value(Self.kept), "errors": errors.value(Self.fields),
+        [("", page.texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, selected: form["app"]),
+      "form": form.value(Self.kept), "errors": errors.value(Self.fields),
       "open": [
-        "more": .bool(["take", "made_by", "note"].contains { page.form.filled($0) != nil || !errors[$0].isEmpty }),
-        "jpush": .bool(["app_key", "master_secret"].contains { page.form.filled($0) != nil || !errors[$0].isEmpty }),
+        "more": .bool(["take", "made_by", "note"].contains { form.filled($0) != nil || !errors[$0].isEmpty }),
+        "jpush": .bool(["app_key", "master_secret"].contains { form.filled($0) != nil || !errors[$0].isEmpty }),
       ],
     ]
   }

@@ -18,6 +18,8 @@ struct Needs {
   /// A share of dead tokens above this is worth a look.
   private static let deadShare = 0.2
   private static let deadAtLeast = 20
+  /// More of a kind are counted, not listed.
+  private static let shown = 20
 
   func values(_ texts: Texts) -> [Value] {
     refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts) + deadTokens(texts)
@@ -34,7 +36,8 @@ struct Needs {
 
   private func expiring(_ texts: Texts) -> [Value] {
     let urgent: Set<Expiry.Band> = [.expired, .urgent, .soon, .notYetValid]
-    var values = report.findings.filter { urgent.contains($0.band) }.map { finding in
+    let pressing = report.findings.filter { urgent.contains($0.band) }
+    var values = pressing.prefix(Self.shown).map { finding in
       let item = finding.item
       let detail: [String?] = [
         item.topics.joined(separator: ", "), item.serial.map { texts("needs.serial", ["serial": $0]) },
@@ -44,18 +47,32 @@ struct Needs {
         text: texts(
           finding.band == .expired ? "needs.expired" : finding.band == .notYetValid ? "needs.not_yet" : "needs.expires",
           ["name": item.name, "date": item.notAfter?.dayText ?? "", "from": item.notBefore?.dayText ?? ""]),
-        detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "), href: "/certificates",
-        action: "renew")
+        detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
+        href: item.key.map { "/\($0)" } ?? "/certificates", action: "renew")
     }
     values += report.closed.map { item in
       need(
         texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": item.name]),
-        detail: item.reason, href: "/certificates", action: "show")
+        detail: item.reason, href: item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
-    values += report.unreadable.map { item in
+    values += report.unreadable.prefix(Self.shown).map { item in
       need(
         texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": item.name]),
-        detail: item.reason, href: "/certificates", action: "show")
+        detail: item.reason, href: item.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
+    let rest = max(0, pressing.count - Self.shown) + max(0, report.unreadable.count - Self.shown)
+    if rest > 0 {
+      values.append(
+        need(
+          texts, label: texts("needs.more_label"), failed: true, text: texts("needs.more", count: rest), detail: "",
+          href: "/certificates", action: "show"))
+    }
+    values += report.findings.filter { !$0.missed.isEmpty }.prefix(Self.shown).map { finding in
+      need(
+        texts, label: texts("needs.forecast_label"), failed: false,
+        text: texts("needs.forecast", count: finding.missed.count, ["name": finding.item.name]),
+        detail: finding.missed.first.map { "\($0.bundleID) · \($0.sendAt.utcText)" } ?? "",
+        href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     return values
   }

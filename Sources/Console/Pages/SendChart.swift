@@ -43,7 +43,7 @@ struct SendChart {
   private func day(_ index: Int) -> String { firstDay.addingTimeInterval(Double(index) * 86_400).dayText }
 
   /// The next of 2, 4, 10, 20, 40, 100, …: an even number, so that the middle is whole.
-  private static func rounded(_ number: Int) -> Int {
+  static func rounded(_ number: Int) -> Int {
     var unit = 1
     while true {
       for step in [2, 4, 10] where unit * step >= number { return unit * step }

@@ -21,5 +21,6 @@ public enum Schema {
       endings,
       certificateFacts,
       reminders,
+      hosts,
     ])
 }

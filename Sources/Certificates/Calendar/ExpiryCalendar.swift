@@ -1,0 +1,114 @@
+public import Foundation
+import OpenSSL
+import Push
+
+/// The days on which things end, as a calendar (RFC 5545) that Apple's and Google's calendars subscribe to: pure.
+public struct ExpiryCalendar: Sendable {
+  /// What calendars call it.
+  public let name: String
+  /// Where the console is reached, as `https://push.example.com`; nil: events have no link.
+  public let address: String?
+
+  /// So many days before the end a calendar reminds.
+  static let alarms = [30, 7]
+  /// What ended longer ago is left out: 30 days.
+  static let memory: TimeInterval = 30 * 86_400
+
+  /// Creates a calendar.
+  public init(name: String, address: String?) {
+    self.name = name
+    self.address = address
+  }
+
+  /// The calendar's text, the same for the whole of a day in UTC.
+  public func text(_ items: [TrackedExpiry], now: Date) -> String {
+    let day = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
+    var lines = [
+      "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Signalbox//Certificates//EN", "CALSCALE:GREGORIAN",
+      "METHOD:PUBLISH", "X-WR-CALNAME:\(Self.escaped(name))", "NAME:\(Self.escaped(name))",
+      "REFRESH-INTERVAL;VALUE=DURATION:PT12H", "X-PUBLISHED-TTL:PT12H",
+    ]
+    for item in items {
+      guard let notAfter = item.notAfter, notAfter < Expiry.never, notAfter > day - Self.memory else { continue }
+      lines += event(item, notAfter, stamp: day)
+    }
+    lines.append("END:VCALENDAR")
+    return lines.map { Self.folded($0) + "\r\n" }.joined()
+  }
+
+  private func event(_ item: TrackedExpiry, _ notAfter: Date, stamp: Date) -> [String] {
+    var title = item.name
+    if let app = item.app, !title.contains(app) { title = "\(app): \(title)" }
+    title = title.singleLine
+    let facts: [(String, String?)] = [
+      ("Kind", item.kind.rawValue.replacing("_", with: " ")), ("App", item.app),
+      ("Topics", item.topics.isEmpty ? nil : item.topics.joined(separator: ", ")),
+      (
+        "Environments",
+        item.environments.isEmpty ? nil : item.environments.map(\.rawValue).joined(separator: ", ")
+      ),
+      ("Serial number", item.serial), ("SHA-256", item.sha256), ("Last second", notAfter.utcText),
+    ]
+    let description = facts.compactMap { label, value in value.map { "\(label): \($0.singleLine)" } }
+      .joined(separator: "\n")
+    var lines = [
+      "BEGIN:VEVENT", "UID:\(Self.uid(item))", "DTSTAMP:\(Self.day(stamp))T000000Z",
+      // A day is a day wherever the reader is; RFC 5545 §3.6.1: the end is not part of the event.
+      "DTSTART;VALUE=DATE:\(Self.day(notAfter))", "DTEND;VALUE=DATE:\(Self.day(notAfter + 86_400))",
+      "SUMMARY:\(Self.escaped("\(title) expires"))", "DESCRIPTION:\(Self.escaped(description))",
+      "TRANSP:TRANSPARENT", "CATEGORIES:Certificates",
+    ]
+    if let address, let key = item.key { lines.append("URL:\(address)/\(key)") }
+    for days in Self.alarms {
+      lines += [
+        "BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-P\(days)D",
+        "DESCRIPTION:\(Self.escaped("\(title) expires in \(days) days"))", "END:VALARM",
+      ]
+    }
+    return lines + ["END:VEVENT"]
+  }
+
+  /// The same for the same certificate in the same place, another one for its successor.
+  private static func uid(_ item: TrackedExpiry) -> String {
+    let text = "\(item.key ?? item.name)\n\(item.sha256 ?? item.serial ?? "")"
+    return Digest.sha256(Array(text.utf8)).prefix(16).map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined() + "@signalbox"
+  }
+
+  /// As `20261120`, in UTC.
+  private static func day(_ date: Date) -> String {
+    String(Timestamp.text(date).prefix(10).replacing("-", with: ""))
+  }
+
+  /// RFC 5545 §3.3.11: text.
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.replacing("\r\n", with: "\n").unicodeScalars {
+      switch scalar {
+      case "\\", ";", ",": escaped += "\\\(scalar)"
+      case "\n": escaped += "\\n"
+      case _ where scalar.properties.generalCategory == .control: escaped += " "
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+
+  /// RFC 5545 §3.1: a line has at most 75 octets; what is longer goes on behind a blank, never within a character.
+  static func folded(_ line: String) -> String {
+    var folded = ""
+    var used = 0
+    for scalar in line.unicodeScalars {
+      let size = UTF8.width(scalar)
+      if used + size > 75 {
+        folded += "\r\n "
+        used = 1
+      }
+      folded.unicodeScalars.append(scalar)
+      used += size
+    }
+    return folded
+  }
+}

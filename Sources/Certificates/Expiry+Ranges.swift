@@ -1,0 +1,36 @@
+public import Foundation
+public import Store
+
+extension Expiry {
+  /// In which ends, in milliseconds since 1970, something that has begun is in a band; nil for ``Band/notYetValid``,
+  /// which is no matter of the end. Agrees with ``band(notBefore:notAfter:now:within:)``.
+  public static func ends(of band: Band, now: Date, within days: Int = warningDays) -> ClosedRange<Int64>? {
+    let second = Int64(now.timeIntervalSince1970.rounded(.down))
+    func last(_ days: Int) -> Int64 { (second + Int64(days * secondsPerDay)) * 1000 + 999 }
+    switch band {
+    case .expired: return 0...(second * 1000 - 1)
+    case .urgent: return (second * 1000)...last(urgentDays)
+    case .soon:
+      // A limit under seven days leaves nothing between both.
+      return days > urgentDays ? (last(urgentDays) + 1)...last(days) : nil
+    case .fine: return (last(max(days, urgentDays)) + 1)...(ExpiryList.forever - 1)
+    case .neverExpires: return ExpiryList.forever...ExpiryList.forever
+    case .notYetValid: return nil
+    }
+  }
+
+  /// A list's filter for a band.
+  public static func filter(_ band: Band, now: Date, within days: Int = warningDays) -> ExpiryList.Filter {
+    var filter = ExpiryList.Filter(now: now)
+    filter.withoutReplaced = true
+    if band == .notYetValid {
+      filter.ends = (Int64(now.timeIntervalSince1970.rounded(.down)) * 1000)...ExpiryList.forever
+      filter.begun = false
+    } else {
+      filter.ends = ends(of: band, now: now, within: days) ?? 0...0
+      // What is over is over, whether it had begun or not.
+      filter.begun = band == .expired ? nil : true
+    }
+    return filter
+  }
+}

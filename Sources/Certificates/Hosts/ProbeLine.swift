@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import Reactor
+import Store
+
+/// One blocking connection that ends at a deadline.
+final class ProbeLine {
+  private(set) var descriptor: Int32 = -1
+  private let deadline: ContinuousClock.Instant
+
+  init(deadline: ContinuousClock.Instant) { self.deadline = deadline }
+
+  func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  /// Connects to the first address that takes it. None may use up the time of those behind it.
+  func connect(_ addresses: [SocketAddress]) throws(HostFailure) -> SocketAddress {
+    var failure = HostFailure(.unreachable, detail: "no address")
+    for (index, address) in addresses.enumerated() {
+      let share = (deadline - ContinuousClock.now) / (addresses.count - index)
+      do {
+        try connect(address, until: ContinuousClock.now + share)
+        return address
+      } catch {
+        failure = error
+        close()
+      }
+    }
+    throw failure
+  }
+
+  private func connect(_ address: SocketAddress, until limit: ContinuousClock.Instant) throws(HostFailure) {
+    do {
+      descriptor = try Socket.connect(to: address)
+    } catch { throw Self.failure(error, address) }
+    try wait(Int16(POLLOUT), until: limit, "connecting to \(address)")
+    if let error = Socket.pendingError(of: descriptor) { throw Self.failure(error, address) }
+  }
+
+  private static func failure(_ error: any Error, _ address: SocketAddress) -> HostFailure {
+    let number = (error as? SystemError)?.number ?? 0
+    let code: HostFailure.Code =
+      switch number {
+      case ECONNREFUSED: .refused
+      case ETIMEDOUT: .timeout
+      case ECONNRESET: .closed
+      default: .unreachable
+      }
+    return HostFailure(code, detail: "\(address): \(String(cString: strerror(number)))")
+  }
+
+  /// Waits until the socket is ready.
+  func wait(
+    _ events: Int16, until limit: ContinuousClock.Instant? = nil, _ doing: String = "waiting for its answer"
+  ) throws(HostFailure) {
+    while true {
+      let left = (limit ?? deadline) - ContinuousClock.now
+      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
+      guard left > .zero else { throw HostFailure(.timeout, detail: doing) }
+      var waiting = pollfd(fd: descriptor, events: events, revents: 0)
+      let count = poll(&waiting, 1, Int32(clamping: milliseconds + 1))
+      if count > 0 { return }
+      if count < 0, errno != EINTR { throw HostFailure(.closed, detail: String(cString: strerror(errno))) }
+    }
+  }
+
+  func send(_ bytes: [UInt8]) throws(HostFailure) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN || errno == EINTR {
+        try wait(Int16(POLLOUT))
+      } else {
+        throw HostFailure(.closed, detail: String(cString: strerror(errno)))
+      }
+    }
+  }
+
+  /// Some bytes, at least one.
+  func receive() throws(HostFailure) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 2048)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count > 0 { return Array(buffer[..<count]) }
+      guard count < 0 else { throw HostFailure(.closed, detail: "before TLS began") }
+      guard errno == EAGAIN || errno == EINTR else {
+        throw HostFailure(.closed, detail: String(cString: strerror(errno)))
+      }
+      try wait(Int16(POLLIN))
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Certificates
+import Foundation
+import HTTPServer
+import Push
+import SQLite
+import Store
+
+/// `/api/v1/hosts`.
+enum HostsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/hosts") { call in try await list(call) }
+    routes.call(.post, "/hosts", role: .admin) { call in try await create(call) }
+    routes.call(.get, "/hosts/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(
+        try await call.store.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) })
+    }
+    routes.call(.patch, "/hosts/:id", role: .admin) { call in try await update(call) }
+    routes.call(.delete, "/hosts/:id", role: .admin) { call in try await delete(call) }
+    routes.call(.post, "/hosts/:id/probe", role: .operator) { call in
+      let id: Int64 = try call.request.parameter("id")
+      let host = try await call.console.hosts.look(at: id)
+      return APIContext.answer(try await call.store.read { try json($0, host, now: call.now) })
+    }
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    try query.finish()
+    var filter = ExpiryList.Filter(now: call.now)
+    filter.kind = CertificateKind.host.rawValue
+    let list = filter
+    let page = try await call.store.read { try ExpiryList.page($0, list, cursor: cursor, limit: limit) }
+    return APIContext.answer(page) { item in
+      guard case .host(let host) = item else { return .null }
+      return host.json(now: call.now)
+    }
+  }
+
+  private static func json(_ database: Database, _ host: WatchedHost, now: Date) throws -> JSONValue {
+    host.json(history: try HostEvent.list(database, host: host.id), now: now)
+  }
+
+  private struct Fields {
+    let host: String?
+    let port: Int?
+    let start: HostAddress.StartProtocol?
+    let serverName: String?
+    let note: String?
+
+    init(_ body: JSONValue, required: Bool) throws {
+      let fields = JSONFields(body)
+      host = fields.string("host", required: required, limit: .bytes(2048))
+      port = fields.integer("port", in: 1...65_535)
+      start = fields.choice("protocol", as: HostAddress.StartProtocol.self)
+      serverName = fields.string("server_name", limit: .bytes(253))
+      note = fields.string("note", limit: .characters(HostForm.noteLimit))
+      try fields.finish()
+    }
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = try Fields(body, required: true)
+    let form = try HostForm(
+      host: fields.host ?? "", startProtocol: fields.start?.rawValue ?? "", serverName: fields.serverName ?? "",
+      note: fields.note ?? "", port: fields.port.flatMap { UInt16(exactly: $0) })
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let audit = call.audit("host.create", "host \(form.address)", form.address.audited)
+    return try await call.store.write { database in
+      try idempotency.once(database) {
+        let host = try WatchedHost.add(database, form.address, note: form.note, by: call.actor, now: call.now)
+        try AuditEntry.add(database, audit, now: call.now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)"), ()
+        )
+      }.answer
+    }.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = try Fields(body, required: false)
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let id: Int64 = try call.request.parameter("id")
+    let answer = try await call.store.write { database in
+      let host = try WatchedHost.get(database, id: id)
+      var address = host.address
+      if fields.host != nil || fields.port != nil || fields.start != nil || fields.serverName != nil {
+        address = try HostAddress(
+          parsing: fields.host ?? address.host, startProtocol: fields.start ?? address.startProtocol,
+          serverName: fields.serverName
+            ?? (fields.host == nil || address.serverName != address.host ? address.serverName : nil),
+          port: fields.port.flatMap { UInt16(exactly: $0) } ?? (fields.host == nil ? address.port : nil))
+      }
+      let changed = try WatchedHost.update(database, id: id, address, note: fields.note ?? host.note)
+      let audit = call.audit(
+        "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+      return try json(database, changed, now: call.now)
+    }
+    return APIContext.answer(answer)
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    try await call.store.write { database in
+      let host = try WatchedHost.get(database, id: id)
+      try WatchedHost.delete(database, id: id)
+      try AuditEntry.add(
+        database, call.audit("host.delete", "host \(host.address)", host.address.audited), now: call.now)
+    }
+    return APIContext.nothing
+  }
+}

@@ -1,0 +1,45 @@
+import Certificates
+import Mustache
+import Push
+import Store
+
+/// The form “Watch a host”, and the same for one that is watched already.
+struct HostForm {
+  static let fields = ["host", "protocol", "server_name", "note"]
+  static let noteLimit = 500
+
+  let address: HostAddress
+  let note: String
+
+  /// Reads a form.
+  ///
+  /// - Throws: everything that is wrong with it.
+  init(_ form: Form) throws(Problems) {
+    try self.init(
+      host: form["host"], startProtocol: form["protocol"], serverName: form["server_name"], note: form["note"])
+  }
+
+  /// Reads what stands in a form's fields.
+  ///
+  /// - Throws: everything that is wrong with it.
+  init(
+    host: String, startProtocol: String = "", serverName: String = "", note: String = "", port: UInt16? = nil
+  ) throws(Problems) {
+    var problems: [Problem] = []
+    if note.count > Self.noteLimit { problems.append(Problem("note", HostMessage.note)) }
+    let start = HostAddress.StartProtocol(rawValue: startProtocol)
+    do {
+      address = try HostAddress(parsing: host, startProtocol: start, serverName: serverName, port: port)
+    } catch { throw Problems(error.all + problems) }
+    guard problems.isEmpty else { throw Problems(problems) }
+    self.note = note
+  }
+
+  /// The choices of the protocol.
+  static func protocols(_ texts: Texts, selected: String) -> Mustache.Value {
+    .options(
+      [("", texts("hosts.by_port"))]
+        + HostAddress.StartProtocol.allCases.map { ($0.rawValue, texts("hosts.protocols.\($0.rawValue)")) },
+      selected: selected)
+  }
+}

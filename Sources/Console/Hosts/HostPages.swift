@@ -1,0 +1,133 @@
+import Certificates
+import Foundation
+import HTTPServer
+import Mustache
+import Push
+import SQLite
+import Store
+
+/// Hosts whose certificate is watched by their address.
+enum HostPages {
+  static func add(to routes: inout ConsoleRouter) {
+    // Whoever may add one lets this machine connect to any place that it can reach.
+    routes.page(.post, "/hosts", role: .admin) { page in try await create(page) }
+    routes.page(.get, "/hosts/:id") { page in try await show(page, try await host(page), nil, FieldErrors()) }
+    routes.page(.post, "/hosts/:id", role: .admin) { page in try await update(page) }
+    routes.page(.post, "/hosts/:id/probe", role: .operator) { page in try await probe(page) }
+    routes.page(.get, "/hosts/:id/remove", role: .admin) { page in
+      let host = try await host(page)
+      return try page.page(
+        "hosts/remove", .certificates,
+        [
+          "id": .integer(host.id), "title": .string(host.name),
+          "question": .string(page.texts("hosts.remove_question", ["name": host.name])),
+        ])
+    }
+    routes.page(.post, "/hosts/:id/remove", role: .admin) { page in try await remove(page) }
+  }
+
+  private static func host(_ page: PageContext) async throws -> WatchedHost {
+    let id = try page.id()
+    guard let host = try await page.store.read({ try WatchedHost.find($0, id: id) }) else {
+      throw PageError.notFound("host", list: "/certificates?kind=host")
+    }
+    return host
+  }
+
+  // MARK: Adding
+
+  private static func create(_ page: PageContext) async throws -> Response {
+    let (now, actor) = (page.now, page.actor)
+    let host: WatchedHost
+    do {
+      let form = try HostForm(page.form)
+      let audit = page.audit("host.create", "host \(form.address)", form.address.audited)
+      host = try await page.store.write { database in
+        guard try WatchedHost.find(database, form.address) == nil else {
+          throw Problems([Problem("host", HostMessage.duplicate)])
+        }
+        let host = try WatchedHost.add(database, form.address, note: form.note, by: actor, now: now)
+        try AuditEntry.add(database, audit, now: now)
+        return host
+      }
+    } catch let problems as Problems {
+      return try await CertificatePages.index(page, watch: FieldErrors(problems, page.texts))
+    }
+    try await page.console.hosts.look(at: host.id)
+    return page.redirect(to: "/\(host.key)", flash: "host_watched")
+  }
+
+  // MARK: One host
+
+  private static func show(
+    _ page: PageContext, _ host: WatchedHost, _ form: Form?, _ errors: FieldErrors
+  ) async throws -> Response {
+    let texts = page.texts
+    let history = try await page.store.read { try HostEvent.list($0, host: host.id) }
+    let form =
+      form
+      ?? Form([
+        ("host", "\(host.address)"), ("protocol", host.address.startProtocol.rawValue),
+        ("server_name", host.address.serverName == host.address.host ? "" : host.address.serverName),
+        ("note", host.note),
+      ])
+    var members = HostPassport(host, now: page.now).members(texts)
+    members.merge(
+      [
+        "id": .integer(host.id), "title": .string(host.name), "may_probe": .bool(page.may(.operator)),
+        "may_edit": .bool(page.may(.admin)), "form": form.value(HostForm.fields),
+        "errors": errors.value(HostForm.fields),
+        "protocols": HostForm.protocols(texts, selected: form["protocol"]),
+        "any_history": .bool(!history.isEmpty),
+        "history": .list(history.map { HostPassport.event($0, texts) }),
+      ]
+    ) { $1 }
+    return try page.page(
+      "hosts/show", .certificates, members, status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func update(_ page: PageContext) async throws -> Response {
+    let (host, now) = (try await host(page), page.now)
+    do {
+      let form = try HostForm(page.form)
+      let audit = page.audit(
+        "host.update", "host \(host.id)", ["before": host.address.audited, "after": form.address.audited])
+      try await page.store.write { database in
+        if let other = try WatchedHost.find(database, form.address), other.id != host.id {
+          throw Problems([Problem("host", HostMessage.duplicate)])
+        }
+        try WatchedHost.update(database, id: host.id, form.address, note: form.note)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      if form.address != host.address { try await page.console.hosts.look(at: host.id) }
+    } catch let problems as Problems {
+      return try await show(page, host, page.form, FieldErrors(problems, page.texts))
+    }
+    return page.redirect(to: "/\(host.key)", flash: "host_saved")
+  }
+
+  private static func probe(_ page: PageContext) async throws -> Response {
+    let host = try await page.console.hosts.look(at: try await host(page).id)
+    return page.redirect(to: "/\(host.key)", flash: host.failure == nil ? "host_seen" : "host_blind")
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    let (host, now) = (try await host(page), page.now)
+    let audit = page.audit("host.delete", "host \(host.address)", host.address.audited)
+    try await page.store.write { database in
+      try WatchedHost.delete(database, id: host.id)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/certificates?kind=host", flash: "host_removed")
+  }
+}
+
+extension HostAddress {
+  /// For the audit.
+  var audited: JSONValue {
+    [
+      "host": .string(host), "port": .integer(Int64(port)), "protocol": .string(startProtocol.rawValue),
+      "server_name": .string(serverName),
+    ]
+  }
+}

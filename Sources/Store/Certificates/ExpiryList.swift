@@ -1,0 +1,178 @@
+public import Foundation
+public import SQLite
+
+/// Everything that can end, files and watched hosts in one list: what ends first stands first, what never ends last.
+///
+/// Read by the index on `ends_key`, page by page, so that ten thousand things cost no more than fifty.
+public enum ExpiryList {
+  /// One thing.
+  public enum Item: Sendable, Hashable {
+    case certificate(TrackedCertificate)
+    case host(WatchedHost)
+
+    /// Row id in its table.
+    public var id: Int64 {
+      switch self {
+      case .certificate(let certificate): certificate.id
+      case .host(let host): host.id
+      }
+    }
+  }
+
+  /// What the list is narrowed down to; nil: not by this.
+  public struct Filter: Sendable, Hashable {
+    /// Ends, in milliseconds since 1970, both included. ``forever`` stands for no end, ``unknown`` for a host that
+    /// nothing is known of.
+    public var ends: ClosedRange<Int64>?
+    /// Whether it has begun at this time, or has not.
+    public var begun: Bool?
+    /// The time for ``begun``.
+    public var now: Date
+    /// Only watched hosts that show nothing.
+    public var isFailing = false
+    /// A raw value of `CertificateKind`; `host` for watched hosts.
+    public var kind: String?
+    /// Files that belong to this app, or that it sends with.
+    public var app: Int64?
+    /// Whether certificates in whose place a successor is are left out, unless something still sends with them: they
+    /// raise no alarms.
+    public var withoutReplaced = false
+    /// In names, topics, serial numbers, fingerprints, hosts and notes.
+    public var search: String?
+
+    /// Everything.
+    public init(now: Date) { self.now = now }
+  }
+
+  /// No end.
+  public static let forever = Int64.max
+  /// An end that nobody knows.
+  public static let unknown: Int64 = -1
+
+  /// A page of the list.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  public static func page(
+    _ database: Database, _ filter: Filter, cursor: String? = nil, limit: Int
+  ) throws -> Page<Item> {
+    let start = try cursor.map(Position.init)
+    var found: [(Position, Item)] = []
+    if filter.kind != "host", !filter.isFailing {
+      found += try rows(database, certificates(filter), filter, after: start, table: .certificates, limit) {
+        .certificate(try TrackedCertificate($0))
+      }
+    }
+    if filter.kind == nil || filter.kind == "host", filter.app == nil {
+      found += try rows(database, hosts(filter), filter, after: start, table: .hosts, limit) {
+        .host(try WatchedHost($0))
+      }
+    }
+    found.sort { $0.0 < $1.0 }
+    let items = found.prefix(limit)
+    return Page(
+      items: items.map(\.1), next: found.count > limit ? items.last?.0.text : nil)
+  }
+
+  /// Where something stands in the list: its end, then its table, then its row.
+  struct Position: Comparable {
+    enum Table: String { case certificates = "c", hosts = "h" }
+
+    let ends: Int64
+    let table: Table
+    let id: Int64
+
+    init(ends: Int64, table: Table, id: Int64) { (self.ends, self.table, self.id) = (ends, table, id) }
+
+    /// - Throws: `StoreError.badCursor`.
+    init(_ cursor: String) throws {
+      let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+      guard parts.count == 3, let ends = Int64(parts[0]), let table = Table(rawValue: String(parts[1])),
+        let id = Int64(parts[2])
+      else { throw StoreError.badCursor(cursor) }
+      self.init(ends: ends, table: table, id: id)
+    }
+
+    var text: String { "\(ends).\(table.rawValue).\(id)" }
+
+    static func < (one: Position, other: Position) -> Bool {
+      (one.ends, one.table.rawValue, one.id) < (other.ends, other.table.rawValue, other.id)
+    }
+  }
+
+  /// What holds of certificates `t` that raise alarms: no successor is in their place, or something sends with them.
+  static let inPlace = """
+    (t.replaced_by IS NULL OR EXISTS (SELECT 1 FROM credentials c WHERE c.certificate_id = t.id))
+    """
+
+  private typealias Condition = (sql: String, values: [any SQLiteBindable])
+
+  private static func certificates(_ filter: Filter) -> [Condition] {
+    var conditions: [Condition] = []
+    if filter.withoutReplaced { conditions.append((inPlace, [])) }
+    if let kind = filter.kind { conditions.append(("t.kind = ?", [kind])) }
+    if let app = filter.app {
+      conditions.append(
+        (
+          "(t.app_id = ? OR EXISTS (SELECT 1 FROM credentials c WHERE c.certificate_id = t.id AND c.app_id = ?))",
+          [app, app]
+        ))
+    }
+    if let search = filter.search {
+      let columns = [
+        "t.name", "t.topics", "coalesce(t.serial, '')", "coalesce(t.sha256, '')", "coalesce(t.subject, '')",
+      ]
+      conditions.append((like(columns), ["%" + escaped(search) + "%"]))
+    }
+    return conditions
+  }
+
+  private static func hosts(_ filter: Filter) -> [Condition] {
+    var conditions: [Condition] = []
+    if filter.isFailing { conditions.append(("(t.failing_since IS NOT NULL OR t.sha256 IS NULL)", [])) }
+    if let search = filter.search {
+      let columns = [
+        "t.host", "t.server_name", "t.note", "t.names", "coalesce(t.serial, '')", "coalesce(t.sha256, '')",
+        "coalesce(t.subject, '')",
+      ]
+      conditions.append((like(columns), ["%" + escaped(search) + "%"]))
+    }
+    return conditions
+  }
+
+  private static func like(_ columns: [String]) -> String {
+    "(\(columns.joined(separator: " || char(10) || "))) LIKE ? ESCAPE '\\'"
+  }
+
+  private static func rows(
+    _ database: Database, _ own: [Condition], _ filter: Filter, after start: Position?, table: Position.Table,
+    _ limit: Int, _ read: (borrowing Row) throws -> Item
+  ) throws -> [(Position, Item)] {
+    var conditions = own
+    if let ends = filter.ends {
+      conditions.append(("t.ends_key >= ? AND t.ends_key <= ?", [ends.lowerBound, ends.upperBound]))
+    }
+    switch filter.begun {
+    case true: conditions.append(("(t.not_before IS NULL OR t.not_before <= ?)", [filter.now]))
+    case false: conditions.append(("t.not_before > ?", [filter.now]))
+    default: break
+    }
+    if let start {
+      // Of two with the same end, certificates stand before hosts.
+      let id =
+        start.table == table ? start.id : start.table.rawValue < table.rawValue ? Int64.min : Int64.max
+      conditions.append(("(t.ends_key, t.id) > (?, ?)", [start.ends, id]))
+    }
+    let whole = conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND ")
+    let name = table == .certificates ? "certificates" : "watched_hosts"
+    let columns = table == .certificates ? TrackedCertificate.columns : WatchedHost.columns.replacing("h.", with: "t.")
+    return try database.fetchAll(
+      "SELECT \(columns), t.ends_key FROM \(name) t INDEXED BY \(name)_ends \(whole) ORDER BY t.ends_key, t.id LIMIT ?",
+      arguments: conditions.flatMap(\.values) + [limit + 1]
+    ) { row in
+      let item = try read(row)
+      let ends = row.int64(table == .certificates ? 23 : 25)
+      return (Position(ends: ends, table: table, id: item.id), item)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+public import SQLite
+
+/// What came of looking at a host.
+public typealias HostOutcome = Result<HostSighting, HostFailure>
+
+extension WatchedHost {
+  /// So many lines of a host's history are kept; the oldest go.
+  static let historyLimit = 500
+
+  /// Keeps what a probe found, and what changed by it in the history.
+  ///
+  /// A probe of an address that was changed meanwhile is not kept.
+  public static func note(
+    _ database: Database, id: Int64, at address: HostAddress, _ outcome: HostOutcome, now: Date
+  ) throws {
+    guard let host = try find(database, id: id), host.address == address else { return }
+    switch outcome {
+    case .success(let seen): try note(database, host, seen, now)
+    case .failure(let failure): try note(database, host, failure, now)
+    }
+  }
+
+  private static func note(_ database: Database, _ host: WatchedHost, _ seen: HostSighting, _ now: Date) throws {
+    if host.failingSince != nil, host.seen != nil { try HostEvent.add(database, host.id, .answered, now: now) }
+    if host.seen?.sha256 != seen.sha256 { try HostEvent.add(database, host.id, .certificate, seen: seen, now: now) }
+    try database.run(
+      """
+      UPDATE watched_hosts SET probed_at = ?1, answered_at = ?1, failing_since = NULL, failure = NULL,
+        failure_detail = NULL, address = ?2, tls_version = ?3, subject = ?4, issuer = ?5, serial = ?6, sha256 = ?7,
+        names = ?8, not_before = ?9, not_after = ?10, chain = ?11, trust = ?12, name_matches = ?13
+      WHERE id = ?14
+      """, now, seen.address, seen.tlsVersion, seen.subject, seen.issuer, seen.serial, seen.sha256, text(seen.names),
+      seen.notBefore, seen.notAfter, seen.chainJSON, seen.trust, seen.nameMatches, host.id)
+  }
+
+  private static func note(_ database: Database, _ host: WatchedHost, _ failure: HostFailure, _ now: Date) throws {
+    if host.failure?.code != failure.code { try HostEvent.add(database, host.id, .failed, failure: failure, now: now) }
+    try database.run(
+      """
+      UPDATE watched_hosts SET probed_at = ?1, failing_since = coalesce(failing_since, ?1), failure = ?2,
+        failure_detail = ?3
+      WHERE id = ?4
+      """, now, failure.code.rawValue, failure.detail, host.id)
+  }
+}
+
+/// Something that changed at a watched host.
+public struct HostEvent: Sendable, Hashable, Identifiable {
+  /// What changed. The raw values stand in the database and in JSON.
+  public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// It showed a certificate that it did not show before.
+    case certificate
+    /// It showed none, or none for another reason.
+    case failed
+    /// It shows one again.
+    case answered
+  }
+
+  /// Row id.
+  public let id: Int64
+  /// When.
+  public let at: Date
+  /// What.
+  public let kind: Kind
+  /// Of the new certificate.
+  public let sha256: String?
+  /// Of the new certificate.
+  public let serial: String?
+  /// Of the new certificate.
+  public let issuer: String?
+  /// The end that counts from then on.
+  public let notAfter: Date?
+  /// Why it showed none.
+  public let failure: HostFailure?
+
+  /// What happened at a host, newest first.
+  public static func list(_ database: Database, host: Int64, limit: Int = 100) throws -> [HostEvent] {
+    try database.fetchAll(
+      """
+      SELECT id, at, kind, sha256, serial, issuer, not_after, failure, failure_detail FROM host_events
+      WHERE host_id = ? ORDER BY id DESC LIMIT ?
+      """, host, limit
+    ) { row in
+      HostEvent(
+        id: row.int64(0), at: row.date(1), kind: try row.value(2, as: Kind.self), sha256: row.optionalText(3),
+        serial: row.optionalText(4), issuer: row.optionalText(5), notAfter: row.optionalDate(6),
+        failure: try row.optionalText(7).map { try HostFailure(code: $0, detail: row.optionalText(8) ?? "") })
+    }
+  }
+
+  static func add(
+    _ database: Database, _ host: Int64, _ kind: Kind, seen: HostSighting? = nil, failure: HostFailure? = nil,
+    now: Date
+  ) throws {
+    try database.run(
+      """
+      INSERT INTO host_events(host_id, at, kind, sha256, serial, issuer, not_after, failure, failure_detail)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, host, now, kind.rawValue, seen?.sha256, seen?.serial, seen?.issuer, seen?.notAfter, failure?.code.rawValue,
+      failure?.detail)
+    try database.run(
+      """
+      DELETE FROM host_events WHERE host_id = ?1 AND id <= (
+        SELECT id FROM host_events WHERE host_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+      """, host, WatchedHost.historyLimit)
+  }
+}

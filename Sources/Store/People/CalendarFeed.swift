@@ -1,0 +1,54 @@
+public import Foundation
+public import SQLite
+
+/// The secret address of a person's calendar of expiry dates. Kept hashed, shown once.
+public struct CalendarFeed: Sendable, Hashable {
+  /// Whose it is.
+  public let userID: Int64
+  /// When its address was made.
+  public let createdAt: Date
+  /// When a calendar last read it, to the hour or so.
+  public let readAt: Date?
+
+  private static let columns = "f.user_id, f.created_at, f.read_at"
+
+  private init(_ row: borrowing Row) {
+    userID = row.int64(0)
+    createdAt = row.date(1)
+    readAt = row.optionalDate(2)
+  }
+
+  /// Gives a person an address; the one before leads nowhere from now on.
+  public static func make(_ database: Database, user: Int64, hash: [UInt8], now: Date) throws {
+    try database.run(
+      """
+      INSERT INTO calendar_feeds(user_id, hash, created_at) VALUES (?, ?, ?)
+      ON CONFLICT(user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at, read_at = NULL
+      """, user, hash, now)
+  }
+
+  /// A person's, nil if there is none.
+  public static func find(_ database: Database, user: Int64) throws -> CalendarFeed? {
+    try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.user_id = ?", user) { CalendarFeed($0) }
+  }
+
+  /// The one with this hash, nil if there is none.
+  public static func find(_ database: Database, hash: [UInt8]) throws -> CalendarFeed? {
+    try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.hash = ?", hash) { CalendarFeed($0) }
+  }
+
+  /// Notes that it was read, at most once in an hour.
+  public static func touch(_ database: Database, user: Int64, now: Date) throws {
+    try database.run(
+      "UPDATE calendar_feeds SET read_at = ? WHERE user_id = ? AND coalesce(read_at, 0) < ?", now, user,
+      now.addingTimeInterval(-3600))
+  }
+
+  /// Takes a person's address away.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  public static func remove(_ database: Database, user: Int64) throws -> Bool {
+    try database.run("DELETE FROM calendar_feeds WHERE user_id = ?", user) > 0
+  }
+}

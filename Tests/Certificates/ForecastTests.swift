@@ -1,0 +1,208 @@
+import Foundation
+import OpenSSL
+import Push
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+@testable import Certificates
+
+@Suite("Forecast and reports")
+struct ForecastTests {
+  private let key = SealingKey()
+
+  private func withStore(_ body: (Database) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: key, now: noon)
+    defer { store.close() }
+    try store.writeSync(body)
+  }
+
+  private func keep(_ database: Database, days: Double?, begins: Double = -1, _ name: String = "C") throws -> Int64 {
+    var details = TrackedCertificate.Details(kind: "apns_certificate", name: name, fileName: "f")
+    details.notAfter = days.map { noon + $0 * day }
+    details.notBefore = noon + begins * day
+    return try TrackedCertificate.add(
+      database, details, material: [], sealer: key, by: "test", now: noon
+    ).id
+  }
+
+  private func planned(
+    _ uid: String, app: Int64 = 1, _ environment: Push.Environment = .production, _ platforms: [Platform] = [.ios],
+    days: Double
+  ) -> PlannedPush {
+    PlannedPush(
+      uid: uid, title: nil, appID: app, bundleID: "com.example.shop", environment: environment, platforms: platforms,
+      sendAt: noon + days * day)
+  }
+
+  @Test("a push needs the credential of its app, environment and platform; the last second is still good")
+  func needs() throws {
+    try withStore { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let other = try App.add(database, bundleID: "com.example.other", name: "Other", now: noon)
+      let both = try keep(database, days: 10)
+      let account = try keep(database, days: 5, "account")
+      for environment in Environment.allCases {
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: environment, certificate: both, endpoint: "apple",
+          now: noon)
+      }
+      try Credential.bind(
+        database, app: app.id, provider: .fcm, environment: .production, certificate: account, endpoint: "google",
+        now: noon)
+      try Credential.bind(
+        database, app: other.id, provider: .apns, environment: .production, certificate: nil, endpoint: "simulator",
+        now: noon)
+      let pushes = [
+        planned("late", days: 11), planned("early", .development, days: 9), planned("edge", days: 10),
+        planned("mixed", .production, [.ios, .android], days: 20), planned("android", .production, [.android], days: 6),
+        planned("android-development", .development, [.android], days: 30), planned("other", app: other.id, days: 40),
+      ]
+      let needs = Forecast.needs(pushes, try Credential.all(database))
+      #expect(needs.keys.sorted() == [both, account].sorted())
+      #expect(needs[both]?.map(\.uid) == ["early", "edge", "late", "mixed"])
+      #expect(needs[account]?.map(\.uid) == ["android", "mixed"])
+      #expect(Forecast.missed(needs[both] ?? [], notAfter: noon + 10 * day).map(\.uid) == ["late", "mixed"])
+      #expect(Forecast.missed(needs[both] ?? [], notAfter: nil).isEmpty)
+    }
+  }
+
+  @Test("those that wait in the store are found, what is over is not; report, text and JSON tell them")
+  func report() throws {
+    try withStore { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let id = try keep(database, days: 10)
+      try Credential.bind(
+        database, app: app.id, provider: .apns, environment: .production, certificate: id, endpoint: "apple", now: noon)
+      let insert = """
+        INSERT INTO pushes(uid, seed, app_id, environment, draft, title, search, state, source, created_by, created_at,
+          send_at) VALUES (?, 0, ?, 'production', ?, 'T', '', ?, 'api', 'lin', 0, ?)
+        """
+      let draft = "{\"platforms\": [\"ios\"]}"
+      for (uid, state, text, days) in [
+        ("late", "queued", draft, 12.0), ("soon", "queued", draft, 1), ("over", "finished", draft, 12),
+        ("past", "queued", draft, -1), ("broken", "queued", "no JSON", 12),
+      ] { try database.run(insert, uid, app.id, text, state, noon + days * day) }
+      #expect(try PlannedPush.all(database, after: noon).map(\.uid) == ["soon", "late", "broken"])
+      let report = try CertificateTracker.report(database, now: noon)
+      #expect(report.findings.first?.missed.map(\.uid) == ["late"])
+      #expect(
+        report.lines().first?.hasSuffix("1 scheduled push falls after that, first late on 2026-12-02 12:00:00 UTC")
+          == true)
+      #expect(report.json["items"]?.array?.first?["forecast"]?.array?.first?["push"] == "late")
+    }
+  }
+
+  @Test("a replaced certificate raises no alarm, in counts, bands, weeks or the report, unless something sends with it")
+  func replaced() throws {
+    try withStore { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let (old, new) = (try keep(database, days: 3, "old"), try keep(database, days: 300, "new"))
+      func seen() throws -> [Int] {
+        let ends = try #require(Expiry.ends(of: .urgent, now: noon))
+        return [
+          try ExpiryList.counts(database, [ends], now: noon).begun[0],
+          try ExpiryList.page(database, Expiry.filter(.urgent, now: noon), limit: 9).items.count,
+          try ExpiryList.stretches(database, from: noon, before: noon + 7 * day, length: 7 * day).count,
+          try CertificateTracker.report(database, now: noon).findings.count { $0.item.name == "old" },
+        ]
+      }
+      #expect(try seen() == [1, 1, 1, 1])
+      try database.run(
+        "UPDATE certificates SET replaced_by = ?, replaced_at = ?, kept_until = ? WHERE id = ?", new, noon, noon + day,
+        old)
+      #expect(try seen() == [0, 0, 0, 0])
+      #expect(try ExpiryList.page(database, .init(now: noon), limit: 9).items.map(\.id) == [old, new])
+      try Credential.bind(
+        database, app: app.id, provider: .apns, environment: .production, certificate: old, endpoint: "apple", now: noon
+      )
+      #expect(try seen() == [1, 1, 1, 1])
+    }
+  }
+
+  @Test("ranges by the index and bands by arithmetic agree, second by second")
+  func ranges() {
+    let edges = [0.0, 1, 7, 8, 30, 31, 60].flatMap { days in
+      [-1.001, -1, -0.5, 0, 0.5, 0.999, 1].map { days * day + $0 }
+    }
+    for now in [noon, noon + 0.25, noon + 0.999] {
+      for within in [1, 7, 30, 60] {
+        for seconds in edges {
+          let notAfter = noon + seconds
+          let band = Expiry.band(notBefore: nil, notAfter: notAfter, now: now, within: within)
+          let key = notAfter.milliseconds
+          let found = Expiry.Band.allCases.filter {
+            Expiry.ends(of: $0, now: now, within: within)?.contains(key) == true
+          }
+          #expect(found == [band], "\(seconds) s, now +\(now.timeIntervalSince(noon)), within \(within)")
+        }
+      }
+    }
+  }
+
+  @Test("counts and lists of ten thousand come from the indexes, and agree with the report")
+  func list() throws {
+    try withStore { database in
+      let numbers = (0..<2000).map { Double(($0 * 7919) % 2000) / 5 - 30 }
+      for (index, days) in numbers.enumerated() {
+        _ = try keep(database, days: index % 50 == 0 ? nil : days, begins: index % 97 == 0 ? 500 : -400, "C\(index)")
+      }
+      let report = try CertificateTracker.report(database, now: noon)
+      let bands: [Expiry.Band] = [.expired, .urgent, .soon, .fine, .neverExpires]
+      let counts = try ExpiryList.counts(database, bands.map { Expiry.ends(of: $0, now: noon)! }, now: noon)
+      func expected(_ band: Expiry.Band) -> Int { report.findings.filter { $0.band == band }.count }
+      #expect(counts.notBegun == expected(.notYetValid))
+      // What ended before it began is over in both.
+      #expect(Array(counts.begun.dropFirst()) == bands.dropFirst().map(expected))
+      for band in Expiry.Band.allCases {
+        let page = try ExpiryList.page(database, Expiry.filter(band, now: noon), limit: 3000)
+        #expect(page.items.count == expected(band) && page.next == nil, "\(band)")
+      }
+      var seen: [Int64] = []
+      var cursor: String?
+      repeat {
+        let page = try ExpiryList.page(database, .init(now: noon), cursor: cursor, limit: 333)
+        seen += page.items.map(\.id)
+        cursor = page.next
+      } while cursor != nil
+      #expect(seen.count == 2000 && Set(seen).count == 2000)
+      let weeks = try ExpiryList.stretches(database, from: noon - 30 * day, before: noon + 400 * day, length: 7 * day)
+      #expect(
+        weeks.reduce(0) { $0 + $1.count }
+          == report.findings.filter { $0.item.notAfter.map { $0 >= noon - 30 * day && $0 < noon + 400 * day } ?? false }
+          .count)
+      for query in [
+        "SELECT count(*) FROM certificates t INDEXED BY certificates_ends WHERE t.ends_key >= 1 AND t.ends_key <= 9 AND (t.not_before IS NULL OR t.not_before <= 5)",
+        "SELECT (ends_key - 1) / 2 AS s, count(*), min(id) FROM certificates INDEXED BY certificates_ends WHERE ends_key >= 1 AND ends_key < 9 GROUP BY s",
+      ] {
+        let plan = try database.fetchAll("EXPLAIN QUERY PLAN " + query) { $0.text(3) }
+        #expect(plan.first?.contains("USING INDEX certificates_ends (ends_key>") == true, "\(plan)")
+      }
+    }
+  }
+
+  @Test("one line with performance data, then what needs somebody, however much there is")
+  func nagios() throws {
+    func item(_ days: Double?, _ name: String = "a|b") -> TrackedExpiry {
+      TrackedExpiry(name: name, kind: .apnsCertificate, notAfter: days.map { noon + $0 * day })
+    }
+    #expect(
+      ExpiryReport([item(50)], now: noon).nagios
+        == "CERTIFICATES OK - none ends soon, 1 watched | days_left=50;31:;8: watched=1;;;0 soon=0;0;;0 urgent=0;;0;0 "
+        + "expired=0;;0;0 unknown=0;;;0")
+    let mixed = ExpiryReport(
+      [item(-2), item(3), item(20), item(nil)], unreadable: [.init(name: "h", reason: "x|y")], now: noon
+    ).nagios.split(separator: "\n")
+    #expect(
+      mixed[0].hasPrefix(
+        "CERTIFICATES CRITICAL - 1 not known, 1 expired, 1 very soon, 1 soon, 4 watched | days_left=-2;"))
+    #expect(mixed.count == 5 && !mixed.dropFirst().contains { $0.contains("|") })
+    let many = ExpiryReport((0..<500).map { item(Double($0) / 100) }, now: noon).nagios.split(separator: "\n")
+    #expect(many.count == 42 && many.last == "and 460 more")
+    #expect(ExpiryReport([], now: noon).nagios.hasPrefix("CERTIFICATES OK - none ends soon, 0 watched | watched=0"))
+  }
+}
