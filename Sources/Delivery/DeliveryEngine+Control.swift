@@ -52,6 +52,8 @@ extension DeliveryEngine {
     case notOver
     /// It left nobody out, or only for reasons that would be the same again.
     case nobody(PushRepeat)
+    /// This push goes, or went, to those devices already; what it left out is repeated from there.
+    case already(PushRecord)
   }
 
   /// Sends a push again to the devices that it did not reach, as a child of it; see ``PushRepeat``.
@@ -67,6 +69,7 @@ extension DeliveryEngine {
     let retried = try await store.write { database -> Retried in
       let push = try PushRecord.get(database, id: id)
       guard PushProgress(push).isFinal else { return .notOver }
+      if let child = try PushRecord.repeating(database, push: id) { return .already(child) }
       let found = try PushRepeat.find(database, push: id)
       guard found.devices > 0 else { return .nobody(found) }
       let new = NewPush(repeating: push, source: source, by: creator)

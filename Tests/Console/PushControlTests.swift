@@ -173,6 +173,18 @@ struct PushControlTests {
       #expect(try document.errors(retry, to: .init(method: "POST", path: "/api/v1/pushes/{id}/retry")) == [])
       let child = try await scene.finished(try #require(retry.json?["push"]?["id"]?.string))
       #expect(child.counts == OutcomeCounts(accepted: 29))
+      // A second click, or a page that was open since before: nobody is sent to twice.
+      let sent = scene.provider.sent.count
+      #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator).status == 409)
+      let again = try await anna.post("\(target)/retry", [])
+      #expect(again.response.headers["Location"] == "/pushes/\(child.uid)")
+      #expect(scene.provider.sent.count == sent)
+      #expect(try await scene.audit("push.retry").count == 1)
+      let parent = ScenePage(try await anna.get(target))
+      #expect(parent.links.contains("/pushes/\(child.uid)") && parent.text.contains("got a push of their own"))
+      #expect(!parent.text.contains("Send to the rest"))
+      let own = ScenePage(try await anna.get("/pushes/\(child.uid)"))
+      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach"))
     }
   }
 

@@ -161,6 +161,8 @@ struct SwitchTests {
       scene.routes.stop()
       try FileManager.default.removeItem(atPath: scene.box.data + "/secret.key")
       let child = try await scene.serve()
+      // It says so after it has said where it listens.
+      try await eventually("the warning") { child.errorText.contains("begins anew") || !child.isRunning }
       #expect(child.errorText.contains("secret.key is missing. Cannot be opened: AuthKey_ABCDE12345."))
       #expect(child.errorText.contains("/certificates/key begins anew"))
       let limits = try String(contentsOfFile: "/proc/\(try #require(child.pid))/limits", encoding: .utf8)

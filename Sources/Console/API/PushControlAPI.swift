@@ -63,6 +63,9 @@ enum PushControlAPI {
     case .notOver: throw HTTPError(.conflict, "The push is not over yet: retry when it is.")
     case .nobody:
       throw HTTPError(.conflict, "Nobody is left to retry: what failed would be refused again.")
+    case .already(let child):
+      throw HTTPError(
+        .conflict, "Push \(child.uid) is the retry of this one. Retry that one for those whom it did not reach.")
     case .created(let child, let found):
       let json = try await call.store.read { try PushesAPI.json($0, child) }
       return APIContext.answer(

@@ -44,6 +44,7 @@ enum PushControlPages {
     switch retried {
     case .notOver: return page.redirect(to: "/pushes/\(push.uid)", flash: "push_not_over")
     case .nobody: return page.redirect(to: "/pushes/\(push.uid)", flash: "push_nobody")
+    case .already(let child): return page.redirect(to: "/pushes/\(child.uid)", flash: "push_repeated")
     case .created(let child, _): return page.redirect(to: "/pushes/\(child.uid)", flash: "push_retried")
     }
   }

@@ -107,6 +107,11 @@ struct ProgressJSON {
     if progress.isSettling {
       return texts("push.settling", ["done": progress.counts.total.grouped, "target": target.grouped])
     }
+    let skipped = progress.counts.skipped
+    if progress.state == .cancelled, skipped > 0 {
+      let sent = progress.counts.total - skipped
+      return texts("push.stopped", count: skipped, ["sent": sent.grouped, "target": target.grouped])
+    }
     return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
   }
 

@@ -18,6 +18,7 @@ enum PushResultPage {
     let deliveries: Page<Delivery.WithDevice>
     var progress: PushProgress
     let retry: PushRepeat
+    let kin: Kin
     let schedule: Schedule?
     let detailsGone: String
     let tokens: MovedTokens?
@@ -38,7 +39,7 @@ enum PushResultPage {
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         progress: try PushProgress.find(database, push: push.id),
-        retry: try PushRepeat.find(database, push: push.id),
+        retry: try PushRepeat.find(database, push: push.id), kin: try Kin(database, push),
         schedule: try push.scheduleID.flatMap { try Schedule.find(database, id: $0) },
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
@@ -56,6 +57,7 @@ enum PushResultPage {
     members["reasons"] = .list(
       ReasonGroups(push: push, app: facts.app, counts: facts.reasons, waiting: facts.waiting, tokens: facts.tokens)
         .values(page.texts))
+    members["kin"] = facts.kin.value(page.texts)
     members["facts"] = .list(about(push, facts.app, page))
     return try page.page("pushes/show", .pushes, members)
   }
@@ -74,7 +76,8 @@ enum PushResultPage {
     let may = page.may(.operator)
     let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let excluded = retry.excluded.map { "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)"))" }
-    let isRetried = progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil
+    let isRetried =
+      progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil && facts.kin.child == nil
     var notes: [String] = []
     if push.state == .cancelled { notes.append(texts("push.rest_audience")) }
     if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")])) }
