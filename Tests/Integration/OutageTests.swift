@@ -12,6 +12,9 @@ import Testing
 /// The push service goes away in the middle of a push, in the ways in which it can, and comes back.
 @Suite("Outage of the push service", .timeLimit(.minutes(3)))
 struct OutageTests {
+  /// Takes seconds: on a busy machine all could be over before the service goes away.
+  private static let slow: JSONValue = ["at_most_once": true, "rate": 500]
+
   /// Waits until `count` devices have their outcome.
   private func reach(_ count: Int, _ scene: DeliveryScene, _ push: PushRecord) async throws {
     try await eventually("\(count) outcomes", every: .milliseconds(5)) {
@@ -26,7 +29,7 @@ struct OutageTests {
     try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=20")) { scene in
       let phones = try await scene.add(2000)
       let port = try #require(scene.simulator.endpoint(.development)?.port)
-      let push = try await scene.push()
+      let push = try await scene.push(options: Self.slow)
       async let carried: Void = scene.carryOut(push)
       try await reach(100, scene, push)
       await scene.simulator.stop()
@@ -67,7 +70,7 @@ struct OutageTests {
     try await DeliveryScene.run(options, faults: try Faults(parsing: "delay=20ms,streams=20")) { scene in
       let phones = try await scene.add(1500)
       let proxy = try #require(proxies.value.withLock { $0.first })
-      let push = try await scene.push()
+      let push = try await scene.push(options: Self.slow)
       async let carried: Void = scene.carryOut(push)
       try await reach(200, scene, push)
       proxy.isDeaf = true
