@@ -63,7 +63,10 @@ struct SchedulePageTests {
       #expect(review.text.contains("spread over 10 minutes, about one every 300 seconds"))
       let target = try #require(try await ben.post("/pushes", typed).location)
       let page = ScenePage(try await ben.get(target))
-      #expect(page.text.contains("Sends in 10 days, at 2026-12-01 08:00 UTC") && page.text.contains("Undo"))
+      #expect(
+        page.text.contains("Sends in 10 days, at 2026-12-01 09:00 Europe/Berlin (08:00 UTC)")
+          && page.text.contains("Undo"))
+      #expect(ScenePage(try await ben.get("/")).text.contains("sends 2026-12-01 08:00 UTC , in 10 days"))
       let list = ScenePage(try await ben.get("/pushes"))
       #expect(list.text.contains("scheduled") && list.text.contains("sends 2026-12-01 08:00 UTC , in 10 days"))
       #expect(list.forms.contains { $0.attributes["action"] == "\(target)/cancel" })

@@ -67,7 +67,7 @@ enum OverviewPage {
       "any_needs": .bool(!needs.isEmpty), "needs": .list(needs),
       "needs_summary": .string(needs.isEmpty ? "" : texts("overview.needs_summary", count: needs.count)),
       "any_pushes": .bool(!facts.pushes.isEmpty),
-      "pushes": .list(facts.pushes.map { PushRow(push: $0, app: facts.app($0.appID)).value(texts) }),
+      "pushes": .list(facts.pushes.map { PushRow(push: $0, app: facts.app($0.appID), now: page.now).value(texts) }),
       "start": ["href": .string(start.0), "label": .string(texts(start.1))],
       "chart": SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).value(texts),
       "any_apps": .bool(!facts.apps.isEmpty),
