@@ -101,6 +101,8 @@ public final class CredentialRoutes: RouteFinder {
       return Array(routes.values)
     }
     for route in routes { route.provider.stop() }
+    // They hold whom they report to, who holds us: nobody would ever be let go.
+    closing.withLock { $0 = [] }
   }
 
   /// Closes the connections of credentials that were changed since, here or by another process. A push that is under

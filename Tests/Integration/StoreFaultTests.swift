@@ -75,21 +75,22 @@ struct StoreFaultTests {
   @Test("a real server whose files may not grow")
   func noGrowth() async throws {
     try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
-      let phones = try await scene.add(3000)
+      // So many that the log grows beyond the limit also in the few large steps of a slow machine.
+      let phones = try await scene.add(10_000)
       let push = try await scene.push()
       try scene.store.pool.checkpoint(waiting: true)
       // 512-byte blocks. Without the trap the signal XFSZ would end the program, as it would end any.
       let child = try await scene.serve(limits: "trap '' XFSZ; ulimit -S -f 1200")
       try await eventually("the log says so") { child.errorText.contains("the push waits for the store") }
       let during = try await scene.progress(push)
-      #expect(during.state == .sending && during.total < 3000, "\(during)")
+      #expect(during.state == .sending && during.total < 10_000, "\(during)")
       #expect(child.isRunning && child.errorText.contains("SQLite 778"), "\(child.errorText)")
       let pid = try #require(child.pid)
       try await Child.run("prlimit", ["--pid", "\(pid)", "--fsize=unlimited"], in: scene.box.folder)
       try await scene.finished(push, by: child)
       #expect(await scene.stop(child) == 0)
       let tally = try await scene.tally(push, phones)
-      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 3000], "\(tally)")
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
       #expect(child.errorText.contains("the store works again; the push goes on"))
     }
   }

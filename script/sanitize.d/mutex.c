@@ -1,6 +1,6 @@
 /* Tells the thread sanitizer what it cannot see: a Mutex of Swift's Synchronization library, when it has to wait, is
    locked and unlocked inside that library, which is not instrumented; every contended Mutex would be reported as a race.
-   Loaded before the library by script/test --sanitize thread. */
+   Loaded before the library by script/sanitize thread. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
