@@ -28,7 +28,7 @@ struct StormTests {
       #expect(results.results.count == 5000 && results.repeated.isEmpty)
       let most = seen.withLock { $0.most }
       // It begins with a thousand; after that the storm is known.
-      #expect((most[0] ?? 0) > 250)
+      #expect((most[0] ?? 0) > 250, "\(most)")
       for thousand in 2...4 { #expect((most[thousand] ?? 0) <= 15, "\(most)") }
       #expect(client.provider.health(at: ManualClock().now).limit == 15)
     }
