@@ -40,6 +40,7 @@ extension WatchedHost {
       "uploaded_by": .string(createdBy), "created_at": .time(createdAt), "made_by": .null, "note": .string(note),
       "facts": .null, "used_by": [],
       "replaced_by": .null, "replaced_at": .null, "kept_until": .null, "forecast": [],
+      "forecast_repeating": [],
     ]
   }
 

@@ -25,7 +25,7 @@ enum CertificatesAPI {
   static func json(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws -> JSONValue {
     let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
-    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? []
+    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
     let facts = try CertificateFacts.find(database, certificate: certificate.id)
     return certificate.json(app: app, uses: uses, facts: facts, planned: planned, now: now)
   }
@@ -65,7 +65,7 @@ enum CertificatesAPI {
         case .certificate(let certificate):
           certificate.json(
             app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
-            facts: facts[certificate.id], planned: planned[certificate.id] ?? [], now: now)
+            facts: facts[certificate.id], planned: planned[certificate.id] ?? .init(), now: now)
         case .host(let host): host.certificateJSON(now: now)
         }
       }

@@ -22,6 +22,7 @@ public enum Schema {
       certificateFacts,
       reminders,
       hosts,
+      scheduleTrouble,
       coveringReasons,
     ])
 }
