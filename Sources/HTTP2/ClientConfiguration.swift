@@ -1,3 +1,5 @@
+public import Reactor
+
 /// Limits and time-outs of a client.
 public struct ClientConfiguration: Sendable {
   /// At most so many requests in flight on one connection, whatever the peer allows.
@@ -23,6 +25,11 @@ public struct ClientConfiguration: Sendable {
   public var keepsFieldsOfSuccess = false
   /// The highest stream id before a new connection is made; smaller in tests.
   public var maximumStreamID: Int32 = .max
+
+  /// Finds the addresses of a host name; may block, and runs on a thread that may.
+  public typealias LookUp = @Sendable (_ host: String, _ port: UInt16) throws -> [SocketAddress]
+  /// Asked anew for each connection; the addresses are tried in this order. Not asked where the host is an address.
+  public var lookUp: LookUp = { try Socket.resolve(host: $0, port: $1) }
 
   /// Defaults as documented.
   public init() {}

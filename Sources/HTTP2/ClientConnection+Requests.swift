@@ -16,7 +16,7 @@ extension ClientConnection {
     isVerified = false
     isSubmitting = true
     defer { isSubmitting = false }
-    let deadline = EventLoop.now() + configuration.requestTimeout.nanoseconds
+    let deadline = loop.now() + configuration.requestTimeout.nanoseconds
     let room = min(count, limit - inFlight)
     var taken = 0
     while taken < room, state == .open {

@@ -8,13 +8,13 @@ extension ClientConnection: SecureTransportOwner {
       return fail(
         HTTP2Error(.notHTTP2, "\(endpoint.authority) does not speak HTTP/2 (it did not agree on h2 by ALPN)."))
     }
-    lastReceived = EventLoop.now()
+    lastReceived = loop.now()
     session.begin()
     transport.flush()
   }
 
   func transport(received bytes: UnsafeRawBufferPointer) -> Bool {
-    lastReceived = EventLoop.now()
+    lastReceived = loop.now()
     do {
       try session.receive(bytes.assumingMemoryBound(to: UInt8.self))
     } catch {

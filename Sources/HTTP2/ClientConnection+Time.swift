@@ -14,7 +14,7 @@ extension ClientConnection {
   }
 
   private func look() {
-    let now = EventLoop.now()
+    let now = loop.now()
     if let pingSent, now - pingSent > configuration.pingTimeout.nanoseconds {
       return fail(
         HTTP2Error(.unresponsive, "\(endpoint.authority) did not answer a PING within \(configuration.pingTimeout)."))
@@ -34,7 +34,7 @@ extension ClientConnection {
   func ping() {
     guard pingSent == nil, transport?.isOpen == true else { return }
     session.ping()
-    pingSent = EventLoop.now()
+    pingSent = loop.now()
     transport?.flush()
   }
 }

@@ -97,7 +97,9 @@ public final class ClientConnection: @unchecked Sendable {
       guard state == .connecting else { return }
       fail(HTTP2Error(.connectTimeout, "\(endpoint.authority) did not answer within \(seconds)."))
     }
-    connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver) { [self] result in
+    // A look-up for each connection: Apple's addresses change, and a connection that is kept for days hears nothing of it.
+    connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver, lookUp: configuration.lookUp) {
+      [self] result in
       guard state == .connecting else {
         if case .success(let descriptor) = result { Glibc.close(descriptor) }
         return
@@ -139,7 +141,7 @@ public final class ClientConnection: @unchecked Sendable {
     }
     if inFlight == 0 {
       if pingSent != nil { return 0 }
-      if !isVerified, EventLoop.now() - lastReceived > configuration.verifyAfter.nanoseconds {
+      if !isVerified, loop.now() - lastReceived > configuration.verifyAfter.nanoseconds {
         ping()
         return 0
       }

@@ -26,6 +26,11 @@ public final class ClientGroup: @unchecked Sendable {
   public var queued: Int { queue.count }
   /// Requests sent and not answered yet. On the loop only.
   public var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
+  /// At most so many requests in flight over all connections, whatever the server allows; the rest waits. Nil: no
+  /// limit of ours. Lowering it takes nothing back. On the loop only.
+  public var inFlightLimit: Int?
+  /// Whether a connection is added where all are saturated. On the loop only.
+  public var mayGrow = true
   /// Connections that take requests or are about to. On the loop only.
   public var connectionCount: Int { live.count }
 
@@ -34,7 +39,7 @@ public final class ClientGroup: @unchecked Sendable {
   private let resolver: BlockingPool
   private weak var handler: (any ClientGroupHandler)?
   private var sharedFields: [HeaderField] = []
-  private var connections: [ClientConnection] = []
+  private(set) var connections: [ClientConnection] = []
   private var queue = RequestQueue()
   private var failures = 0
   private var lastError: HTTP2Error?
@@ -68,7 +73,7 @@ public final class ClientGroup: @unchecked Sendable {
         handler?.group(self, ended: (0..<batch.count).map { Answer(batch: batch, index: $0, result: .notProcessed) })
         return
       }
-      if queue.isEmpty { lastProgress = EventLoop.now() }
+      if queue.isEmpty { lastProgress = loop.now() }
       queue.append(batch)
       pump()
     }
@@ -142,12 +147,13 @@ public final class ClientGroup: @unchecked Sendable {
 
   private func send(on connection: ClientConnection) {
     var room = connection.claimCapacity()
+    if let inFlightLimit { room = min(room, inFlightLimit - inFlight) }
     guard room > 0 else { return }
     while room > 0, let (batch, first, count) = queue.next(atMost: room) {
       let taken = connection.submit(batch, from: first, count: count)
       queue.take(taken)
       room -= taken
-      if taken > 0 { lastProgress = EventLoop.now() }
+      if taken > 0 { lastProgress = loop.now() }
       if taken < count { break }
     }
     connection.flush()
@@ -217,14 +223,14 @@ public final class ClientGroup: @unchecked Sendable {
 
   private func grow() {
     let live = live
-    guard !queue.isEmpty, !live.isEmpty, live.count < configuration.maximumConnections else { return }
+    guard mayGrow, !queue.isEmpty, !live.isEmpty, live.count < configuration.maximumConnections else { return }
     // A peer that allows nothing is stalled, not saturated: that is another matter.
     guard live.allSatisfy({ $0.isSaturated && $0.limit > 1 }) else { return }
     connect()
   }
 
   private func replaceStalled() {
-    guard !queue.isEmpty, EventLoop.now() - lastProgress > configuration.stallTimeout.nanoseconds else { return }
+    guard !queue.isEmpty, loop.now() - lastProgress > configuration.stallTimeout.nanoseconds else { return }
     for connection in connections where connection.state == .open && connection.limit == 0 && connection.inFlight == 0 {
       connection.close(
         HTTP2Error(.stalled, "\(endpoint.authority) has allowed no request for \(configuration.stallTimeout)."))
@@ -235,7 +241,7 @@ public final class ClientGroup: @unchecked Sendable {
 extension ClientGroup: ClientConnectionHandler {
   /// Sends again what was not processed, and passes the rest on.
   public func connection(_ connection: ClientConnection, ended answers: [Answer]) {
-    lastProgress = EventLoop.now()
+    lastProgress = loop.now()
     var others: [Answer] = []
     others.reserveCapacity(answers.count)
     var wasAnswered = false

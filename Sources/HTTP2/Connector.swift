@@ -8,6 +8,7 @@ final class Connector: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let endpoint: Endpoint
   private let resolver: BlockingPool
+  private let lookUp: ClientConfiguration.LookUp
   private var done: ((Result<Int32, HTTP2Error>) -> Void)?
   private var addresses: [SocketAddress] = []
   private var descriptor: Int32 = -1
@@ -18,12 +19,13 @@ final class Connector: EventHandler, @unchecked Sendable {
   private static let patience = Duration.seconds(5)
 
   init(
-    loop: EventLoop, endpoint: Endpoint, resolver: BlockingPool,
+    loop: EventLoop, endpoint: Endpoint, resolver: BlockingPool, lookUp: @escaping ClientConfiguration.LookUp,
     done: @escaping (Result<Int32, HTTP2Error>) -> Void
   ) {
     self.loop = loop
     self.endpoint = endpoint
     self.resolver = resolver
+    self.lookUp = lookUp
     self.done = done
   }
 
@@ -35,14 +37,16 @@ final class Connector: EventHandler, @unchecked Sendable {
       return
     }
     // No task: a busy cooperative pool would hold up the connection.
-    let isAdded = resolver.execute { [self, loop] in
-      let result = Result { try Socket.resolve(host: host, port: port) }
+    let isAdded = resolver.execute { [self, loop, lookUp] in
+      let result = Result { try lookUp(host, port) }
       loop.execute { [self] in
         switch result {
         case .success(let found):
           addresses = found
           tryNext()
-        case .failure(let error): finish(.failure(HTTP2Error(.lookup, "\(error)")))
+        case .failure(let error):
+          let words = (error as? LookupError)?.message ?? "\(error)"
+          finish(.failure(HTTP2Error(.lookup, "The name \(host) was not found: \(words).")))
         }
       }
     }

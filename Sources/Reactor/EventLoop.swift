@@ -81,14 +81,20 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var timerSequence: UInt64 = 0
   private let threadID = Atomic<UInt>(0)
   private let finished = DispatchSemaphore(value: 0)
+  private let clock: @Sendable () -> UInt64
 
   /// Starts a loop on a thread of its own.
   ///
   /// - Parameters:
   ///   - name: the thread's name, at most 15 bytes are shown by the system.
   ///   - niceness: by how much the thread stands back behind others where processors are short, 0 to 19.
+  ///   - clock: nanoseconds that never go back, by which timers fire. After a leap of it the loop looks at its timers
+  ///     when something wakes it.
   /// - Throws: ``SystemError`` if the process has no descriptors left.
-  public init(name: String, niceness: Int32 = 0) throws {
+  public init(
+    name: String, niceness: Int32 = 0, clock: @escaping @Sendable () -> UInt64 = { EventLoop.now() }
+  ) throws {
+    self.clock = clock
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard epoll >= 0 else { throw SystemError("epoll_create1") }
     wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -189,11 +195,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     precondition(isCurrent)
     timerSequence += 1
     let timer = Timer(
-      deadline: Self.now() &+ delay.wholeNanoseconds, sequence: timerSequence, cancelled: timers.cancelled,
+      deadline: now() &+ delay.wholeNanoseconds, sequence: timerSequence, cancelled: timers.cancelled,
       action: action)
     timers.insert(timer)
     return timer
   }
+
+  /// Nanoseconds on this loop's clock, by default ``now()-swift.type.method``.
+  public func now() -> UInt64 { clock() }
 
   /// Nanoseconds on the monotonic clock: steps of the wall clock do not move it.
   public static func now() -> UInt64 {
@@ -262,7 +271,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     let ready = shared.withLock { !$0.jobs.isEmpty || $0.stopping }
     if ready || !ownJobs.isEmpty { return 0 }
     guard let deadline = timers.earliest else { return -1 }
-    let now = Self.now()
+    let now = self.now()
     if deadline <= now { return 0 }
     // Rounded up: waking early would spin until the deadline.
     return Int32(clamping: (deadline - now + 999_999) / 1_000_000)
@@ -270,7 +279,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private func fireTimers() {
     guard timers.earliest != nil else { return }
-    let now = Self.now()
+    let now = self.now()
     while let timer = timers.popDue(at: now) {
       let action = timer.action
       timer.action = nil

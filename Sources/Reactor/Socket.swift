@@ -127,6 +127,12 @@ public struct LookupError: Error, Equatable, CustomStringConvertible, Sendable {
   /// The resolver's own words.
   public let message: String
 
+  /// Creates an error.
+  public init(host: String, message: String) {
+    self.host = host
+    self.message = message
+  }
+
   /// As `example.invalid: Name or service not known`.
   public var description: String { "\(host): \(message)" }
 }

@@ -142,6 +142,8 @@ public final class Database {
     }
     _ = csqlite_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     try script("PRAGMA busy_timeout = 5000")
+    // No mmap_size: of a mapped file the system reads as much around each page as the disk's read-ahead says, here 8 MB.
+    // 14 rows from a file that was not in memory took 90 ms that way and 3 without; warm, both are as quick.
     switch mode {
     case .readWrite:
       // FULL: "answered 202" means that it will be sent, also after a power cut; in WAL mode NORMAL does not promise
@@ -149,12 +151,12 @@ public final class Database {
       try script(
         """
         PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;
-        PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8192; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
+        PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8192; PRAGMA temp_store = MEMORY
         """)
     case .reader:
       try script(
         """
-        PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA mmap_size = 134217728; PRAGMA temp_store = MEMORY
+        PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY
         """)
     case .readOnly: try script("PRAGMA query_only = ON")
     case .backup: try script("PRAGMA synchronous = FULL")

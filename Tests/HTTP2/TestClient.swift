@@ -34,15 +34,23 @@ final class TestClient: ClientGroupHandler, Sendable {
     groupBox.withLock { $0 = group }
   }
 
-  /// Waits until what has ended so far is enough.
+  /// Waits until what has ended so far is enough, or the test has no more time.
   func wait(until enough: @escaping @Sendable (Ended) -> Bool) async -> Ended {
-    await withCheckedContinuation { continuation in
-      let present: Ended? = state.withLock { state in
-        if enough(state.ended) { return state.ended }
-        state.waiting.append((enough, continuation))
-        return nil
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let present: Ended? = state.withLock { state in
+          if enough(state.ended) || Task.isCancelled { return state.ended }
+          state.waiting.append((enough, continuation))
+          return nil
+        }
+        if let present { continuation.resume(returning: present) }
       }
-      if let present { continuation.resume(returning: present) }
+    } onCancel: {
+      let (waiting, ended) = state.withLock { state in
+        defer { state.waiting = [] }
+        return (state.waiting, state.ended)
+      }
+      for (_, continuation) in waiting { continuation.resume(returning: ended) }
     }
   }
 

@@ -43,6 +43,15 @@ import Testing
     }
   }
 
+  @Test("the file is not mapped: a cold page would bring all that the disk reads ahead")
+  func mapping() async throws {
+    try await withPool { pool in
+      let written = try pool.writeSync { try $0.int("PRAGMA mmap_size") }
+      let read = try pool.readSync { try $0.int("PRAGMA mmap_size") }
+      #expect(written == 0 && read == 0)
+    }
+  }
+
   @Test("a reader cannot write")
   func readersOnlyRead() async throws {
     try await withPool { pool in

@@ -230,7 +230,8 @@ import Testing
   @Test("a search in a very long history goes on page after page, and finds what is far behind")
   func longHistory() throws {
     try withApp { database, app in
-      let count = PushRecord.lookedThrough * 2 + 10
+      let lot = Patience.lot * Patience.least
+      let count = lot * 2 + 10
       try database.run(
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
@@ -241,13 +242,67 @@ import Testing
       filter.search = "needle"
       var (found, pages, cursor): ([String], Int, String?) = ([], 0, nil)
       repeat {
-        let page = try PushRecord.list(database, filter, cursor: cursor, limit: 10)
+        // No time at all: each page looks through the least that there is.
+        let page = try PushRecord.list(database, filter, cursor: cursor, limit: 10, patience: Patience(.zero))
         found += page.items.map(\.uid)
         cursor = page.next
         pages += 1
       } while cursor != nil && pages < 10
       #expect(found == ["p7", "p5"])
       #expect(pages == 3)
+      // With time enough, one page does.
+      let whole = try PushRecord.list(database, filter, limit: 10, patience: Patience(.seconds(60)))
+      #expect(whole.items.map(\.uid) == ["p7", "p5"] && whole.next == nil)
+      let one = try PushRecord.list(database, filter, limit: 1, patience: Patience(.seconds(60)))
+      #expect(one.items.map(\.uid) == ["p7"] && one.next == "7")
+    }
+  }
+
+  @Test("a page looks back for as long as it has patience, by the clock and not by rows")
+  func patience() throws {
+    try withApp { database, app in
+      let count = 100_000
+      try database.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        INSERT INTO pushes(uid, seed, app_id, environment, draft, search, state, source, created_by, created_at)
+        SELECT 'p' || i, i, ?2, 'production', '{}', 'hay', 'finished', 'api', 'x', i FROM n
+        """, count, app.id)
+      var filter = PushFilter()
+      filter.search = "needle"
+      /// How far the first page gets if each look at the clock takes so long.
+      func reached(_ step: Duration) throws -> Int? {
+        var time = ContinuousClock.now
+        let patience = Patience(.milliseconds(10)) {
+          time += step
+          return time
+        }
+        let page = try PushRecord.list(database, filter, limit: 50, patience: patience)
+        #expect(page.items.isEmpty)
+        return page.next.flatMap(Int.init)
+      }
+      // The clock is first asked at the 16th lot; a lot has 251.
+      let newest = count / Patience.lot * Patience.lot
+      #expect(try reached(.milliseconds(10)) == newest - 15 * Patience.lot)
+      #expect(try reached(.milliseconds(1)) == newest - 24 * Patience.lot)
+      #expect(try reached(.zero) == nil)
+    }
+  }
+
+  @Test("a search reads the history's index alone, newest first, without sorting")
+  func searchPlan() throws {
+    try withApp { database, app in
+      var filters = [PushFilter](repeating: PushFilter(), count: 4)
+      filters[0].search = "needle"
+      (filters[1].app, filters[1].search) = (app.id, "needle")
+      (filters[2].environment, filters[2].source) = (.development, "web")
+      (filters[3].from, filters[3].before) = (noon, noon + 60)
+      for filter in filters {
+        let query = PushRecord.query(filter, before: .max, limit: 51)
+        #expect(query.looksThrough)
+        let steps = try database.fetchAll("EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments) { $0.text(3) }
+        #expect(steps == ["SEARCH p USING COVERING INDEX pushes_list (id<?)"], "\(steps)")
+      }
     }
   }
 
@@ -255,7 +310,8 @@ import Testing
   func fewAccepted() throws {
     try withApp { database, app in
       let id = try push(database, app, "p", ended: noon, devices: 0)
-      let count = Delivery.lookedThrough + 10
+      let count = Patience.lot * (Patience.least + 1) + 10
+      let none = Patience(.zero)
       try database.run(
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
@@ -266,9 +322,10 @@ import Testing
       #expect(
         try Delivery.list(database, push: id, filter, limit: 10).items.isEmpty, "the counts say that there is none")
       try database.run("UPDATE pushes SET accepted = 2 WHERE id = ?", id)
-      let first = try Delivery.list(database, push: id, filter, limit: 10)
+      let first = try Delivery.list(database, push: id, filter, limit: 10, patience: none)
       #expect(first.items.map(\.delivery.deviceID) == [3])
-      let second = try Delivery.list(database, push: id, filter, cursor: first.next, limit: 10)
+      #expect(first.next == String(Patience.lot * Patience.least))
+      let second = try Delivery.list(database, push: id, filter, cursor: first.next, limit: 10, patience: none)
       #expect(second.items.map(\.delivery.deviceID) == [Int64(count - 1)])
       #expect(second.next == nil)
       let one = try Delivery.list(database, push: id, filter, limit: 1)

@@ -54,8 +54,11 @@ enum PushPages {
     filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
-    let (apps, list) = try await page.store.read { database in
-      (try App.all(database), try PushRecord.list(database, chosen, cursor: pager.cursor, limit: pageSize))
+    let (apps, list, searchedTo) = try await page.store.read { database in
+      let list = try PushRecord.list(database, chosen, cursor: pager.cursor, limit: pageSize)
+      // A page that is not full ends where there was no more patience, not where the history ends.
+      let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
+      return (try App.all(database), list, try reached.map { try PushRecord.get(database, id: $0).createdAt })
     }
     func select(_ name: String, _ choices: [(String, String)]) -> Value {
       .options([("", texts("pushes.any"))] + choices, selected: page.query[name] ?? "")
@@ -78,6 +81,7 @@ enum PushPages {
               push: push, app: apps.first { $0.id == push.appID }, now: page.now, mayCancel: page.may(.operator)
             ).value(texts)
           }),
+        "searched_to": Value(searchedTo.map { texts("pushes.searched_to", ["date": $0.utcText]) }),
         "newer": Value(pager.previous), "older": Value(pager.next(list.next)),
       ])
   }

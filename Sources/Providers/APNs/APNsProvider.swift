@@ -61,6 +61,7 @@ public final class APNsProvider: @unchecked Sendable {
     group = ClientGroup(
       loop: loop, endpoint: try endpoint.endpoint(credentials), configuration: configuration, resolver: resolver,
       handler: self)
+    group?.inFlightLimit = StormGuard().limit
   }
 
   /// How it stands with APNs, from any thread.
@@ -142,10 +143,15 @@ public final class APNsProvider: @unchecked Sendable {
     }
     guard answered > 0 else { return }
     let now = clock()
-    shared.withLock { shared in
+    let storm = shared.withLock { shared in
       shared.storm.note(answers: answered, refusals: refused, now: now)
       if isGood { shared.breaker.succeeded() }
+      return shared.storm
     }
+    // What was handed over before the storm waits too: it may be thousands. Nor does a service that lowers its limits
+    // because of what we send get it over more connections.
+    group?.inFlightLimit = storm.limit
+    group?.mayGrow = !storm.isSlowed
   }
 
   private func sendsAgainWithNewToken(_ answer: Answer) -> Bool {

@@ -39,32 +39,38 @@ extension Delivery {
     public let count: Int
   }
 
-  /// How many rows one page looks through at most for the accepted ones among those that were not; it may so have fewer
-  /// items than asked for, and the next page goes on behind them.
-  static let lookedThrough = 50_000
-
   /// A page of a push's deliveries, by device.
+  ///
+  /// The accepted ones are looked for row by row: of a push that hardly reached anybody a page may have fewer items than
+  /// asked for, and the next one goes on behind what there was `patience` for.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   public static func list(
-    _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int
+    _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int,
+    patience: Patience = Patience()
   ) throws -> Page<WithDevice> {
     let after = try position(cursor) ?? -1
     guard let (sql, arguments) = try query(database, push, filter, after: after, limit: limit + 1) else {
       return Page(items: [], next: nil)
     }
-    let found = try database.fetchAll(sql, arguments: arguments) { row in
-      try Delivery(row)
+    var patience = patience
+    var found: [Delivery] = []
+    var reached: Int64?
+    try database.forEach(sql, arguments: arguments) { row in
+      let delivery = try Delivery(row)
+      guard filter.looksThroughAll else {
+        found.append(delivery)
+        return .continue
+      }
+      if delivery.outcome == .accepted { found.append(delivery) }
+      if found.count > limit { return .stop }
+      guard delivery.deviceID % Int64(Patience.lot) == 0, patience.isOver() else { return .continue }
+      reached = delivery.deviceID
+      return .stop
     }
     var page = Page(found, limit: limit, key: \.deviceID)
-    if filter.looksThroughAll, found.count <= limit {
-      let last = try database.fetchOne(
-        "SELECT device_id FROM deliveries WHERE push_id = ? AND device_id > ? ORDER BY device_id LIMIT 1 OFFSET ?",
-        push, after, lookedThrough - 1
-      ) { $0.int64(0) }
-      page = Page(items: found, next: last.map { String($0) })
-    }
+    if page.next == nil { page = Page(items: page.items, next: reached.map { String($0) }) }
     return try page.map { delivery in
       let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", delivery.deviceID) {
         try Device($0)

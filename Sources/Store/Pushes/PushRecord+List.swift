@@ -3,32 +3,40 @@ internal import Push
 public import SQLite
 
 extension PushRecord {
-  /// How many pushes one page looks through at most; a page of a narrower list may so have fewer items than asked for,
-  /// and the next one goes on behind them.
-  static let lookedThrough = 25_000
-
   /// A page of the pushes that fit, newest first.
+  ///
+  /// Where no index finds what fits, a page may have fewer items than asked for: it then looked as far back as it had
+  /// `patience`, and the next page goes on behind that.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   public static func list(
-    _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int
+    _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int, patience: Patience = Patience()
   ) throws -> Page<PushRecord> {
-    let before = try position(cursor) ?? .max
-    let (sql, arguments, isBounded) = query(filter, before: before, limit: limit + 1)
-    let found = try database.fetchAll(sql, arguments: arguments) { try PushRecord($0) }
-    guard isBounded, found.count <= limit else { return Page(found, limit: limit, key: \.id) }
-    let last = try database.fetchOne(
-      "SELECT id FROM pushes INDEXED BY pushes_list WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?", before,
-      lookedThrough - 1
-    ) { $0.int64(0) }
-    return Page(items: found, next: last.map { String($0) })
+    let (sql, arguments, looksThrough) = query(filter, before: try position(cursor) ?? .max, limit: limit + 1)
+    guard looksThrough else {
+      return Page(try database.fetchAll(sql, arguments: arguments) { try PushRecord($0) }, limit: limit, key: \.id)
+    }
+    var patience = patience
+    var ids: [Int64] = []
+    var reached: Int64?
+    try database.forEach(sql, arguments: arguments) { row in
+      let id = row.int64(0)
+      if row.bool(1) { ids.append(id) }
+      if ids.count > limit { return .stop }
+      guard id % Int64(Patience.lot) == 0, patience.isOver() else { return .continue }
+      reached = id
+      return .stop
+    }
+    let page = Page(try ids.map { try get(database, id: $0) }, limit: limit, key: \.id)
+    return Page(items: page.items, next: page.next ?? reached.map { String($0) })
   }
 
-  /// The query of a page, and whether it looks through no more than ``lookedThrough`` pushes.
+  /// The query of a page; or, where it looks through all from `before` on, one for the ids of what fits and of a row of
+  /// each lot of ``Patience``, and whether they fit.
   static func query(
     _ filter: PushFilter, before: Int64, limit: Int
-  ) -> (sql: String, arguments: [any SQLiteBindable], isBounded: Bool) {
+  ) -> (sql: String, arguments: [any SQLiteBindable], looksThrough: Bool) {
     var conditions: [String] = []
     var arguments: [any SQLiteBindable] = []
     func add(_ condition: String, _ value: (any SQLiteBindable)?) {
@@ -67,16 +75,14 @@ extension PushRecord {
     if conditions.isEmpty {
       return ("SELECT \(columns) FROM pushes p WHERE p.id < ? ORDER BY p.id DESC LIMIT ?", [before, limit], false)
     }
-    // The inner part reads the index alone; rows are read of what fits.
+    // Read from the index alone.
     return (
       """
-      SELECT \(columns) FROM (
-        SELECT p.id FROM (
-          SELECT id, app_id, environment, state, source, created_at, search FROM pushes INDEXED BY pushes_list
-          WHERE id < ? ORDER BY id DESC LIMIT \(lookedThrough)
-        ) p WHERE 1\(also) LIMIT ?
-      ) m CROSS JOIN pushes p ON p.id = m.id ORDER BY p.id DESC
-      """, [before] + arguments + [limit], true
+      SELECT id, fits FROM (
+        SELECT p.id, (\(conditions.joined(separator: " AND "))) AS fits FROM pushes p INDEXED BY pushes_list
+        WHERE p.id < ?
+      ) WHERE fits OR id % \(Patience.lot) = 0 ORDER BY id DESC
+      """, arguments + [before], true
     )
   }
 }

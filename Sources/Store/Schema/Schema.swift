@@ -23,5 +23,6 @@ public enum Schema {
       reminders,
       hosts,
       scheduleTrouble,
+      coveringReasons,
     ])
 }
