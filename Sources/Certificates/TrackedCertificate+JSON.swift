@@ -10,8 +10,10 @@ extension TrackedCertificate {
   ///   - uses: the credentials that rest on it.
   ///   - facts: everything else that its file says, and what people noted.
   ///   - planned: the scheduled pushes that need it.
+  ///   - taken: who is on it.
   public func json(
-    app: String?, uses: [Use], facts: CertificateFacts?, planned: [PlannedPush] = [], now: Date
+    app: String?, uses: [Use], facts: CertificateFacts?, planned: [PlannedPush] = [],
+    taken: Acknowledgement? = nil, now: Date
   ) -> JSONValue {
     [
       "id": .integer(id), "key": .string("certificates/\(id)"), "kind": .string(details.kind),
@@ -31,6 +33,7 @@ extension TrackedCertificate {
         uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
       "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),
       "kept_until": .optional(replacement?.keptUntil),
+      "acknowledgement": taken?.json ?? .null,
       "forecast": .array(Forecast.missed(planned, notAfter: details.notAfter).map(\.json)),
     ]
   }

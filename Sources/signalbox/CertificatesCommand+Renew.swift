@@ -15,6 +15,8 @@ enum RenewalCommands {
   private static let id = Argument<Int64>("id", "The number of what it replaces, as list shows it.", parseID)
   private static let keyID = Option<String?>("key-id", "id", "Of a .p8 whose name does not say it.")
   private static let teamID = Option<String?>("team-id", "id", "Of a .p8; else the team of the old one.")
+  private static let madeBy = Option<String?>("made-by", "apple-id", "Who made it at Apple’s; else as of the old one.")
+  private static let note = Option<String?>("note", "text", "What should be remembered; else as of the old one.")
   private static let dryRun = Flag("dry-run", "Looks and tries, and changes nothing.")
   private static let untried = Flag("untried", "Switch although the push service could not be asked.")
   private static let app = Option<String?>("app", "bundle-id", "A push certificate for this app (RSA 2048).")
@@ -34,7 +36,8 @@ enum RenewalCommands {
     Command(
       "renew", "Puts a successor in place, after a trial with the push service; the old one is kept for 30 days.",
       parameters: [
-        id.parameter, file.parameter, keyID.parameter, teamID.parameter, dryRun.parameter, untried.parameter,
+        id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
+        dryRun.parameter, untried.parameter,
         CommonOptions.password.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
       ], action: renew),
     Command(
@@ -55,7 +58,8 @@ enum RenewalCommands {
     let now = io.now()
     let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password])
     let labels = CertificateTracker.Labels(
-      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID])
+      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID],
+      madeBy: values[madeBy], note: values[note])
     let old = values[id]
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }

@@ -19,11 +19,13 @@ enum RenewalAPI {
   private static func renew(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
     let form = try await CertificateForm(
-      call, fields: ["file", "password", "key_id", "team_id", "dry_run", "untried"], choices: ["dry_run", "untried"])
+      call, fields: ["file", "password", "key_id", "team_id", "made_by", "note", "dry_run", "untried"],
+      choices: ["dry_run", "untried"])
     let idempotency = try Idempotency(call, content: form.content)
     let file = try await form.inspect(call)
     let labels = CertificateTracker.Labels(
-      fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"])
+      fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"],
+      madeBy: form.texts["made_by"], note: form.texts["note"])
     let (sealer, now) = (call.store.sealer, call.now)
     let load: @Sendable (Database) throws -> Renewal = { database in
       try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)

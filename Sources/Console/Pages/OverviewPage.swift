@@ -28,6 +28,7 @@ enum OverviewPage {
     let firstDay: Date
     let late: [CheckRun]
     let stuck: [ReminderMessage]
+    let taken: [Acknowledgement.Subject: Acknowledgement]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -39,6 +40,7 @@ enum OverviewPage {
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
       late = Watchman.late(try CheckRun.all(database), now: now)
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
+      taken = try Acknowledgement.all(database, now: now)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -53,7 +55,7 @@ enum OverviewPage {
     let texts = page.texts
     let needs = Needs(
       report: facts.report, apps: facts.apps, pushes: facts.troubled + facts.pushes.filter { $0.counts.failed > 0 },
-      now: page.now, late: facts.late, stuck: facts.stuck
+      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck
     ).values(texts)
     let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
     return [
