@@ -43,7 +43,8 @@ struct CertificateList {
       let counts = try ExpiryList.counts(database, ranges, now: now)
       return Facts(
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
-        uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now), begun: counts.begun, notBegun: counts.notBegun,
+        uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
+        begun: counts.begun, notBegun: counts.notBegun,
         failing: try ExpiryList.failing(database), stretches: try timeline.stretches(database))
     }
     let total = facts.begun.reduce(0, +) + facts.notBegun + facts.failing

@@ -48,7 +48,8 @@ struct MailForm: Sendable {
     if sender == nil { problems.append(Self.badAddress("from")) }
     if let trust, trust.utf8.count > Self.trustLimit || !trust.contains("-----BEGIN CERTIFICATE-----") {
       problems.append(
-        Problem("trust", code: "mail.trust", "Must be certificates as PEM, beginning with -----BEGIN CERTIFICATE-----."))
+        Problem("trust", code: "mail.trust", "Must be certificates as PEM, beginning with -----BEGIN CERTIFICATE-----.")
+      )
     }
     let kept = known?.server.host.lowercased() == host.lowercased() ? known?.server.password : nil
     // Without a user there is nothing to keep.

@@ -90,7 +90,7 @@ enum MailSettingsPage {
     var problems: [Problem] = []
     if MailAddress(page.form["to"]) == nil { problems.append(MailForm.badAddress("to")) }
     if known == nil { problems.append(MailForm.notSetUp) }
-    let errors = FieldErrors(Problems(problems), page.texts)
+    let errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
     guard errors.isEmpty else { return try show(page, known, form(known), errors) }
     let to = Receiver.Secrets(address: page.form["to"])
     let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
