@@ -146,7 +146,7 @@ struct HostPageTests {
       let operation = { OpenAPIDocument.Operation(method: $0, path: "/api/v1/hosts/{id}/acknowledgement") }
       let until: JSONValue = ["until": "2026-11-30T00:00:00Z"]
       let taken = try await scene.call(.put, "/api/v1/hosts/1/acknowledgement", as: .operator, json: until)
-      #expect(taken.status == 200 && taken.json?["until"] == until["until"] && taken.json?["by"] != .null, "\(taken.text)")
+      #expect(taken.status == 200 && taken.json?["until"] == until["until"] && taken.json?["by"] != .null)
       #expect(try document.errors(taken, to: operation("PUT")) == [])
       for path in ["/api/v1/hosts/1", "/api/v1/hosts?limit=10", "/api/v1/certificates?kind=host"] {
         let answer = try await scene.call(.get, path, as: .viewer)
