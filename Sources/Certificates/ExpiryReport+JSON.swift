@@ -25,6 +25,7 @@ extension ExpiryReport.Finding {
     members["band"] = .string(band.rawValue)
     members["days_left"] = daysLeft.map { .integer(Int64($0)) } ?? .null
     members["forecast"] = .array(missed.map(\.json))
+    members["forecast_repeating"] = .array(overruns.map(\.json))
     return .object(members)
   }
 }

@@ -9,7 +9,9 @@ extension ExpiryReport {
   public func lines(includingFine: Bool = true) -> [String] {
     closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
       + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
-      + findings.filter { includingFine || $0.band.needsSomebody || !$0.missed.isEmpty }.map(\.line)
+      + findings.filter {
+        includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
+      }.map(\.line)
   }
 }
 
@@ -48,9 +50,16 @@ extension ExpiryReport.Finding {
   }
 
   private var forecast: String {
-    guard let first = missed.first else { return "" }
-    let pushes = missed.count == 1 ? "1 scheduled push falls" : "\(missed.count) scheduled pushes fall"
-    return "; \(pushes) after that, first \(first.uid) on \(first.sendAt.utcText)"
+    var text = ""
+    if let first = missed.first {
+      let pushes = missed.count == 1 ? "1 scheduled push falls" : "\(missed.count) scheduled pushes fall"
+      text += "; \(pushes) after that, first \(first.uid) on \(first.sendAt.utcText)"
+    }
+    if let first = pressing.first {
+      let pushes = pressing.count == 1 ? "1 repeating push goes on" : "\(pressing.count) repeating pushes go on"
+      text += "; \(pushes) after that, first \(first.schedule.uid) on \(first.first.utcText)"
+    }
+    return text
   }
 
   private var time: String {

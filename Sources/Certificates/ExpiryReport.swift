@@ -11,8 +11,15 @@ public struct ExpiryReport: Sendable, Hashable {
     public let band: Expiry.Band
     /// Whole days that are left, rounded down; nil without an end.
     public let daysLeft: Int?
+    /// What will be sent with it.
+    public let planned: Forecast.Needs
     /// Scheduled pushes that need it and fall after its end, the first first.
     public let missed: [PlannedPush]
+    /// What repeats, needs it, and goes on after its end, the first refused first.
+    public let overruns: [Forecast.Overrun]
+
+    /// Those that somebody should act on now.
+    public var pressing: [Forecast.Overrun] { overruns.filter(\.isPressing) }
   }
 
   /// Something whose end could not be found out, and why. It must never look as if all were fine.
@@ -45,10 +52,10 @@ public struct ExpiryReport: Sendable, Hashable {
 
   /// Looks at everything.
   ///
-  /// - Parameter planned: the pushes that need something, by its key.
+  /// - Parameter planned: what will be sent with something, by its key.
   public init(
     _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
-    planned: [String: [PlannedPush]] = [:], now: Date,
+    planned: [String: Forecast.Needs] = [:], now: Date,
     within days: Int = Expiry.warningDays
   ) {
     checkedAt = now
@@ -56,9 +63,11 @@ public struct ExpiryReport: Sendable, Hashable {
     self.unreadable = unreadable
     self.closed = closed
     findings = items.map { item in
-      Finding(
-        item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now),
-        missed: Forecast.missed(item.key.flatMap { planned[$0] } ?? [], notAfter: item.notAfter))
+      let planned = item.key.flatMap { planned[$0] } ?? Forecast.Needs()
+      return Finding(
+        item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now), planned: planned,
+        missed: Forecast.missed(planned.pushes, notAfter: item.notAfter),
+        overruns: Forecast.overruns(planned.schedules, notAfter: item.notAfter, now: now, within: days))
     }.sorted { one, other in
       (one.item.notAfter ?? .distantFuture, one.item.name) < (other.item.notAfter ?? .distantFuture, other.item.name)
     }

@@ -9,10 +9,10 @@ extension TrackedCertificate {
   ///   - app: the bundle id of the app that it was uploaded for.
   ///   - uses: the credentials that rest on it.
   ///   - facts: everything else that its file says, and what people noted.
-  ///   - planned: the scheduled pushes that need it.
+  ///   - planned: what will be sent with it.
   ///   - taken: who is on it.
   public func json(
-    app: String?, uses: [Use], facts: CertificateFacts?, planned: [PlannedPush] = [],
+    app: String?, uses: [Use], facts: CertificateFacts?, planned: Forecast.Needs = .init(),
     taken: Acknowledgement? = nil, now: Date
   ) -> JSONValue {
     [
@@ -30,11 +30,19 @@ extension TrackedCertificate {
       "uploaded_by": .string(uploadedBy), "created_at": .time(createdAt),
       "made_by": .optional(facts?.notes.madeBy), "note": .optional(facts?.notes.note), "facts": facts?.says ?? .null,
       "used_by": .array(
-        uses.map { ["app": .string($0.bundleID), "environment": .string($0.environment.rawValue)] }),
+        uses.map { use in
+          let own = planned.of(use)
+          return [
+            "app": .string(use.bundleID), "environment": .string(use.environment.rawValue),
+            "scheduled_pushes": .integer(Int64(own.pushes.count)), "schedules": .integer(Int64(own.schedules.count)),
+          ]
+        }),
       "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),
       "kept_until": .optional(replacement?.keptUntil),
       "acknowledgement": taken?.json ?? .null,
-      "forecast": .array(Forecast.missed(planned, notAfter: details.notAfter).map(\.json)),
+      "forecast": .array(Forecast.missed(planned.pushes, notAfter: details.notAfter).map(\.json)),
+      "forecast_repeating": .array(
+        Forecast.overruns(planned.schedules, notAfter: details.notAfter, now: now).map(\.json)),
     ]
   }
 }

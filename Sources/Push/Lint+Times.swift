@@ -35,14 +35,27 @@ extension Lint {
 
   /// A time to come at which what sends to iOS has ended.
   private static func credentialEnd(_ draft: PushDraft, _ context: Context) -> Finding? {
+    guard let scope = context.credential, let ends = scope.notAfter, draft.platforms.contains(.ios) else { return nil }
     // RFC 5280 §4.1.2.5: the last second is still good.
-    guard let sendAt = draft.sendAt, let scope = context.credential, let ends = scope.notAfter,
-      sendAt >= ends.addingTimeInterval(1), draft.platforms.contains(.ios)
-    else { return nil }
-    return finding(
-      .warning, "send_at", .credentialEnds,
-      ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))])
+    let over = ends.addingTimeInterval(1)
+    var arguments = ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))]
+    guard let rule = draft.recurrence else {
+      guard let sendAt = draft.sendAt, sendAt >= over else { return nil }
+      return finding(.warning, "send_at", .credentialEnds, arguments)
+    }
+    guard let now = context.now else { return nil }
+    let recurrence = Recurrence(rule, from: draft.sendAt ?? now)
+    guard let next = recurrence.first(from: now), let first = recurrence.first(from: max(over, now)) else { return nil }
+    if next >= over { return finding(.warning, "repeat", .credentialEnds, arguments) }
+    // What has no end outlives every certificate: that is said once the end is near.
+    let isEndless = rule.until == nil && rule.count == nil
+    guard !isEndless || ends < now.addingTimeInterval(nearEnd) else { return nil }
+    arguments["first"] = String(Timestamp.text(first).prefix(10))
+    return finding(.warning, "repeat", .credentialEndsBetween, arguments)
   }
+
+  /// Seconds before an end from which on it is near: the 30 days of the warnings.
+  private static let nearEnd: TimeInterval = 30 * 86_400
 
   private static func speed(_ draft: PushDraft) -> [Finding] {
     guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,

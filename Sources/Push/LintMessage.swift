@@ -26,6 +26,7 @@ public enum LintMessage: String, MessageSet {
   case repeatStartPast = "lint.repeat_start_past"
   case spreadOutlives = "lint.spread_outlives"
   case credentialEnds = "lint.credential_ends"
+  case credentialEndsBetween = "lint.credential_ends_between"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -78,6 +79,11 @@ public enum LintMessage: String, MessageSet {
       """
     case .credentialEnds:
       "“{name}”, which it is sent with, ends on {date}: Apple would refuse it then. Bind its successor before that day."
+    case .credentialEndsBetween:
+      """
+      “{name}”, which it is sent with, ends on {date}: Apple would refuse it from {first} on. Bind its successor before \
+      that day.
+      """
     case .tokenLossy:
       """
       This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \

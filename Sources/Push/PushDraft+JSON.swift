@@ -17,6 +17,7 @@ extension PushDraft {
     fields.notYet("android")
     let options = fields.object("options", Options.read) ?? Options()
     let sendAt = fields.time("send_at")
+    let timeZone = Self.readZone(fields)
     let recurrence = fields.object("repeat", RepeatRule.read) ?? nil
     try fields.finish()
     guard let app, let environment, let audience else {
@@ -29,6 +30,7 @@ extension PushDraft {
     self.apns = apns
     self.options = options
     self.sendAt = sendAt
+    self.timeZone = timeZone
     self.recurrence = recurrence
   }
 
@@ -42,8 +44,17 @@ extension PushDraft {
     if apns != APNsOverrides() { members["apns"] = apns.json }
     if options != Options() { members["options"] = options.json }
     if let sendAt { members["send_at"] = .string(Timestamp.text(sendAt)) }
+    if let timeZone { members["time_zone"] = .string(timeZone.name) }
     if let recurrence { members["repeat"] = recurrence.json }
     return .object(members)
+  }
+
+  private static func readZone(_ fields: JSONFields) -> NamedZone? {
+    guard let name = fields.string("time_zone") else { return nil }
+    do { return try NamedZone(name) } catch {
+      fields.report("time_zone", error)
+      return nil
+    }
   }
 
   /// Absent means every platform: unlike audience and environment, a platform chooses nobody, it only leaves out.

@@ -14,6 +14,7 @@ extension PushDraft {
   /// One occurrence of a draft that repeats: a push for once.
   public func occurrence(at date: Date) -> PushDraft {
     var draft = self
+    draft.timeZone = draft.recurrence?.zone ?? draft.timeZone
     draft.recurrence = nil
     draft.sendAt = date
     return draft

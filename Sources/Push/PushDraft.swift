@@ -18,6 +18,8 @@ public struct PushDraft: Sendable, Hashable {
   public var options = Options()
   /// Nil: at once. Of what repeats: nothing happens before.
   public var sendAt: Date?
+  /// By whose clocks ``sendAt`` was given, for those who read it; it moves nothing. Nil: nobody said.
+  public var timeZone: NamedZone?
   /// Nil: once.
   public var recurrence: RepeatRule?
 

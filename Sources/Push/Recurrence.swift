@@ -105,6 +105,18 @@ public struct Recurrence: Sendable, Hashable {
     return nil
   }
 
+  /// How many there are from `from` on and before `to`: computed, whatever the stretch. Of two days that share a moment,
+  /// because a zone leaves one out, both count.
+  public func count(from: Date, to: Date) -> Int {
+    var end = index(from: to)
+    if let count = rule.count { end = min(end, count) }
+    if let until = rule.until {
+      // Moments are whole seconds, and the last one still counts.
+      end = min(end, index(from: Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.down) + 1)))
+    }
+    return max(0, end - index(from: from))
+  }
+
   /// Those from `from` on and before `to`, in order.
   ///
   /// - Parameter limit: how many at most.

@@ -139,9 +139,9 @@ public struct ReminderWorker: Sendable {
           Acknowledgement.Subject(key: $0.itemKey, fingerprint: $0.fingerprint)
         })
       let uses = try TrackedCertificate.uses(database)
-      let entries = try CertificateTracker.report(database, now: now).findings.map(\.item)
-        .filter { item in item.subject.map(wanted.contains) ?? false }
-        .map { item in ReminderContent.Entry(item: item, uses: Self.uses(item, uses)) }
+      let entries = try CertificateTracker.report(database, now: now).findings
+        .filter { finding in finding.item.subject.map(wanted.contains) ?? false }
+        .map { ReminderContent.Entry(item: $0.item, uses: Self.uses($0.item, uses), planned: $0.planned) }
       return Parcel(
         message: message, receiver: receiver,
         secrets: try Receiver.secrets(database, id: receiver.id, sealer: sealer), entries: entries,

@@ -71,6 +71,75 @@ struct ForecastTests {
     }
   }
 
+  private func daily(
+    _ uid: String, app: Int64 = 1, next days: Double = 0, _ platforms: [Platform] = [.ios],
+    _ change: (inout RepeatRule) -> Void = { _ in }
+  ) -> PlannedSchedule {
+    var rule = RepeatRule(.daily, minute: 12 * 60, zone: .utc)
+    change(&rule)
+    return PlannedSchedule(
+      uid: uid, title: nil, appID: app, bundleID: "com.example.shop", environment: .production, platforms: platforms,
+      nextAt: noon + days * day, recurrence: Recurrence(rule, from: noon + days * day))
+  }
+
+  @Test("what repeats goes on after an end: its first time there, how often in 30 days, and when that is pressing")
+  func overruns() throws {
+    func found(_ schedule: PlannedSchedule, ends: Double?, now: Date = noon) -> String? {
+      Forecast.overruns([schedule], notAfter: ends.map { noon + $0 * day }, now: now).first.map {
+        "\($0.first.timeIntervalSince(noon) / day) ×\($0.count)\($0.isPressing ? " !" : "")"
+      }
+    }
+    #expect(found(daily("d"), ends: 100) == "101.0 ×30", "the last second is still good")
+    #expect(found(daily("d"), ends: 99.5) == "100.0 ×30")
+    #expect(found(daily("d"), ends: 30) == "31.0 ×30 !" && found(daily("d"), ends: 30.1) == "31.0 ×30")
+    #expect(found(daily("d"), ends: nil) == nil)
+    #expect(Forecast.overruns([daily("d")], notAfter: Date(timeIntervalSince1970: 253_402_300_799), now: noon) == [])
+    #expect(found(daily("d") { $0.count = 5 }, ends: 4) == nil, "it ends before")
+    #expect(found(daily("d") { $0.count = 6 }, ends: 4) == "5.0 ×1 !")
+    #expect(found(daily("d") { $0.until = noon + 6 * day }, ends: 4) == "5.0 ×2 !")
+    #expect(found(daily("d") { $0.days = .monthly(day: 20) }, ends: 100) == "120.0 ×1", "20 March")
+    #expect(found(daily("d") { ($0.days, $0.interval) = (.monthly(day: 20), 12) }, ends: 100) == "365.0 ×0")
+    #expect(found(daily("d", next: 120), ends: 100) == "120.0 ×11 !", "its very next time is after the end")
+    #expect(found(daily("d"), ends: -10) == "0.0 ×30 !", "over already: from now on")
+    #expect(found(daily("d"), ends: -10, now: noon + 1) == "1.0 ×30 !")
+    let order = Forecast.overruns([daily("b"), daily("a", next: 200), daily("c")], notAfter: noon, now: noon)
+    #expect(order.map(\.schedule.uid) == ["b", "c", "a"])
+  }
+
+  @Test("schedules in the store are told beside the pushes that wait: per credential, in the report, text and JSON")
+  func repeating() throws {
+    try withStore { database in
+      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let (near, far) = (try keep(database, days: 10, "near"), try keep(database, days: 100, "far"))
+      for (environment, id) in [(Push.Environment.production, near), (.development, far)] {
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: environment, certificate: id, endpoint: "apple",
+          now: noon)
+        var draft = PushDraft(
+          app: app.bundleID, environment: environment, platforms: [.ios], audience: .all,
+          notification: PushNotification())
+        draft.notification.body = "Daily"
+        draft.recurrence = RepeatRule(.daily, minute: 13 * 60, zone: .utc)
+        let new = NewSchedule(
+          uid: "s-\(environment.rawValue)", appID: app.id, draft: draft, source: "web", createdBy: "lin")
+        try Schedule.create(database, new, now: noon)
+      }
+      let needs = try Forecast.needs(database, now: noon)
+      #expect(needs[near]?.schedules.map(\.uid) == ["s-production"] && needs[near]?.pushes == [])
+      let report = try CertificateTracker.report(database, now: noon)
+      #expect(report.findings.map(\.item.name) == ["near", "far"])
+      #expect(report.findings.map(\.overruns.count) == [1, 1] && report.findings.map(\.pressing.count) == [1, 0])
+      let lines = report.lines()
+      #expect(
+        lines[0].hasSuffix(
+          "1 repeating push goes on after that, first s-production on 2026-11-30 13:00:00 UTC"), "\(lines[0])")
+      #expect(!lines[1].contains("repeating"), "a hundred days ahead that is no news")
+      let json = try #require(report.json["items"]?.array?.last?["forecast_repeating"]?.array?.first)
+      #expect(json["schedule"] == "s-development" && json["pressing"] == false && json["times_within_30_days"] == 30)
+      #expect(json["first_after"] == "2027-02-28T13:00:00Z" && json["next_at"] == "2026-11-20T13:00:00Z")
+    }
+  }
+
   @Test("those that wait in the store are found, what is over is not; report, text and JSON tell them")
   func report() throws {
     try withStore { database in

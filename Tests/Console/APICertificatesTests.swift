@@ -141,7 +141,11 @@ struct APICertificatesTests {
       #expect(taken.status == 200 && taken.json?["endpoint"] == "apple")
       let one = try await scene.call(.get, "/api/v1/certificates/\(right)", as: .viewer)
       #expect(
-        one.json?["used_by"] == [["app": .string(ConsoleScene.bundleID), "environment": "production"]])
+        one.json?["used_by"] == [
+          [
+            "app": .string(ConsoleScene.bundleID), "environment": "production", "scheduled_pushes": 0, "schedules": 0,
+          ]
+        ])
       #expect(try await scene.call(.delete, "/api/v1/certificates/\(right)", as: .admin).status == 409)
       #expect(try await scene.call(.delete, path, as: .admin).status == 204)
       #expect(try await scene.call(.delete, "/api/v1/certificates/\(right)", as: .admin).status == 204)

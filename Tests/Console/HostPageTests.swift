@@ -297,12 +297,32 @@ struct ExpiryListPageTests {
             database, NewPush(draft, app: app, source: "api", by: "lin"), now: ConsoleScene.noon)
         }
       }
+      for (uid, count) in [("endless", nil), ("short", 3)] as [(String, Int?)] {
+        try await scene.store.write { database in
+          var draft = PushDraft(
+            app: app.bundleID, environment: .production, platforms: [.ios], audience: .all,
+            notification: PushNotification())
+          draft.notification.title = "Daily \(uid)"
+          draft.recurrence = RepeatRule(.daily, minute: 540, zone: try NamedZone("Europe/Berlin"))
+          draft.recurrence?.count = count
+          var new = NewSchedule(draft, app: app, source: "web", by: "lin")
+          new.uid = uid
+          try Schedule.create(database, new, now: ConsoleScene.noon)
+        }
+      }
       var anna = try await scene.signIn(.admin)
       let page = ScenePage(try await anna.get("/certificates/\(id)"))
+      #expect(page.text.contains("4 scheduled, 2 repeating"))
+      #expect(page.links.contains("/schedules/endless") && page.links.contains("/schedules/short"))
+      #expect(page.text.contains("every day at 09:00, Europe/Berlin"))
+      #expect(page.text.contains("first after its end 2027-11-21 08:00 UTC · 30 times in the 30 days after it."))
+      #expect(!page.text.contains("repeating push goes on"), "a year ahead that is no news")
       #expect(page.text.contains("2 scheduled pushes fall after its last day."))
       #expect(page.text.contains("In 300 days") && page.text.contains("In 400 days"))
       let one = try await scene.call(.get, "/api/v1/certificates/\(id)", as: .viewer)
       #expect(one.json?["forecast"]?.array?.count == 2)
+      #expect(one.json?["forecast_repeating"]?.array?.map { $0["schedule"] } == ["endless"])
+      #expect(one.json?["used_by"]?.array?.first?["schedules"] == 2)
       #expect(try OpenAPIDocument().errors(one, to: .init(method: "GET", path: "/api/v1/certificates/{id}")) == [])
       #expect(ScenePage(try await anna.get("/")).text.contains("2 scheduled pushes fall after the last day"))
       func findings(_ days: Double) async throws -> [String] {
@@ -317,6 +337,18 @@ struct ExpiryListPageTests {
       }
       #expect(try await findings(366).contains("lint.credential_ends"))
       #expect(try await !findings(364).contains("lint.credential_ends"))
+      #expect(!ScenePage(try await anna.get("/")).text.contains("repeating"))
+      scene.clock.advance(345 * 86_400)
+      anna = try await scene.signIn(.viewer)
+      let near = ScenePage(try await anna.get("/certificates/\(id)"))
+      #expect(near.text.contains("1 repeating push goes on after its last day. 30 times in the 30 days after it."))
+      #expect(ScenePage(try await anna.get("/")).text.contains("1 repeating push goes on after the last day of"))
+      scene.clock.advance(21 * 86_400)
+      anna = try await scene.signIn(.operator)
+      let over = ScenePage(try await anna.get("/certificates/\(id)"))
+      #expect(over.text.contains("though it has ended. 30 times in the next 30 days."))
+      #expect(ScenePage(try await anna.get("/")).text.contains("1 repeating push goes on, though"))
+      #expect(try await scene.call(.get, "/metrics", as: .viewer).text.contains("signalbox_forecast_schedules 1\n"))
     }
   }
 }

@@ -109,7 +109,15 @@ struct ScheduleFormTests {
     }
     var draft = try Self.form([]).draft()
     draft.sendAt = start
-    #expect(try SendForm(form: Form(draft)).draft() == draft)
+    for zone in ["UTC", "Europe/Berlin", "Australia/Lord_Howe"] {
+      draft.timeZone = try NamedZone(zone)
+      let form = Form(draft)
+      let shown = LocalTime.text(start, try NamedZone(zone))
+      #expect(form["time_zone"] == zone && form["send_at"] == shown)
+      #expect(try SendForm(form: form).draft() == draft)
+    }
+    draft.timeZone = nil
+    #expect(Form(draft)["time_zone"] == "UTC" && Form(draft)["send_at"] == "2026-12-01T09:00:07")
   }
 
   @Test("rules, moments and speeds in words")

@@ -1,6 +1,9 @@
+import Certificates
 import Foundation
 import HTTPServer
 import Push
+import Reminders
+import SQLite
 import Store
 import Testing
 
@@ -60,7 +63,10 @@ struct SchedulePageTests {
       #expect(review.text.contains("spread over 10 minutes, about one every 300 seconds"))
       let target = try #require(try await ben.post("/pushes", typed).location)
       let page = ScenePage(try await ben.get(target))
-      #expect(page.text.contains("Sends in 10 days, at 2026-12-01 08:00 UTC") && page.text.contains("Undo"))
+      #expect(
+        page.text.contains("Sends in 10 days, at 2026-12-01 09:00 Europe/Berlin (08:00 UTC)")
+          && page.text.contains("Undo"))
+      #expect(ScenePage(try await ben.get("/")).text.contains("sends 2026-12-01 08:00 UTC , in 10 days"))
       let list = ScenePage(try await ben.get("/pushes"))
       #expect(list.text.contains("scheduled") && list.text.contains("sends 2026-12-01 08:00 UTC , in 10 days"))
       #expect(list.forms.contains { $0.attributes["action"] == "\(target)/cancel" })
@@ -68,7 +74,8 @@ struct SchedulePageTests {
       #expect(
         ScenePage(try await lena.get("/pushes")).forms.allSatisfy { $0.attributes["action"] != "\(target)/cancel" })
       let again = ScenePage(try await ben.get("/pushes/new?from=\(target.split(separator: "/").last ?? "")"))
-      #expect(again.values("when") == ["at"] && again.values("send_at") == ["2026-12-01T08:00"])
+      #expect(again.values("when") == ["at"] && again.values("send_at") == ["2026-12-01T09:00"])
+      #expect(again.values("time_zone") == ["Europe/Berlin"] && again.failedFields == [])
       #expect(again.values("speed") == ["spread"] && again.values("spread_minutes") == ["10"])
       _ = try await ben.post("\(target)/cancel")
       #expect(ScenePage(try await ben.get(target)).text.contains("Taken back before anything was sent"))
@@ -96,7 +103,48 @@ struct SchedulePageTests {
       let past = ScenePage(
         try await ben.post(
           "/pushes/preview", SendPageTests.fields + [("when", "at"), ("send_at", "2026-11-19T09:00")]))
-      #expect(past.text.contains("This cannot be sent yet") && past.text.contains("nothing would be sent"))
+      #expect(past.failedFields == ["send_at"] && past.values("send_at") == ["2026-11-19T09:00"])
+      #expect(past.error("send_at").contains("2026-11-19 09:00 UTC has passed"))
+      let live = try await ben.post(
+        "/pushes/preview", SendPageTests.fields + [("when", "at"), ("send_at", "2026-11-19T09:00")],
+        headers: ["Accept": "application/json"])
+      #expect(live.json?["errors"]?["send_at"]?.string?.contains("has passed") == true)
+    }
+  }
+
+  @Test(
+    "once more, after its time: by the clocks that it was given in, or those of the settings, and the field says so",
+    arguments: [("Asia/Shanghai", "2026-11-20T18:00"), (nil, "2026-11-20T11:00")] as [(String?, String)])
+  func again(zone: String?, expected: String) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      // 10:00 UTC, two hours ago.
+      var json = Self.draft.with("repeat", .null).with("send_at", "2026-11-20T10:00:00Z")
+      json = json.with("options", ["time_to_live": 86_400])
+      if let zone { json = json.with("time_zone", .string(zone)) }
+      let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: json)
+      let uid = try #require(made.json?["id"]?.string)
+      try await scene.store.write {
+        try ReminderSettings(ladder: .usual, hour: 8, zone: try #require(TimeZone(identifier: "Europe/Berlin"))).save(
+          $0)
+      }
+      var ben = try await scene.signIn(.operator)
+      let answer = try await ben.get("/pushes/new?from=\(uid)")
+      let page = ScenePage(answer)
+      #expect(answer.status == 200)
+      #expect(page.values("when") == ["at"] && page.values("send_at") == [expected])
+      #expect(page.values("time_zone") == [zone ?? "Europe/Berlin"])
+      #expect(page.failedFields == ["send_at"] && page.error("send_at").contains("has passed"))
+      // Sent on as it is: not before another time was chosen, and nothing typed is lost.
+      let fields =
+        SendPageTests.fields + [
+          ("when", "at"), ("send_at", expected), ("time_zone", zone ?? "Europe/Berlin"),
+        ]
+      let again = ScenePage(try await ben.post("/pushes/preview", fields))
+      #expect(again.failedFields == ["send_at"] && again.values("send_at") == [expected])
+      #expect(again.values("time_zone") == [zone ?? "Europe/Berlin"])
+      let later = try await ben.post("/pushes/preview", fields.map { $0.0 == "when" ? ("when", "now") : $0 })
+      #expect(later.status == 200 && ScenePage(later).failedFields == [])
     }
   }
 
@@ -131,6 +179,35 @@ struct SchedulePageTests {
       let slow = try await scene.call(
         .post, "/api/v1/pushes", as: .operator, json: plain.with("options", ["undo_seconds": 60]))
       #expect(slow.json?["hold_until"] == .string(Timestamp.text(ConsoleScene.noon + 60)))
+    }
+  }
+
+  @Test("what was missed, is late or stopped stands on the Overview with what to do, and goes away")
+  func overview() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      _ = try await SceneWorld.demo.fill(scene)
+      let found = try await scene.store.read { try Schedule.list($0, limit: 9).items.first }
+      let schedule = try #require(found)
+      var ben = try await scene.signIn(.operator)
+      let missed = ScenePage(try await ben.get("/"))
+      #expect(missed.text.contains("was not sent at") && missed.text.contains("the server came too late"))
+      #expect(missed.text.contains("Its next time is 2026-11-21 12:00 Europe/Berlin"))
+      #expect(missed.links.contains("/schedules/\(schedule.uid)"))
+      let metrics = try await scene.call(.get, "/metrics", as: .viewer).text
+      #expect(metrics.contains("signalbox_schedules_troubled 1\n"))
+      try await scene.store.write {
+        _ = try $0.run("UPDATE schedule_occurrences SET noted_at = noted_at - 604800000 WHERE push_id IS NULL")
+      }
+      #expect(!ScenePage(try await ben.get("/")).text.contains("the server came too late"))
+      // The engine's clock stands still: nobody takes it up.
+      scene.clock.advance(23 * 3600 + 301)
+      ben = try await scene.signIn(.admin)
+      #expect(ScenePage(try await ben.get("/")).text.contains("should have been sent at"))
+      try await scene.store.write { database in
+        _ = try database.run("UPDATE schedules SET state = 'paused', next_at = NULL, error = 'It cannot be read.'")
+      }
+      let stopped = ScenePage(try await ben.get("/"))
+      #expect(stopped.text.contains("stopped by itself") && stopped.text.contains("It cannot be read."))
     }
   }
 

@@ -60,6 +60,36 @@ struct CredentialScopeTests {
     #expect(try Lint.findings(in: draft(), Lint.Context(credential: voip)).first?.fix == nil)
   }
 
+  @Test(
+    "what repeats is warned of if its very first time is after the end, or it has an end of its own, or the end is near",
+    arguments: [
+      (100.0, 101.0, nil, nil, "lint.credential_ends"), (100, 99, nil, nil, nil), (100, nil, nil, nil, nil),
+      (100, nil, 102, nil, "lint.credential_ends_between"), (100, nil, nil, 100, nil),
+      (100, nil, nil, 101, "lint.credential_ends_between"), (29, nil, nil, nil, "lint.credential_ends_between"),
+      (31, nil, nil, nil, nil), (-1, nil, nil, nil, "lint.credential_ends"), (-1, nil, nil, 0, nil),
+    ] as [(Double, Double?, Int?, Double?, String?)])
+  func repeatedEnds(ends: Double, starts: Double?, count: Int?, until: Double?, expected: String?) throws {
+    let now = Date(timeIntervalSince1970: 1_000_000)
+    func days(_ count: Double) -> Date { now.addingTimeInterval(count * 86_400) }
+    let second = Int(now.timeIntervalSince1970) % 86_400
+    // Its time of day is the minute after that of the end.
+    var rule = RepeatRule(.daily, minute: second / 60 + 1, zone: .utc)
+    (rule.count, rule.until) = (count, until.map { days($0) })
+    let draft = try draft {
+      $0.recurrence = rule
+      $0.sendAt = starts.map(days)
+    }
+    let scope = CredentialScope(name: "Push", topics: ["com.x"], notAfter: days(ends))
+    let found = Lint.findings(in: draft, Lint.Context(now: now, credential: scope)).filter {
+      $0.problem.code.hasPrefix("lint.credential_ends")
+    }
+    #expect(found.map(\.problem.code) == [expected].compactMap { $0 })
+    #expect(found.allSatisfy { $0.severity == .warning && $0.problem.field == "repeat" })
+    if expected == "lint.credential_ends_between" {
+      #expect(found.first?.problem.text.contains(Timestamp.text(days(ends + 0.1)).prefix(10)) == true)
+    }
+  }
+
   @Test("a push that is sent after its certificate's last second is warned of; now, on that second or to Android not")
   func ends() throws {
     let ends = Date(timeIntervalSince1970: 1_000_000)

@@ -69,6 +69,22 @@ struct PushDraftTests {
     }
   }
 
+  @Test("the zone of a time is kept and moves nothing; an occurrence has that of its rule; a wrong name is told")
+  func zone() throws {
+    let draft = try Self.read {
+      $0["send_at"] = "2026-12-01T09:00:00Z"
+      $0["time_zone"] = "Europe/Berlin"
+    }
+    #expect(draft.timeZone?.name == "Europe/Berlin" && draft.sendAt == Date(timeIntervalSince1970: 1_796_115_600))
+    #expect(draft.json["time_zone"] == "Europe/Berlin")
+    #expect(try PushDraft(json: draft.json) == draft)
+    #expect(try Self.read { _ in }.json["time_zone"] == nil)
+    let daily = try Self.read { $0["repeat"] = ["every": "day", "at": "09:00", "time_zone": "Asia/Shanghai"] }
+    #expect(daily.occurrence(at: .distantPast).timeZone?.name == "Asia/Shanghai")
+    let problems = #expect(throws: Problems.self) { try Self.read { $0["time_zone"] = "Berlin" } }
+    #expect(lines(problems) == ["time_zone repeat.zone_similar"])
+  }
+
   @Test("the least that is needed: app, environment, audience, and something to say")
   func least() throws {
     let draft = try PushDraft(json: Self.least)

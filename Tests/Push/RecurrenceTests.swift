@@ -95,6 +95,30 @@ struct RecurrenceTests {
     }
   }
 
+  @Test("counted over any stretch, there are as many as one by one; with an end by number or by moment too")
+  func counts() throws {
+    // Apia and Kwajalein left a day out once: both of the two that shared a moment count.
+    let lines = try Self.lines().filter { !["Pacific/Apia", "Pacific/Kwajalein"].contains($0.rule.zone.name) }
+    for line in lines where line.expected.count > 4 {
+      let last = try #require(line.expected.last)
+      for (count, until) in [(nil, nil), (3, nil), (nil, line.expected[2]), (nil, line.expected[2] - 1)]
+        as [(Int?, Date?)]
+      {
+        var rule = line.rule
+        (rule.count, rule.until) = (count, until)
+        let recurrence = Recurrence(rule, from: line.start)
+        for from in [line.start, line.expected[1], line.expected[1] + 1, line.expected[3]] {
+          for to in [from - 1, from, from + 1, line.expected[2], line.expected[3] + 1, last] {
+            let found = recurrence.occurrences(from: from, to: to, limit: 1000).count
+            #expect(recurrence.count(from: from, to: to) == found, "\(line.text) \(from) \(to)")
+          }
+        }
+      }
+    }
+    let daily = Recurrence(RepeatRule(.daily, minute: 0, zone: .utc), from: try date("2026-01-01T00:00:00Z"))
+    #expect(try daily.count(from: date("2026-01-01T00:00:00Z"), to: date("9026-01-01T00:00:00Z")) == 2_556_697)
+  }
+
   @Test("a clock time keeps its place on the clock for a hundred years; the days follow each other")
   func longRun() throws {
     for name in ["Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe", "UTC"] {

@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
 import Mail
+import Push
 import Reminders
 import SQLite
 import Store
@@ -43,6 +44,42 @@ struct ReminderWorkerTests {
       #expect(shop.text?.contains("Production") == false && shop.text?.contains("production") == true)
       // Again, as cron does every day: nothing.
       #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 0)
+    }
+  }
+
+  @Test("a reminder says which pushes fall after the end, once and again and again")
+  func forecast() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      try await scene.receiver("lin@example.com")
+      try await scene.keep("Sooner", until: Self.noon.addingTimeInterval(Self.days(2)))
+      try await scene.store.write { database in
+        let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: .production, certificate: 1, endpoint: "apple",
+          now: Self.noon)
+        var draft = PushDraft(
+          app: app.bundleID, environment: .production, platforms: [.ios], audience: .all,
+          notification: PushNotification())
+        draft.notification.body = "x"
+        for days in [1.0, 3] {
+          draft.sendAt = Self.noon + Self.days(days)
+          var push = NewPush(
+            uid: "p\(days)", seed: 1, appID: app.id, environment: .production, draftJSON: draft.json.text(),
+            source: "api", createdBy: "lin")
+          push.sendAt = draft.sendAt
+          try PushRecord.create(database, push, now: Self.noon)
+        }
+        draft.sendAt = nil
+        draft.recurrence = RepeatRule(.daily, minute: 540, zone: .utc)
+        try Schedule.create(
+          database, NewSchedule(uid: "s", appID: app.id, draft: draft, source: "web", createdBy: "lin"), now: Self.noon)
+      }
+      #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 1)
+      let text = try #require(try server.mails().first?.text)
+      #expect(text.contains("Scheduled after its end: 1 push, on 2026-11-23 12:00 (UTC)"), "\(text)")
+      #expect(text.contains("Repeating after its end: 1 push, next refused on 2026-11-23 09:00 (UTC)"), "\(text)")
     }
   }
 

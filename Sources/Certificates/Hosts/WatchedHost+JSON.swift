@@ -46,6 +46,7 @@ extension WatchedHost {
       "facts": .null, "used_by": [],
       "replaced_by": .null, "replaced_at": .null, "kept_until": .null, "forecast": [],
       "acknowledgement": taken?.json ?? .null,
+      "forecast_repeating": [],
     ]
   }
 

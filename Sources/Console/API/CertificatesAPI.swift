@@ -26,7 +26,7 @@ enum CertificatesAPI {
   static func json(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws -> JSONValue {
     let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
-    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? []
+    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
     let facts = try CertificateFacts.find(database, certificate: certificate.id)
     let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
     return certificate.json(app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
@@ -67,7 +67,7 @@ enum CertificatesAPI {
         case .certificate(let certificate):
           certificate.json(
             app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
-            facts: facts[certificate.id], planned: planned[certificate.id] ?? [],
+            facts: facts[certificate.id], planned: planned[certificate.id] ?? .init(),
             taken: try Acknowledgement.find(database, Renewable(certificate).subject, now: now), now: now)
         case .host(let host):
           host.certificateJSON(

@@ -54,6 +54,14 @@ enum MetricsRoute {
     text.gauge(
       "signalbox_forecast_pushes", "How many scheduled pushes fall after the end of what they need.",
       [([:], Double(report.findings.reduce(0) { $0 + $1.missed.count }))])
+    text.gauge(
+      "signalbox_forecast_schedules",
+      "How many repeating pushes go on after the end of what they need, which is near, or before their next time.",
+      [([:], Double(report.findings.reduce(0) { $0 + $1.pressing.count }))])
+    text.gauge(
+      "signalbox_schedules_troubled",
+      "How many schedules missed a time lately, are overdue, or stopped by themselves, as the Overview tells them.",
+      [([:], Double(try ScheduleTrouble.all(database, now: now).count))])
     try hosts(database, &text)
     try pushes(database, &text)
     return text.text

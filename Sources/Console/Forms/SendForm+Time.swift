@@ -29,6 +29,8 @@ extension SendForm {
     case "at":
       if form["send_at"].isEmpty { problems.append(Problem("send_at", FieldMessage.required)) }
       members["send_at"] = moment("send_at", &problems)
+      // One that is none was told with the time.
+      if !form["time_zone"].isEmpty, let zone = try? zone() { members["time_zone"] = .string(zone.name) }
     case "repeat":
       members["send_at"] = moment("starts", &problems)
       members["repeat"] = .object(rule(&problems))
@@ -86,7 +88,7 @@ extension SendForm {
   static func timeFields(_ draft: PushDraft) -> [(String, String)] {
     var fields: [(String, String)] = []
     func add(_ name: String, _ value: String?) { if let value { fields.append((name, value)) } }
-    let zone = draft.recurrence?.zone ?? .utc
+    let zone = draft.recurrence?.zone ?? draft.timeZone ?? .utc
     if let rule = draft.recurrence {
       add("when", "repeat")
       add("starts", draft.sendAt.map { LocalTime.text($0, zone) })

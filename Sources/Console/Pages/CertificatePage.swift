@@ -15,7 +15,7 @@ enum CertificatePage {
     let renewal: RenewalPanel
     let facts: CertificateFacts?
     let reminders: ItemReminders
-    let planned: [PlannedPush]
+    let planned: Forecast.Needs
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
@@ -32,7 +32,7 @@ enum CertificatePage {
         renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
         facts: try CertificateFacts.find(database, certificate: id),
         reminders: try ItemReminders(database, Renewable(certificate), now: now),
-        planned: try Forecast.needs(database, now: now)[id] ?? [])
+        planned: try Forecast.needs(database, now: now)[id] ?? .init())
     }
   }
 
@@ -86,16 +86,24 @@ enum CertificatePage {
               "production": .bool(use.environment == .production), "environment": .string(use.environment.word(texts)),
               "last_accepted": .string(texts.ago(use.lastAcceptedAt, now: page.now)),
               "devices": .string(use.activeDevices.grouped),
+              "planned": .string(planned(facts.planned.of(use), texts)),
             ]
           }),
         "forecast": ForecastValue(
-          pushes: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps
+          planned: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps, now: page.now
         ).value(texts),
         "apps": .options(
           [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
         "form": form.value(["name", "made_by", "note"]),
         "errors": errors.value(["name", "app", "made_by", "note"]),
       ], status: errors.isEmpty && upload.errors.isEmpty && upload.problem == nil ? .ok : .unprocessableContent)
+  }
+
+  /// As “2 scheduled, 1 repeating”.
+  private static func planned(_ needs: Forecast.Needs, _ texts: Texts) -> String {
+    let parts = [("forecast.scheduled", needs.pushes.count), ("forecast.repeating", needs.schedules.count)]
+    let words = parts.filter { $0.1 > 0 }.map { texts($0.0, count: $0.1) }
+    return words.isEmpty ? "–" : words.joined(separator: ", ")
   }
 
   /// Requests for its renewal, false for what is not requested in this way.

@@ -10,10 +10,11 @@ enum LivePreview {
     var errors: JSONValue = [:]
     var preview: PushPreview?
     do {
-      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
+      let draft = try SendForm(form: page.form).draft()
+      preview = try await PushPreview.find(draft, page)
+      errors = said(SendPages.passed(draft, page))
     } catch let problems as Problems {
-      let found = FieldErrors(problems, page.texts)
-      errors = .object(found.byField.mapValues { .string($0.joined(separator: " ")) })
+      errors = said(FieldErrors(problems, page.texts))
     }
     var json: [String: JSONValue] = [:]
     let whole = preview
@@ -27,6 +28,10 @@ enum LivePreview {
     }
     json["errors"] = errors
     return APIContext.answer(.object(json))
+  }
+
+  private static func said(_ errors: FieldErrors) -> JSONValue {
+    .object(errors.byField.mapValues { .string($0.joined(separator: " ")) })
   }
 
   /// The content alone, before anybody has said where it goes and to whom; nil if the content itself has mistakes.

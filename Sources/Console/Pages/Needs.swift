@@ -17,6 +17,8 @@ struct Needs {
   var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
   /// Messages that nobody takes, though they were tried again.
   var stuck: [ReminderMessage] = []
+  /// Schedules that did not do what they should have done.
+  var schedules: [ScheduleTrouble] = []
 
   /// A share of dead tokens above this is worth a look.
   private static let deadShare = 0.2
@@ -25,10 +27,12 @@ struct Needs {
   private static let shown = 20
 
   func values(_ texts: Texts) -> [Value] {
-    refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts) + deadTokens(texts)
+    refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
+      + ScheduleNeed.values(schedules, self, texts)
+      + deadTokens(texts)
   }
 
-  private func need(
+  func need(
     _ texts: Texts, label: String, failed: Bool, text: String, detail: String, href: String, action: String
   ) -> Value {
     [
@@ -78,6 +82,17 @@ struct Needs {
         detail: finding.missed.first.map { "\($0.bundleID) · \($0.sendAt.utcText)" } ?? "",
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
+    values += report.findings.filter { !$0.pressing.isEmpty }.prefix(Self.shown).map { finding in
+      need(
+        texts, label: texts("schedules.repeats_label"), failed: finding.band == .expired,
+        text: texts(
+          finding.band == .expired ? "needs.repeating_over" : "needs.repeating", count: finding.pressing.count,
+          ["name": finding.item.name]),
+        detail: finding.pressing.first.map {
+          texts("needs.repeating_first", ["app": $0.schedule.bundleID, "date": $0.first.utcText])
+        } ?? "",
+        href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
     return values
   }
 
@@ -115,7 +130,7 @@ struct Needs {
       need(
         texts, label: texts("words.failed"), failed: true,
         text: texts(
-          push.state == .failed ? "needs.push_failed" : "needs.push_failures",
+          push.state == .failed || push.counts.failed == 0 ? "needs.push_failed" : "needs.push_failures",
           [
             "name": push.heading(texts), "failed": push.counts.failed.grouped,
             "target": (push.target ?? 0).grouped,

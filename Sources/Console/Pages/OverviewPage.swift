@@ -29,6 +29,7 @@ enum OverviewPage {
     let late: [CheckRun]
     let stuck: [ReminderMessage]
     let taken: [Acknowledgement.Subject: Acknowledgement]
+    let schedules: [ScheduleTrouble]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -41,6 +42,7 @@ enum OverviewPage {
       late = Watchman.late(try CheckRun.all(database), now: now)
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
       taken = try Acknowledgement.all(database, now: now)
+      schedules = try ScheduleTrouble.all(database, now: now)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -54,15 +56,20 @@ enum OverviewPage {
   private static func members(_ facts: Facts, _ page: PageContext) -> [String: Value] {
     let texts = page.texts
     let needs = Needs(
-      report: facts.report, apps: facts.apps, pushes: facts.troubled + facts.pushes.filter { $0.counts.failed > 0 },
-      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck
+      report: facts.report, apps: facts.apps,
+      pushes: facts.troubled
+        + facts.pushes.filter {
+          // One that was taken up too late has ended, and says why.
+          $0.counts.failed > 0 || $0.error != nil
+        },
+      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, schedules: facts.schedules
     ).values(texts)
     let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
     return [
       "any_needs": .bool(!needs.isEmpty), "needs": .list(needs),
       "needs_summary": .string(needs.isEmpty ? "" : texts("overview.needs_summary", count: needs.count)),
       "any_pushes": .bool(!facts.pushes.isEmpty),
-      "pushes": .list(facts.pushes.map { PushRow(push: $0, app: facts.app($0.appID)).value(texts) }),
+      "pushes": .list(facts.pushes.map { PushRow(push: $0, app: facts.app($0.appID), now: page.now).value(texts) }),
       "start": ["href": .string(start.0), "label": .string(texts(start.1))],
       "chart": SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).value(texts),
       "any_apps": .bool(!facts.apps.isEmpty),

@@ -36,7 +36,8 @@ extension PushResultPage {
     // The seconds are counted above.
     if isHeld(push, now: page.now) { return texts("when.nothing_yet") }
     return texts(
-      "when.waits", ["ahead": texts.ahead(date, now: page.now), "time": texts.moment(date, .utc)])
+      "when.waits",
+      ["ahead": texts.ahead(date, now: page.now), "time": texts.moment(date, push.draft?.timeZone ?? .utc)])
   }
 
   /// The schedule that it is an occurrence of.

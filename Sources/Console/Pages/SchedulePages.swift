@@ -99,6 +99,7 @@ enum SchedulePages {
       "any_times": .bool(schedule.state == .active), "any_history": .bool(!history.items.isEmpty),
       "history": .list(history.items.map { occurrence(page, $0, row) }),
       "newer": Value(pager.previous), "older": Value(pager.next(history.next)),
+      "any_pages": .bool(pager.previous != nil || history.next != nil),
       "facts": .list(facts(row, page)),
       "payload": .string(schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""),
     ]) { $1 }

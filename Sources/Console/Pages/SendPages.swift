@@ -5,24 +5,35 @@ import HTTPServer
 import Mustache
 import OpenSSL
 import Push
+import Reminders
 import SQLite
 import Store
 
 /// The send form, its review, and the sending.
 enum SendPages {
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/new", role: .operator) { page in try await formPage(page, try await start(page)) }
+    routes.page(.get, "/pushes/new", role: .operator) { page in try await begin(page) }
     routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
     routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+  }
+
+  private static func begin(_ page: PageContext) async throws -> Response {
+    let form = try await start(page)
+    // Of a push whose time has passed: the form says so before anybody sends it on.
+    let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // what is incomplete is told later
+    return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
   }
 
   /// What the form begins with: another push's draft, or a device, or nothing but the app.
   private static func start(_ page: PageContext) async throws -> Form {
     if let uid = page.filled("from") {
-      guard let push = try await page.store.read({ try PushRecord.find($0, uid: uid) }), let draft = push.draft else {
-        throw PageError.notFound("push", list: "/pushes")
+      let (found, zone) = try await page.store.read { database in
+        (try PushRecord.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
       }
-      return Form(restarted(draft, now: page.now))
+      guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
+      // Whoever asked for it through the API gave no zone: then the times stand in that of the settings.
+      if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // one that is none: UTC
+      return Form(draft)
     }
     if let uid = page.filled("schedule") {
       guard let schedule = try await page.store.read({ try Schedule.find($0, uid: uid) }), let draft = schedule.draft
@@ -44,7 +55,7 @@ enum SendPages {
     return Form(fields)
   }
 
-  /// The same once more: a beginning that has passed is now.
+  /// What repeats, once more: a beginning that has passed is now.
   private static func restarted(_ draft: PushDraft, now: Date) -> PushDraft {
     var draft = draft
     if let sendAt = draft.sendAt, sendAt <= now { draft.sendAt = nil }
@@ -54,7 +65,8 @@ enum SendPages {
   // MARK: The form
 
   static func formPage(
-    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), preview: Value = PushPreview.empty
+    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), preview: Value = PushPreview.empty,
+    status: Status? = nil
   ) async throws -> Response {
     let texts = page.texts
     let (apps, types) = try await page.store.read { (try App.all($0), try offeredTypes(form, $0)) }
@@ -98,7 +110,7 @@ enum SendPages {
           "how": .bool(isOpen(["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"])),
         ],
         "preview": preview,
-      ], status: errors.isEmpty ? .ok : .unprocessableContent)
+      ], status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
 
   /// The push types that are offered: those that the app's key or certificate may send, once it is known which; and
@@ -117,7 +129,25 @@ enum SendPages {
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
     if page.form.has("edit") { return try await formPage(page, page.form) }
-    return try await checked(page) { preview in try confirmPage(page, preview) }
+    return try await checked(page) { preview in
+      let errors = passed(preview.draft, page)
+      guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
+      return try confirmPage(page, preview)
+    }
+  }
+
+  /// What is to be told beside the time of a push for once, if that has passed. Between review and confirmation it may
+  /// pass: then it is sent at once, as was asked for.
+  static func passed(_ draft: PushDraft, _ page: PageContext) -> FieldErrors {
+    var errors = FieldErrors()
+    if draft.recurrence == nil, let sendAt = draft.sendAt, sendAt <= page.now {
+      errors.add(
+        "send_at",
+        page.texts(
+          "when.passed",
+          ["time": page.texts.moment(sendAt, draft.timeZone ?? .utc), "now": page.texts("when.now")]))
+    }
+    return errors
   }
 
   /// Reads the form and goes on with its preview; or shows the form again, filled in, with a message at each field.

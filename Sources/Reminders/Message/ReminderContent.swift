@@ -13,11 +13,14 @@ public struct ReminderContent: Sendable {
     public let item: TrackedExpiry
     /// What depends on it: app, environment, devices.
     public let uses: [TrackedCertificate.Use]
+    /// What will be sent with it.
+    public let planned: Forecast.Needs
 
     /// Creates an entry.
-    public init(item: TrackedExpiry, uses: [TrackedCertificate.Use]) {
+    public init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Needs = .init()) {
       self.item = item
       self.uses = uses
+      self.planned = planned
     }
   }
 
@@ -99,6 +102,14 @@ public struct ReminderContent: Sendable {
       }
       facts.append(("depends", uses.joined(separator: "; ")))
     }
+    let missed = Forecast.missed(entry.planned.pushes, notAfter: item.notAfter)
+    if let first = missed.first {
+      facts.append(("scheduled", texts("scheduled", count: missed.count, ["date": day(first.sendAt)])))
+    }
+    let overruns = Forecast.overruns(entry.planned.schedules, notAfter: item.notAfter, now: now)
+    if let first = overruns.first {
+      facts.append(("repeating", texts("repeating", count: overruns.count, ["date": day(first.first)])))
+    }
     return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
   }
 
@@ -146,13 +157,17 @@ public struct ReminderContent: Sendable {
       }, more: texts("more"), json: json.bytes, identifier: identifier)
   }
 
+  private var planned: [String: Forecast.Needs] {
+    Dictionary(entries.compactMap { entry in entry.item.key.map { ($0, entry.planned) } }) { first, _ in first }
+  }
+
   /// What the generic webhook gets.
   var json: JSONValue {
     [
       "type": .string(isTest ? "test" : "reminder"), "id": .string(identifier), "at": .time(now),
       "subject": .string(subject), "language": .string(texts.code),
       "items": .array(
-        ExpiryReport(entries.map(\.item), now: now).findings.map { finding in
+        ExpiryReport(entries.map(\.item), planned: planned, now: now).findings.map { finding in
           guard case .object(var members) = finding.json else { return finding.json }
           members["url"] = .optional(link(finding.item))
           return .object(members)

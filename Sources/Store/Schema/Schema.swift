@@ -22,5 +22,6 @@ public enum Schema {
       certificateFacts,
       reminders,
       hosts,
+      scheduleTrouble,
     ])
 }

@@ -1,0 +1,93 @@
+public import Foundation
+internal import Push
+public import SQLite
+
+/// A schedule that did not do what it should have done: somebody should look.
+public struct ScheduleTrouble: Sendable, Hashable {
+  /// What is wrong.
+  public enum Kind: Sendable, Hashable {
+    /// The server came too late for `count` times within ``keptDays``, the last of them at `last`.
+    case missed(count: Int, last: Date)
+    /// Its time has come, at `since`, and nothing happened: the server cannot write, or does not look.
+    case overdue(since: Date)
+    /// It stopped by itself, and says why.
+    case stopped(why: String)
+  }
+
+  /// The schedule.
+  public let schedule: Schedule
+  /// What is wrong.
+  public let kind: Kind
+
+  /// What was missed is told for so many days at most.
+  public static let keptDays = 7
+  /// What was missed is told for so long at least, even if a later time went well: a night's outage is still there in
+  /// the morning.
+  public static let keptSeconds: TimeInterval = 86_400
+  /// Seconds after its time from which on a schedule is overdue.
+  public static let patience: TimeInterval = 300
+
+  /// Whether something that was missed is still to be told.
+  ///
+  /// - Parameters:
+  ///   - noted: when it was last found that something was missed.
+  ///   - wentWell: whether a later time went well.
+  ///   - ended: when the schedule ended, by its rule or by a person.
+  static func isOpen(noted: Date, wentWell: Bool, ended: Date?, now: Date) -> Bool {
+    // Whoever ends it knows of it; a rule that ends with what was missed ends at that very moment.
+    if let ended, ended > noted { return false }
+    let age = now.timeIntervalSince(noted)
+    return age < (wentWell ? keptSeconds : Double(keptDays) * 86_400)
+  }
+
+  /// All there is, the gravest first. Quick whatever the number of schedules and of times that are over.
+  public static func all(_ database: Database, now: Date) throws -> [ScheduleTrouble] {
+    let stopped = try database.fetchAll(
+      """
+      SELECT \(Schedule.columns) FROM schedules s INDEXED BY schedules_stopped
+      WHERE s.error IS NOT NULL AND s.state = 'paused' ORDER BY s.id
+      """
+    ) { try Schedule($0) }
+    let overdue = try database.fetchAll(
+      """
+      SELECT \(Schedule.columns) FROM schedules s INDEXED BY schedules_due
+      WHERE s.state = 'active' AND s.next_at <= ? ORDER BY s.next_at
+      """, now.addingTimeInterval(-patience)
+    ) { try Schedule($0) }
+    return stopped.map { ScheduleTrouble(schedule: $0, kind: .stopped(why: $0.error ?? "")) }
+      + overdue.map { ScheduleTrouble(schedule: $0, kind: .overdue(since: $0.nextAt ?? now)) }
+      + (try missed(database, now: now))
+  }
+
+  static let missedQuery = """
+    SELECT schedule_id, count(*), max(at), max(noted_at)
+    FROM schedule_occurrences INDEXED BY schedule_occurrences_missed
+    WHERE push_id IS NULL AND noted_at > ? GROUP BY schedule_id ORDER BY max(noted_at) DESC
+    """
+
+  private static func missed(_ database: Database, now: Date) throws -> [ScheduleTrouble] {
+    let found = try database.fetchAll(missedQuery, now.addingTimeInterval(-Double(keptDays) * 86_400)) {
+      (id: $0.int64(0), count: $0.int(1), last: $0.date(2), noted: $0.date(3))
+    }
+    return try found.compactMap { row in
+      let schedule = try Schedule.get(database, id: row.id)
+      guard
+        isOpen(
+          noted: row.noted, wentWell: try wentWell(database, row.id, after: row.last), ended: schedule.endedAt, now: now
+        )
+      else { return nil }
+      return ScheduleTrouble(schedule: schedule, kind: .missed(count: row.count, last: row.last))
+    }
+  }
+
+  /// Whether the last time after another became a push that could be sent, or is on its way.
+  private static func wentWell(_ database: Database, _ id: Int64, after date: Date) throws -> Bool {
+    let state = try database.fetchOne(
+      """
+      SELECT p.state FROM schedule_occurrences o JOIN pushes p ON p.id = o.push_id
+      WHERE o.schedule_id = ? AND o.at > ? ORDER BY o.at DESC LIMIT 1
+      """, id, date
+    ) { $0.text(0) }
+    return state.map { $0 != PushState.failed.rawValue } ?? false
+  }
+}
