@@ -23,6 +23,8 @@ public struct Renewal: Sendable {
   public let isRefill: Bool
 
   private let labels: CertificateTracker.Labels
+  /// What is kept beside the successor: what was said with it, else what stands beside the old one.
+  private let notes: CertificateFacts.Notes
 
   /// Whether it cannot be put in place.
   public var isStopped: Bool { findings.contains { $0.level == .stop } }
@@ -35,7 +37,7 @@ public struct Renewal: Sendable {
 
   /// Holds a file against what it is to replace. Changes nothing.
   ///
-  /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its ids.
+  /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its ids, or a note is too long.
   public init(
     _ database: Database, replacing id: Int64, with file: InspectedFile, _ labels: CertificateTracker.Labels,
     sealer: any Sealer, now: Date
@@ -46,6 +48,9 @@ public struct Renewal: Sendable {
     // A team's second key: what is the same needs not be typed again.
     if file.teamID == nil, labels.teamID?.isEmpty != false { labels.teamID = old.details.teamID }
     labels.appID = labels.appID ?? old.details.appID
+    let said = try CertificateFacts.Notes(madeBy: labels.madeBy, note: labels.note)
+    let before = try CertificateFacts.find(database, certificate: id)?.notes
+    (labels.madeBy, labels.note) = (said.madeBy ?? before?.madeBy, said.note ?? before?.note)
     self.labels = labels
     self.file = try KeyFinder.joined(database, file, sealer: sealer).file
     details = try CertificateTracker.details(self.file, labels)
@@ -54,6 +59,10 @@ public struct Renewal: Sendable {
     isRefill = try isSame && hasKey && Sealing.closed(database, in: "certificates", sealer).contains(id)
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
+    // What people noted of a file that is kept already is theirs, unless they say something else now.
+    let own = try known.flatMap { try CertificateFacts.find(database, certificate: $0.id)?.notes }
+    notes = try CertificateFacts.Notes(
+      madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
       old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
     findings = isRefill ? [RenewalFinding(.fine, .refill)] : check.findings
@@ -82,6 +91,7 @@ public struct Renewal: Sendable {
     }
     let successor =
       try known ?? CertificateTracker.keep(database, file, labels, sealer: sealer, by: user, now: now)
+    if known != nil { try CertificateFacts.update(database, certificate: successor.id, notes) }
     let moved = try TrackedCertificate.replace(database, id: old.id, by: successor.id, now: now)
     let audited: JSONValue = [
       "successor": .integer(successor.id), "name": .string(successor.details.name),

@@ -10,8 +10,10 @@ extension TrackedCertificate {
   ///   - uses: the credentials that rest on it.
   ///   - facts: everything else that its file says, and what people noted.
   ///   - planned: what will be sent with it.
+  ///   - taken: who is on it.
   public func json(
-    app: String?, uses: [Use], facts: CertificateFacts?, planned: Forecast.Needs = .init(), now: Date
+    app: String?, uses: [Use], facts: CertificateFacts?, planned: Forecast.Needs = .init(),
+    taken: Acknowledgement? = nil, now: Date
   ) -> JSONValue {
     [
       "id": .integer(id), "key": .string("certificates/\(id)"), "kind": .string(details.kind),
@@ -37,6 +39,7 @@ extension TrackedCertificate {
         }),
       "replaced_by": replacement.map { .integer($0.by) } ?? .null, "replaced_at": .optional(replacement?.at),
       "kept_until": .optional(replacement?.keptUntil),
+      "acknowledgement": taken?.json ?? .null,
       "forecast": .array(Forecast.missed(planned.pushes, notAfter: details.notAfter).map(\.json)),
       "forecast_repeating": .array(
         Forecast.overruns(planned.schedules, notAfter: details.notAfter, now: now).map(\.json)),

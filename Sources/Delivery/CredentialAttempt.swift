@@ -10,19 +10,20 @@ public struct CredentialAttempt: Sendable, Hashable {
   /// What the service said.
   public let verdict: CredentialTrial.Verdict
 
-  /// Tries a certificate or key with every credential that one in use serves, one after the other.
+  /// Tries a certificate or key with every credential that is to go over to it, one after the other.
   ///
   /// - Parameters:
-  ///   - id: the certificate in use.
+  ///   - credentials: their row ids.
   ///   - material: the private key that is tried. A secret.
   ///   - attempt: makes one trial.
   public static func all(
-    _ store: Store, replacing id: Int64, details: TrackedCertificate.Details, material: [UInt8],
+    _ store: Store, credentials ids: [Int64], details: TrackedCertificate.Details, material: [UInt8],
     attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
   ) async throws -> [CredentialAttempt] {
     let credentials = try await store.read { database in
-      try (TrackedCertificate.uses(database, id: id)[id] ?? []).compactMap { use in
-        try Credential.find(database, id: use.credentialID).map { ($0, use.bundleID) }
+      try ids.compactMap { id -> (Credential, String)? in
+        guard let credential = try Credential.find(database, id: id) else { return nil }
+        return (credential, try App.get(database, id: credential.appID).bundleID)
       }
     }
     var attempts: [CredentialAttempt] = []

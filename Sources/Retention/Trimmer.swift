@@ -51,6 +51,8 @@ public final class Trimmer: Sendable {
       for await _ in looks {
         do {
           _ = try await trim()
+          // Secrets that were replaced or removed stand in the log until it is emptied: within the hour.
+          try await store.pool.emptyLogIfIdle()
         } catch  where Task.isCancelled {
           break
         } catch {

@@ -31,6 +31,28 @@ extension Database {
     return faults
   }
 
+  /// Writes the whole file anew, without anything that was ever freed in it, and empties the log. Takes as long as
+  /// copying the file, and as much space for that time, beside the file and in the folder for temporary files.
+  ///
+  /// - Throws: `SQLiteError`, `.full` if there is no space; then the file is as it was.
+  public func vacuum() throws {
+    // In memory it would take as much as the whole file.
+    try script("PRAGMA temp_store = FILE")
+    defer { try? script("PRAGMA temp_store = MEMORY") }  // only slower otherwise
+    try script("VACUUM")
+    try checkpoint(waiting: true)
+  }
+
+  /// Moves the write-ahead log into the file and empties it, if nobody is reading at this moment: waits for nobody.
+  ///
+  /// What was deleted stands in the log until then: the file's old pages, as they were once written.
+  @discardableResult
+  func emptyLogIfIdle() throws -> Checkpoint {
+    try script("PRAGMA busy_timeout = 0")
+    defer { try? script("PRAGMA busy_timeout = \(Self.busyTimeout)") }  // the next one would only wait less
+    return try checkpoint(waiting: true)
+  }
+
   /// Moves the write-ahead log into the file and empties it.
   ///
   /// - Parameter waiting: whether to wait (up to the busy time-out) for readers to end.

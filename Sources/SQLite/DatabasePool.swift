@@ -103,6 +103,18 @@ public final class DatabasePool: Sendable {
     try writer.sync { database in try database.checkpoint(waiting: waiting) }
   }
 
+  /// Moves the write-ahead log into the file and empties it, unless somebody is reading; holds nobody up.
+  @discardableResult
+  public func emptyLogIfIdle() async throws -> Database.Checkpoint {
+    try await withCheckedThrowingContinuation { continuation in
+      writer.async { database in continuation.resume(with: Swift.Result { try database.emptyLogIfIdle() }) }
+    }
+  }
+
+  /// Writes the whole file anew, without anything that was ever freed in it; see ``Database/vacuum()``. For a file
+  /// that nobody else uses.
+  public func vacuum() throws { try writer.sync { try $0.vacuum() } }
+
   /// Looks through the whole file, on a reader; see ``Database/integrityCheck(limit:)``.
   public func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
 

@@ -15,8 +15,10 @@ enum RenewalCommands {
   private static let id = Argument<Int64>("id", "The number of what it replaces, as list shows it.", parseID)
   private static let keyID = Option<String?>("key-id", "id", "Of a .p8 whose name does not say it.")
   private static let teamID = Option<String?>("team-id", "id", "Of a .p8; else the team of the old one.")
+  private static let madeBy = Option<String?>("made-by", "apple-id", "Who made it at Apple’s; else as of the old one.")
+  private static let note = Option<String?>("note", "text", "What should be remembered; else as of the old one.")
   private static let dryRun = Flag("dry-run", "Looks and tries, and changes nothing.")
-  private static let untried = Flag("untried", "Switch although the push service could not be asked.")
+  private static let untried = Flag("untried", "Go on although the push service could not be asked.")
   private static let app = Option<String?>("app", "bundle-id", "A push certificate for this app (RSA 2048).")
   private static let hosts = Option(repeated: "host", "name", "A TLS certificate for this host; may be repeated.")
   private static let renews = Option<Int64?>("renews", "id", "A successor of this certificate.", parseID)
@@ -34,12 +36,13 @@ enum RenewalCommands {
     Command(
       "renew", "Puts a successor in place, after a trial with the push service; the old one is kept for 30 days.",
       parameters: [
-        id.parameter, file.parameter, keyID.parameter, teamID.parameter, dryRun.parameter, untried.parameter,
+        id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
+        dryRun.parameter, untried.parameter,
         CommonOptions.password.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
       ], action: renew),
     Command(
-      "undo", "Puts a replaced one back in its place.", parameters: [id.parameter, CommonOptions.data.parameter],
-      action: undo),
+      "undo", "Puts a replaced one back in its place, after a trial with the push service.",
+      parameters: [id.parameter, untried.parameter, CommonOptions.data.parameter], action: undo),
     Command(
       "request", "Makes a key, which stays here, and a signing request for it.",
       parameters: [
@@ -55,24 +58,17 @@ enum RenewalCommands {
     let now = io.now()
     let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password])
     let labels = CertificateTracker.Labels(
-      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID])
+      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID],
+      madeBy: values[madeBy], note: values[note])
     let old = values[id]
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }
-    Socket.ignoreBrokenPipeSignal()
-    let loop = try EventLoop(name: "trial")
-    let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
-    defer {
-      routes.stop()
-      loop.stop()
-      pool.stop()
-    }
     let load: @Sendable (Database) throws -> Renewal = { [sealer = store.sealer] database in
       try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
     }
-    let report = try await CertificateSwitch(store: store) { await routes.attempt($0) }
-      .look(allowsUntried: values[untried], load)
+    let report = try await withTrials(store, io) { trials in
+      try await trials.look(allowsUntried: values[untried], load)
+    }
     var json = report.json
     json["outcome"] = .string(report.outcome.rawValue)
     if !values[CommonOptions.json] { tell(report, io) }
@@ -100,12 +96,32 @@ enum RenewalCommands {
     return ExitCode.done
   }
 
+  /// Lends what makes trial connections.
+  private static func withTrials<Result>(
+    _ store: Store, _ io: CommandIO, _ body: (CertificateSwitch) async throws -> Result
+  ) async throws -> Result {
+    Socket.ignoreBrokenPipeSignal()
+    let loop = try EventLoop(name: "trial")
+    let pool = BlockingPool(name: "blocking", threads: 1)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
+    defer {
+      routes.stop()
+      loop.stop()
+      pool.stop()
+    }
+    return try await body(CertificateSwitch(store: store) { await routes.attempt($0) })
+  }
+
   private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
     for finding in report.renewal.findings {
       let label = finding.level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
       io.print(singleLine(label + finding.problem.text))
     }
-    for attempt in report.attempts {
+    tell(report.attempts, io)
+  }
+
+  private static func tell(_ attempts: [CredentialAttempt], _ io: CommandIO) {
+    for attempt in attempts {
       let json = attempt.json
       io.print(
         singleLine(
@@ -116,18 +132,20 @@ enum RenewalCommands {
 
   private static let undo: Action = { values, io in
     let (now, id) = (io.now(), values[id])
-    let back = try withStore(values, io) { store in
-      try store.writeSync { database -> [Int64]? in
-        let back = try TrackedCertificate.undoReplacement(database, id: id)
-        if let back {
-          try audit(
-            database, "certificate.undo", "certificate \(id)",
-            ["credentials": .array(back.map { .integer($0) })], now: now)
-        }
-        return back
-      }
+    let store = try DataDirectory(values, io).open(now: now)
+    defer { store.close() }
+    let found = try await withTrials(store, io) { trials in
+      try await trials.lookBack(id, allowsUntried: values[untried])
     }
-    guard let back else { throw CommandFailure("Certificate \(id) is not replaced: there is nothing to undo.") }
+    guard let found else { throw CommandFailure("Certificate \(id) is not replaced: there is nothing to undo.") }
+    tell(found.attempts, io)
+    guard found.outcome == .ready else {
+      if found.outcome == .untried { io.note("with --untried it goes back without a trial.") }
+      io.complain("nothing was changed.")
+      return ExitCode.failed
+    }
+    let back = try await store.write { try found.commit($0, by: "cli", now: now) }
+    guard let back else { throw CommandFailure("Certificate \(id) is not replaced any more.") }
     io.print("Certificate \(id) is in its place again; \(back.count) credentials are back.")
     return ExitCode.done
   }

@@ -54,24 +54,27 @@ enum CertificatesCommand {
     let app: String?
     let uses: [TrackedCertificate.Use]
     let facts: CertificateFacts?
+    let taken: Acknowledgement?
   }
 
-  private static func find(_ database: Database, id: Int64? = nil) throws -> [Found] {
+  private static func find(_ database: Database, id: Int64? = nil, now: Date) throws -> [Found] {
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
     let uses = try TrackedCertificate.uses(database, id: id)
     let facts = try CertificateFacts.all(database, certificate: id)
+    let taken = try Acknowledgement.all(database, now: now)
     let certificates = try id.map { [try TrackedCertificate.get(database, id: $0)] } ?? TrackedCertificate.all(database)
     return certificates.map { certificate in
       Found(
         certificate: certificate, app: certificate.details.appID.flatMap { apps[$0] },
-        uses: uses[certificate.id] ?? [], facts: facts[certificate.id])
+        uses: uses[certificate.id] ?? [], facts: facts[certificate.id],
+        taken: taken[.init(key: "certificates/\(certificate.id)", fingerprint: certificate.details.sha256)])
     }
   }
 
   private static let list: Action = { values, io in
     let now = io.now()
     let limit = values[within].map { now.addingTimeInterval(Double($0) * 86_400) }
-    let found = try withStore(values, io) { store in try store.readSync { try find($0) } }.filter { item in
+    let found = try withStore(values, io) { store in try store.readSync { try find($0, now: now) } }.filter { item in
       limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
     }
     if values[CommonOptions.json] {
@@ -91,7 +94,7 @@ enum CertificatesCommand {
 
   private static let show: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in try store.readSync { try find($0, id: values[id]) } }
+    let found = try withStore(values, io) { store in try store.readSync { try find($0, id: values[id], now: now) } }
     for item in found {
       let json = json(item, now)
       guard !values[CommonOptions.json] else {
@@ -146,7 +149,7 @@ enum CertificatesCommand {
             database, "credential.bind", "app \(app.bundleID)",
             ["certificate": .integer(kept.id), "environment": .string(environment.rawValue)], now: now)
         }
-        return try find(database, id: kept.id)
+        return try find(database, id: kept.id, now: now)
       }
     }
     for item in found {
@@ -179,6 +182,6 @@ enum CertificatesCommand {
   }
 
   private static func json(_ found: Found, _ now: Date) -> JSONValue {
-    found.certificate.json(app: found.app, uses: found.uses, facts: found.facts, now: now)
+    found.certificate.json(app: found.app, uses: found.uses, facts: found.facts, taken: found.taken, now: now)
   }
 }

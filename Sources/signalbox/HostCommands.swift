@@ -66,9 +66,16 @@ enum HostCommands {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let hosts = try withStore(values, io) { store in try store.readSync { try WatchedHost.all($0) } }
+    let (hosts, taken) = try withStore(values, io) { store in
+      try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
+    }
     if values[CommonOptions.json] {
-      io.print(JSONValue.array(hosts.map { $0.json(now: now) }).text(pretty: true))
+      io.print(
+        JSONValue.array(
+          hosts.map { host in
+            host.json(taken: taken[.init(key: host.key, fingerprint: host.seen?.sha256)], now: now)
+          }
+        ).text(pretty: true))
       return ExitCode.done
     }
     var table = TextTable("ID", "HOST", "PROTOCOL", "DAYS LEFT", "LOOKED AT", "FOUND")

@@ -34,6 +34,8 @@ struct KeyRotation {
       unlink(directory.nextKeyFile)
       return false
     }
+    // What hinders it hinders nobody from going on with the new key.
+    _ = scrub()
     try finish()
     return true
   }
@@ -72,7 +74,22 @@ struct KeyRotation {
     return Done(old: old.identifier, new: new.identifier, count: count, closed: closed)
   }
 
-  /// The third step: the new key takes the old one's place and name.
+  /// The third step: what the old key sealed is taken out of the file's free pages, too, where versions before this
+  /// one, and other builds of SQLite, left it.
+  ///
+  /// - Returns: why that was not possible, nil if it is done.
+  func scrub() -> String? {
+    do {
+      let pool = try DatabasePool(path: directory.database, readers: 1)
+      defer { pool.close() }
+      try pool.vacuum()
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// The fourth step: the new key takes the old one's place and name.
   func finish() throws {
     // Behind a link stands the file itself.
     let target = realpath(directory.keyFile)

@@ -18,7 +18,8 @@ enum RotateKeyCommand {
     "rotate-key", "Changes the key that stored private keys are sealed with.",
     discussion: """
       Everything is sealed anew in one step; whenever it is broken off, the next run or the next start finishes it. \
-      Refuses to work while a server runs. Backups that were made before need the old key.
+      Refuses to work while a server runs. Backups that were made before need the old key. At the end the database is \
+      written anew, so that nothing stays in it that the old key sealed; that takes as much room again for a moment.
       """,
     parameters: [lost.parameter, keep.parameter, CommonOptions.data.parameter]
   ) { values, io in
@@ -50,11 +51,17 @@ enum RotateKeyCommand {
       unlink(directory.nextKeyFile)
       throw error
     }
+    let leftover = rotation.scrub()
     try rotation.finish()
     io.print("Sealed \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile).")
     io.print(
       keep.map { "The old key (\(done.old)) is \($0): backups that were made before open with it." }
         ?? "The old key (\(done.old)) is gone: make a new backup now; older ones need the old key.")
+    if let leftover {
+      io.note(
+        "the database could not be written anew, so its free pages may hold what the old key sealed: \(leftover). "
+          + "Make room and change the key once more.")
+    }
     if !done.closed.isEmpty {
       let rows = done.closed.map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
       io.note("the old key did not open \(rows): upload them again.")

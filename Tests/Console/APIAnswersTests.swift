@@ -72,7 +72,7 @@ struct APIAnswersTests {
     ]
     let credential = "/apps/{app}/credentials/{environment}"
     let line = Array((device.text() + "\n{}\n").utf8)
-    let one = "/schedules/{id}"
+    let (one, taken) = ("/schedules/{id}", "/hosts/{id}/acknowledgement")
     return [
       Call(.get, "/apps", 200), Call(.get, "/apps", "/apps?limit=0", 422),
       Call(.post, "/apps", 201, json: ["bundle_id": "com.example.new", "name": "New", "alias_rule": "jpush"]),
@@ -135,7 +135,13 @@ struct APIAnswersTests {
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
     ]
-      + reminderCalls(certificate) + [
+      + reminderCalls(certificate) + settingsCalls + [
+        Call(
+          .patch, "/certificates/{id}", "/certificates/\(certificate)", 200,
+          json: ["name": "Push", "made_by": "anna@example.com", "note": "two\nlines", "app": .string(Self.app)]),
+        Call(
+          .patch, "/certificates/{id}", "/certificates/\(certificate)", 422,
+          json: ["name": "", "colour": 1, "note": .string(String(repeating: "x", count: 2001))]),
         Call(.post, "/certificates", 201).with(upload(good).contentType, upload(good).body),
         Call(.post, "/certificates", 409).with(upload(good).contentType, upload(good).body),
         Call(.post, "/certificates", 200).with(upload(good).contentType, upload(good, dryRun: true).body),
@@ -167,12 +173,35 @@ struct APIAnswersTests {
         Call(.patch, "/hosts/{id}", "/hosts/999", 404, json: ["note": "post"]),
         Call(.post, "/hosts/{id}/probe", "/hosts/1/probe", 200),
         Call(.post, "/hosts/{id}/probe", "/hosts/999/probe", 404),
+        Call(.put, taken, "/hosts/1/acknowledgement", 200, json: ["until": "2026-11-25T00:00:00Z"]),
+        Call(.put, taken, "/hosts/999/acknowledgement", 404, json: ["until": "2026-11-25T00:00:00Z"]),
+        Call(.delete, taken, "/hosts/1/acknowledgement", 204), Call(.delete, taken, "/hosts/1/acknowledgement", 404),
         Call(.delete, "/hosts/{id}", "/hosts/1", 204), Call(.delete, "/hosts/{id}", "/hosts/1", 404),
         Call(.get, "/settings/retention", 200),
         Call(.get, "/settings/retention", "/settings/retention?days=1", 422),
         Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
         Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
       ]
+  }
+
+  /// The mail server, and when people are reminded.
+  private var settingsCalls: [Call] {
+    let (mail, test, reminders) = ("/settings/mail", "/settings/mail/test", "/settings/reminders")
+    // Nobody listens there: that a test is not taken is an answer.
+    let server: JSONValue = [
+      "host": "127.0.0.1", "port": 1, "security": "none", "user": "box", "password": "topsecret",
+      "from": "box@example.com", "from_name": "Box",
+    ]
+    return [
+      Call(.get, mail, 404), Call(.delete, mail, 404), Call(.post, test, 409, json: ["to": "ops@example.com"]),
+      Call(.put, mail, 422, json: ["host": "a b"]), Call(.put, mail, 200, json: server), Call(.get, mail, 200),
+      Call(.post, test, 200, json: ["to": "ops@example.com", "language": "zh-Hans"]),
+      Call(.post, test, 422, json: ["to": "nobody", "language": "fr"]), Call(.delete, mail, 204),
+      Call(.get, reminders, 200), Call(.get, reminders, "/settings/reminders?colour=blue", 422),
+      Call(.put, reminders, 200, json: ["days": [30, 5], "hour": 9, "zone": "Asia/Shanghai"]),
+      Call(.put, reminders, 422, json: ["days": [7]]),
+      Call(.delete, "/settings/reminders/checks/cron", 204), Call(.delete, "/settings/reminders/checks/cron", 404),
+    ]
   }
 
   /// Receivers, acknowledgements and the log.
@@ -200,7 +229,7 @@ struct APIAnswersTests {
   @Test("every operation's success and its errors fit the document")
   func answers() async throws {
     let document = try OpenAPIDocument()
-    try await ConsoleScene.with { scene in
+    try await ConsoleScene.with(look: { _ in .success(HostSamples.sighting()) }) { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(6, of: app)
       scene.provider.answer { member in
@@ -212,6 +241,7 @@ struct APIAnswersTests {
       let draft = PushDraft(
         app: Self.app, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())
       let schedule = try await scene.addSchedule(draft).uid
+      try await scene.store.write { try CheckRun(source: .cron, at: ConsoleScene.noon, exitCode: 0).keep($0) }
       let request = try await scene.store.write { [sealer = scene.store.sealer] database in
         try SigningRequest.add(
           database,

@@ -60,11 +60,57 @@ struct APIRenewalTests {
       #expect(try await scene.audit("certificate.renew").count == 1)
       let shown = try await scene.call(.get, "/api/v1/certificates/\(old)", as: .viewer)
       #expect(shown.json?["replaced_by"] == 2 && shown.json?["kept_until"] == "2026-12-20T12:00:00Z", "\(shown.text)")
-      let undone = try await scene.call(.post, "/api/v1/certificates/\(old)/undo", as: .admin)
-      #expect(undone.status == 200 && undone.json?["credentials_moved"] == 1)
+      let (undo, place) = ("/api/v1/certificates/\(old)/undo", "/api/v1/certificates/{id}/undo")
+      let back = OpenAPIDocument.Operation(method: "POST", path: place)
+      scene.provider.answerTrials(.refused(reason: "Expired"))
+      let dead = try await scene.call(.post, undo, as: .admin, json: ["untried": true])
+      #expect(dead.status == 422 && dead.codes == ["trial.refused"] && dead.fields == ["certificate"])
+      #expect(try document.errors(dead, to: back) == [])
+      scene.provider.answerTrials(.undecided(reason: "connection refused"))
+      let away = try await scene.call(.post, undo, as: .admin)
+      #expect(away.status == 422 && away.codes == ["trial.undecided"] && away.fields == ["untried"])
+      #expect(try await scene.audit("certificate.undo").isEmpty)
+      let undone = try await scene.call(.post, undo, as: .admin, json: ["untried": true])
+      #expect(undone.status == 200 && undone.json?["credentials_moved"] == 1, "\(undone.text)")
+      #expect(undone.json?["trials"]?.array?.first?["result"] == "undecided")
+      #expect(try document.errors(undone, to: back) == [])
       #expect(undone.json?["certificate"]?["replaced_by"] == .null)
       let twice = try await scene.call(.post, "/api/v1/certificates/\(old)/undo", as: .admin)
       #expect(twice.status == 409)
+    }
+  }
+
+  @Test("what is noted is changed alone, told with what it was, and goes over to the successor unless said otherwise")
+  func notes() async throws {
+    try await ConsoleScene.with { scene in
+      let old = try await bound(scene)
+      let path = "/api/v1/certificates/\(old)"
+      let patched = try await scene.call(
+        .patch, path, as: .admin, json: ["made_by": "anna@example.com", "note": "Ask Bob"])
+      #expect(patched.status == 200 && patched.json?["made_by"] == "anna@example.com", "\(patched.text)")
+      let name = patched.json?["name"]
+      let app = try await scene.call(.patch, path, as: .admin, json: ["app": .string(ConsoleScene.bundleID)])
+      #expect(app.json?["note"] == "Ask Bob" && app.json?["name"] == name)
+      #expect(app.json?["app"]?.string == ConsoleScene.bundleID)
+      #expect(try await scene.call(.patch, path, as: .admin, json: ["app": .null]).json?["app"] == .null)
+      let detail = try #require(try await scene.audit("certificate.update").last?.detail)
+      #expect(detail["before"]?["note"] == .null && detail["after"]?["note"] == "Ask Bob")
+      for (body, fields) in [
+        ([:], [""]), (["name": ""], ["name"]), (["name": .null], ["name"]), (["app": "com.example.none"], ["app"]),
+        (["serial": "1"], ["serial"]), (["made_by": .string(String(repeating: "x", count: 321))], ["made_by"]),
+      ] as [(JSONValue, [String])] {
+        let refused = try await scene.call(.patch, path, as: .admin, json: body)
+        #expect(refused.status == 422 && refused.fields == fields, "\(body): \(refused.text)")
+      }
+      #expect(try await scene.call(.patch, path, as: .operator, json: ["note": "x"]).status == 403)
+      #expect(try await scene.call(.patch, "/api/v1/certificates/99", as: .admin, json: ["note": "x"]).status == 404)
+      let done = try await renew(scene, old, try CertificateSamples.p12(days: 400), [("note", "Since May")])
+      #expect(done.json?["certificate"]?["made_by"] == "anna@example.com", "\(done.text)")
+      #expect(done.json?["certificate"]?["note"] == "Since May")
+      let long = try await renew(
+        scene, old, try CertificateSamples.p12(days: 500),
+        [("note", String(repeating: "x", count: 2001)), ("dry_run", "true")])
+      #expect(long.status == 422 && long.fields == ["note"])
     }
   }
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import OpenSSL
 import Push
+import Reminders
 import SQLite
 import Store
 import Testing
@@ -80,6 +81,90 @@ struct HostPageTests {
       #expect(try await hosts(scene).isEmpty)
       #expect(try await scene.audit("host.delete").count == 1)
       #expect(try await scene.audit("host.update").count == 1)
+    }
+  }
+
+  @Test(
+    "somebody takes a host's renewal on: the page, the list and the Overview say who, the ladder is quiet, and back")
+  func takenOn() async throws {
+    let hasRenewed = SceneFlag()
+    try await ConsoleScene.with(
+      look: { _ in .success(HostSamples.sighting(sha256: hasRenewed.isSet ? "NEW" : "AB:CD")) }
+    ) { scene in
+      var anna = try await scene.signIn(.admin)
+      _ = try await anna.post("/hosts", [("host", "mail.example.com")])
+      let id = try #require(try await hosts(scene).first).id
+      let sealer = scene.store.sealer
+      _ = try await scene.store.write { database in
+        try Receiver.add(
+          database, Receiver.Details(channel: .email, name: "Ops", target: "ops@example.com"),
+          Receiver.Secrets(address: "ops@example.com"), sealer: sealer, by: "test", now: ConsoleScene.noon)
+      }
+      func isDue(_ days: Double = 0) async throws -> Bool {
+        try await scene.store.read {
+          try !ReminderPlan($0, now: ConsoleScene.noon + days * 86_400, ignoringHour: true).isEmpty
+        }
+      }
+      #expect(try await isDue(), "20 days are left")
+      var lin = try await scene.signIn(.operator)
+      let path = "/hosts/\(id)"
+      let page = ScenePage(try await lin.get(path))
+      #expect(page.forms.contains { $0.attributes["action"] == "\(path)/acknowledge" })
+      let wrong = try await lin.post("\(path)/acknowledge", [("until", "2027-11-20")])
+      #expect(wrong.status == 422 && ScenePage(wrong).text.contains("at most 90 days ahead"))
+      #expect(ScenePage(wrong).values("until") == ["2027-11-20"])
+      #expect(try await lin.post("\(path)/acknowledge", [("until", "2026-11-30")]).location == path)
+      for target in [path, "/certificates", "/"] {
+        #expect(
+          ScenePage(try await anna.get(target)).text.contains("operator@example.com is on it until 2026-11-30."),
+          "\(target)")
+      }
+      #expect(try await !isDue(), "it is quiet")
+      #expect(try await !isDue(10), "and on the last day")
+      #expect(try await isDue(10.6), "and no longer")
+      var eve = try await scene.signIn(.viewer)
+      #expect(try await eve.post("\(path)/acknowledge", [("until", "2026-11-30")]).status == 403)
+      #expect(try await eve.post("\(path)/unacknowledge").status == 403)
+      #expect(try await lin.post("\(path)/unacknowledge").location == path)
+      #expect(try await isDue())
+      #expect(try await scene.audit("host.acknowledge").map(\.subject) == ["host \(id)"])
+      #expect(try await scene.audit("host.unacknowledge").map(\.actor) == ["operator@example.com"])
+      // What was taken on was the certificate: with another one it begins anew.
+      _ = try await lin.post("\(path)/acknowledge", [("until", "2026-11-30")])
+      hasRenewed.set()
+      _ = try await lin.post("\(path)/probe")
+      #expect(try await isDue())
+      #expect(!ScenePage(try await anna.get(path)).text.contains("is on it"))
+    }
+  }
+
+  @Test("the API takes a host on and gives it back, and lists say who; what shows nothing cannot be taken on")
+  func takenOnByAPI() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.store.write { try HostSamples.add($0) }
+      let operation = { OpenAPIDocument.Operation(method: $0, path: "/api/v1/hosts/{id}/acknowledgement") }
+      let until: JSONValue = ["until": "2026-11-30T00:00:00Z"]
+      let taken = try await scene.call(.put, "/api/v1/hosts/1/acknowledgement", as: .operator, json: until)
+      #expect(taken.status == 200 && taken.json?["until"] == until["until"] && taken.json?["by"] != .null)
+      #expect(try document.errors(taken, to: operation("PUT")) == [])
+      for path in ["/api/v1/hosts/1", "/api/v1/hosts?limit=10", "/api/v1/certificates?kind=host"] {
+        let answer = try await scene.call(.get, path, as: .viewer)
+        let items = answer.json?["items"]?.array ?? [answer.json ?? .null]
+        #expect(items.first { $0["id"] == 1 }?["acknowledgement"] == taken.json, "\(path)")
+        #expect(items.filter { $0["id"] != 1 }.allSatisfy { $0["acknowledgement"] == .null }, "\(path)")
+      }
+      let nothing = try await scene.call(.put, "/api/v1/hosts/3/acknowledgement", as: .operator, json: until)
+      #expect(nothing.status == 409 && nothing.text.contains("no end of it is known"))
+      let far: JSONValue = ["until": "2027-11-30T00:00:00Z"]
+      #expect(try await scene.call(.put, "/api/v1/hosts/1/acknowledgement", as: .operator, json: far).status == 422)
+      #expect(try await scene.call(.delete, "/api/v1/hosts/1/acknowledgement", as: .viewer).status == 403)
+      let back = try await scene.call(.delete, "/api/v1/hosts/1/acknowledgement", as: .operator)
+      #expect(back.status == 204)
+      let twice = try await scene.call(.delete, "/api/v1/hosts/1/acknowledgement", as: .operator)
+      #expect(twice.status == 404)
+      #expect(try document.errors(twice, to: operation("DELETE")) == [])
+      #expect(try await scene.audit().filter { $0.action.hasPrefix("host.") }.count == 2)
     }
   }
 

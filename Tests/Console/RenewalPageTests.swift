@@ -130,6 +130,55 @@ struct RenewalPageTests {
     }
   }
 
+  @Test("the way back is tried, too: refused it stays, whatever is ticked; not asked, only by a tick")
+  func undoIsTried() async throws {
+    try await ConsoleScene.with { scene in
+      let old = try await Self.inUse(scene)
+      var anna = try await scene.signIn(.admin)
+      let preview = try #require(
+        try await anna.upload(
+          "/certificates/\(old)/successor", Self.file(try CertificateSamples.p12(days: 400))
+        ).location)
+      _ = try await anna.post(preview, [("action", "switch")])
+      let undo = "/certificates/\(old)/undo"
+      let tried = scene.provider.tried.count
+      #expect(try await anna.get(undo).text.contains("First a trial"))
+      #expect(scene.provider.tried.count == tried, "looking tries nothing")
+      scene.provider.answerTrials(.refused(reason: "BadCertificate"))
+      let refused = try await anna.post(undo, [("untried", "yes")])
+      #expect(refused.status == 422 && refused.text.contains("The push service refuses the old file"))
+      #expect(refused.text.contains("BadCertificate") && scene.provider.tried.count == tried + 2)
+      #expect(try await Self.uses(scene, 2) == 2, "nothing went back")
+      scene.provider.answerTrials(.undecided(reason: "connection refused"))
+      let untried = try await anna.post(undo)
+      #expect(untried.status == 422 && untried.text.contains("name=\"untried\""))
+      #expect(
+        untried.text.contains("connection refused") && !untried.text.contains("name=\"untried\" value=\"yes\" checked"))
+      #expect(try await Self.uses(scene, 2) == 2)
+      #expect(try await anna.post(undo, [("untried", "yes")]).location == "/certificates/\(old)")
+      #expect(try await Self.uses(scene, old) == 2)
+      let trials = try await scene.audit("certificate.undo").first?.detail?["trials"]?.array ?? []
+      #expect(trials.compactMap { $0["result"]?.string } == ["undecided", "undecided"])
+    }
+  }
+
+  @Test("the successor inherits what was noted of the old one, unless it has its own")
+  func notes() async throws {
+    try await ConsoleScene.with { scene in
+      let old = try await Self.inUse(scene)
+      var anna = try await scene.signIn(.admin)
+      let labels = [("name", "Push"), ("app", ""), ("made_by", "anna@example.com"), ("note", "Ask Bob")]
+      #expect(try await anna.post("/certificates/\(old)", labels).status == 303)
+      let preview = try #require(
+        try await anna.upload(
+          "/certificates/\(old)/successor", Self.file(try CertificateSamples.p12(days: 400))
+        ).location)
+      #expect(try await anna.post(preview, [("action", "switch")]).location == "/certificates/2")
+      let notes = try await scene.store.read { try CertificateFacts.find($0, certificate: 2)?.notes }
+      #expect(notes?.madeBy == "anna@example.com" && notes?.note == "Ask Bob")
+    }
+  }
+
   @Test("a wrong password, no file, garbage: the certificate's page comes back with the message, nothing is kept")
   func wrongFiles() async throws {
     try await ConsoleScene.with { scene in

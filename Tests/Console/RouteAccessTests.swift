@@ -45,6 +45,7 @@ struct RouteAccessTests {
     ("POST /settings/receivers/:id/remove", .admin), ("GET /settings/reminders", .admin),
     ("POST /settings/reminders", .admin), ("POST /settings/reminders/forget-cron", .admin),
     ("POST /hosts", .admin), ("GET /hosts/:id", .viewer), ("POST /hosts/:id", .admin),
+    ("POST /hosts/:id/acknowledge", .operator), ("POST /hosts/:id/unacknowledge", .operator),
     ("POST /hosts/:id/probe", .operator), ("GET /hosts/:id/remove", .admin), ("POST /hosts/:id/remove", .admin),
     ("GET /certificates.ics", nil), ("GET /metrics", nil), ("POST /certificates/calendar", .viewer),
     ("POST /certificates/calendar/remove", .viewer),

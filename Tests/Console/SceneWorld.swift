@@ -180,6 +180,11 @@ enum SceneWorld: String, CaseIterable, Sendable {
           endpoint: attack, now: ConsoleScene.noon)
       }
       try HostSamples.add(database, hostile: attack, long: long)
+      for host in try WatchedHost.all(database) {
+        try Acknowledgement.set(
+          database, .init(key: "hosts/\(host.id)", fingerprint: host.seen?.sha256), by: attack,
+          until: ConsoleScene.noon.addingTimeInterval(86_400), now: ConsoleScene.noon)
+      }
       try APIToken.add(
         database, name: long, hash: [1], scopes: [attack, "admin"], user: nil, now: ConsoleScene.noon)
       let user = try User.add(database, name: long, role: .viewer, now: ConsoleScene.noon)

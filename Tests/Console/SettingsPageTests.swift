@@ -1,3 +1,4 @@
+import Certificates
 import Foundation
 import HTTPServer
 import Mail
@@ -55,6 +56,107 @@ struct SettingsPageTests {
       #expect(try await scene.count("receivers") == 0)
       let days = try await anna.post("/settings/reminders", [("days", "60, 7"), ("hour", "24"), ("zone", "Mars/Base")])
       #expect(days.status == 422 && days.text.contains("30 days is the promise"))
+    }
+  }
+
+  @Test("a kept password stays with its server: it is never sent to another one that somebody names, by page or API")
+  func passwordStays() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      var fields = Self.mail
+      fields.merge(["host": "mail.example.com", "security": "tls", "user": "box", "password": "topsecret"]) { $1 }
+      #expect(try await anna.post("/settings/mail", fields.map { ($0, $1) }).status == 303)
+      func password() async throws -> String? {
+        let sealer = scene.store.sealer
+        return try await scene.store.read { try MailSettings.load($0, sealer: sealer)?.server.password }
+      }
+      fields.merge(["password": "", "port": "466"]) { $1 }
+      #expect(try await anna.post("/settings/mail", fields.map { ($0, $1) }).status == 303)
+      #expect(try await password() == "topsecret")
+      fields["host"] = "mail.evil.example"
+      let page = try await anna.post("/settings/mail", fields.map { ($0, $1) })
+      #expect(page.status == 422 && page.text.contains("the one that is kept is for mail.example.com"))
+      #expect(page.text.contains("value=\"mail.evil.example\"") && !page.text.contains("topsecret"))
+      let moved: JSONValue = ["host": "mail.evil.example", "user": "box", "from": "box@example.com"]
+      let answer = try await scene.call(.put, "/api/v1/settings/mail", as: .admin, json: moved)
+      #expect(answer.status == 422 && answer.codes == ["mail.password_elsewhere"] && answer.fields == ["password"])
+      let same = try await scene.call(
+        .put, "/api/v1/settings/mail", as: .admin, json: moved.with("host", "Mail.example.com"))
+      #expect(same.status == 200 && same.json?["has_password"] == true && same.json?["port"] == 587)
+      #expect(try await password() == "topsecret")
+      let told = try await scene.call(.get, "/api/v1/settings/mail", as: .admin)
+      #expect(told.status == 200 && !(told.text + same.text + answer.text).contains("topsecret"))
+      #expect(!"\(try await scene.audit())".contains("topsecret"))
+      let open = try await scene.call(
+        .put, "/api/v1/settings/mail", as: .admin, json: moved.with("user", .null))
+      #expect(open.json?["user"] == .null && open.json?["has_password"] == false)
+      #expect(try await password() == nil)
+      #expect(try await scene.call(.delete, "/api/v1/settings/mail", as: .admin).status == 204)
+      #expect(try await scene.count("mail_passwords") == 0)
+      #expect(try await scene.audit("settings.mail").count == 4)
+      #expect(try await scene.audit("settings.mail_remove").count == 1)
+    }
+  }
+
+  @Test("the API sets a mail server, tests it, and says what it answered; roles below admin see nothing of it")
+  func mailByAPI() async throws {
+    let server = try SMTPTestServer()
+    try await ConsoleScene.with { scene in
+      let (path, test) = ("/api/v1/settings/mail", "/api/v1/settings/mail/test")
+      let settings: JSONValue = [
+        "host": "127.0.0.1", "port": .number(server.port), "security": "none", "from": "box@example.com",
+      ]
+      #expect(try await scene.call(.put, path, as: .admin, json: settings).status == 200)
+      let answer = try await scene.call(
+        .post, test, as: .admin, json: ["to": "ops@example.com", "language": "zh-Hans"])
+      #expect(answer.json?["taken"] == true && answer.json?["answer"]?.string?.contains("queued as 1") == true)
+      let mail = try #require(try server.mails().first)
+      #expect(mail.to == ["ops@example.com"] && mail.headers["subject"] != "Signalbox: a test message")
+      #expect(try await scene.audit("settings.mail_test").count == 1)
+      for role in [User.Role.viewer, .operator] {
+        #expect(try await scene.call(.get, path, as: role).status == 403)
+        #expect(try await scene.call(.get, "/api/v1/settings/reminders", as: role).status == 403)
+      }
+      let wrong = try await scene.call(
+        .put, path, as: .admin,
+        json: ["host": "a b", "port": 1, "user": "u", "from": "nobody", "trust": "x", "security": "none"])
+      #expect(
+        wrong.status == 422 && wrong.fields == ["host", "from", "trust", "password", "security"], "\(wrong.text)")
+    }
+  }
+
+  @Test("the API changes the ladder as the page does: what is not named stays, 30 days cannot be taken out")
+  func ladderByAPI() async throws {
+    try await ConsoleScene.with { scene in
+      let path = "/api/v1/settings/reminders"
+      func put(_ json: JSONValue) async throws -> SceneAnswer {
+        try await scene.call(.put, path, as: .admin, json: json)
+      }
+      let usual = try await scene.call(.get, path, as: .admin)
+      #expect(usual.json?["days"] == [60, 30, 14, 7, 3, 1, 0] && usual.json?["hour"] == 8)
+      #expect(usual.json?["zone"] == "UTC" && usual.json?["checks"] == [])
+      let changed = try await put(["days": [5, 30, 90]])
+      #expect(changed.json?["days"] == [90, 30, 5] && changed.json?["hour"] == 8, "\(changed.text)")
+      let zone = try await put(["zone": "Asia/Shanghai", "hour": 10])
+      #expect(zone.json?["days"] == [90, 30, 5] && zone.json?["zone"] == "Asia/Shanghai")
+      let kept = try await scene.store.read { try ReminderSettings.load($0) }
+      #expect(kept.ladder.days == [90, 30, 5] && kept.hour == 10 && kept.zone.identifier == "Asia/Shanghai")
+      for (body, codes) in [
+        (["days": [7]], ["reminders.promise"]), (["days": [30, 366]], ["reminders.days"]),
+        (["days": [30, "7"]], ["reminders.days"]), (["days": []], ["reminders.days"]),
+        (["days": "30"], ["reminders.days"]), (["zone": "Mars/Base"], ["reminders.zone"]),
+      ] as [(JSONValue, [String])] {
+        let refused = try await put(body)
+        #expect(refused.status == 422 && refused.codes == codes, "\(body): \(refused.text)")
+      }
+      #expect(try await put(["hour": 24]).fields == ["hour"])
+      #expect(try await scene.audit("settings.reminders").count == 2)
+      let late = ConsoleScene.noon.addingTimeInterval(-37 * 3600)
+      try await scene.store.write { try CheckRun(source: .cron, at: late, exitCode: 1).keep($0) }
+      let check = try await scene.call(.get, path, as: .admin).json?["checks"]?.array?.first
+      #expect(check == ["source": "cron", "at": "2026-11-18T23:00:00Z", "exit_code": 1, "late": true])
+      #expect(try await scene.call(.delete, "\(path)/checks/cron", as: .admin).status == 204)
+      #expect(try await scene.call(.get, "/readyz", as: nil).status == 200)
     }
   }
 

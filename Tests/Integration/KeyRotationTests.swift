@@ -75,6 +75,41 @@ struct KeyRotationTests {
     }
   }
 
+  @Test("nothing that the old key sealed is left in the file, not even what an older version left in free pages")
+  func leavesNothing() async throws {
+    try await CommandRunner.with { box in
+      try await Self.fill(box, 20)
+      let path = box.data + "/signalbox.sqlite"
+      let store = try DataDirectory(box.data, environment: [:]).open(now: CommandRunner.noon)
+      let old = try store.writeSync { database in
+        let old = try database.fetchAll("SELECT sealed FROM certificates") { Data($0.blob(0)) }
+        // As a version did that zeroed nothing, with a secret that has pages of its own.
+        try database.script("PRAGMA secure_delete = OFF")
+        try TrackedCertificate.refill(
+          database, id: 1, material: [UInt8](repeating: 7, count: 20_000), sealer: store.sealer,
+          now: CommandRunner.noon)
+        let long = try database.fetchAll("SELECT sealed FROM certificates WHERE id = 1") { Data($0.blob(0)) }
+        try database.run("DELETE FROM certificates WHERE id IN (1, 2)")
+        return old + long
+      }
+      store.close()
+      func left() throws -> Int {
+        let files = try FileManager.default.contentsOfDirectory(atPath: box.data)
+          .filter { $0.hasPrefix("signalbox.sqlite") }
+          .map { try Data(contentsOf: URL(fileURLWithPath: "\(box.data)/\($0)")) }
+        return old.count { text in
+          let middle = text[(text.count / 2 - 10)..<(text.count / 2 + 10)]
+          return files.contains { $0.range(of: middle) != nil }
+        }
+      }
+      #expect(FileManager.default.fileExists(atPath: path))
+      #expect(try left() == 21 || left() == 20, "the test sees what is there")
+      let result = await box.run("rotate-key")
+      #expect(result.code == 0 && result.output.contains("Sealed 18 secrets"), "\(result.output)\(result.errors)")
+      #expect(try left() == 0)
+    }
+  }
+
   @Test("refused while a server holds the folder, and nothing is changed")
   func locked() async throws {
     try await CommandRunner.with { box in

@@ -5,8 +5,10 @@ public import Store
 extension WatchedHost {
   /// The schema `Host`.
   ///
-  /// - Parameter history: nil: not told, as in lists.
-  public func json(history: [HostEvent]? = nil, now: Date) -> JSONValue {
+  /// - Parameters:
+  ///   - history: nil: not told, as in lists.
+  ///   - taken: who is on it.
+  public func json(history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) -> JSONValue {
     var members: [String: JSONValue] = [
       "id": .integer(id), "key": .string(key), "name": .string(name), "host": .string(address.host),
       "port": .integer(Int64(address.port)), "protocol": .string(address.startProtocol.rawValue),
@@ -23,13 +25,16 @@ extension WatchedHost {
           ]
         }),
       "certificate": seen.map(\.json) ?? .null, "created_by": .string(createdBy), "created_at": .time(createdAt),
+      "acknowledgement": taken?.json ?? .null,
     ]
     if let history { members["history"] = .array(history.map(\.json)) }
     return .object(members)
   }
 
   /// The schema `Certificate`, for the list of everything that can end.
-  public func certificateJSON(now: Date) -> JSONValue {
+  ///
+  /// - Parameter taken: who is on it.
+  public func certificateJSON(taken: Acknowledgement? = nil, now: Date) -> JSONValue {
     [
       "id": .integer(id), "key": .string(key), "kind": .string(CertificateKind.host.rawValue), "name": .string(name),
       "state": .string(state(now: now)), "days_left": .optional(Expiry.daysLeft(notAfter: seen?.notAfter, now: now)),
@@ -40,6 +45,7 @@ extension WatchedHost {
       "uploaded_by": .string(createdBy), "created_at": .time(createdAt), "made_by": .null, "note": .string(note),
       "facts": .null, "used_by": [],
       "replaced_by": .null, "replaced_at": .null, "kept_until": .null, "forecast": [],
+      "acknowledgement": taken?.json ?? .null,
       "forecast_repeating": [],
     ]
   }

@@ -18,6 +18,8 @@ enum API {
     SigningRequestsAPI.add(to: &routes)
     AcknowledgementAPI.add(to: &routes)
     ReceiversAPI.add(to: &routes)
+    MailSettingsAPI.add(to: &routes)
+    ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)
   }

@@ -18,6 +18,7 @@ enum CertificatesAPI {
       return APIContext.answer(
         try await call.store.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) })
     }
+    routes.call(.patch, "/certificates/:id", role: .admin) { call in try await update(call) }
     routes.call(.delete, "/certificates/:id", role: .admin) { call in try await delete(call) }
   }
 
@@ -27,7 +28,8 @@ enum CertificatesAPI {
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
     let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
     let facts = try CertificateFacts.find(database, certificate: certificate.id)
-    return certificate.json(app: app, uses: uses, facts: facts, planned: planned, now: now)
+    let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
+    return certificate.json(app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -65,8 +67,11 @@ enum CertificatesAPI {
         case .certificate(let certificate):
           certificate.json(
             app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
-            facts: facts[certificate.id], planned: planned[certificate.id] ?? .init(), now: now)
-        case .host(let host): host.certificateJSON(now: now)
+            facts: facts[certificate.id], planned: planned[certificate.id] ?? .init(),
+            taken: try Acknowledgement.find(database, Renewable(certificate).subject, now: now), now: now)
+        case .host(let host):
+          host.certificateJSON(
+            taken: try Acknowledgement.find(database, Renewable(host).subject, now: now), now: now)
         }
       }
     }
@@ -81,6 +86,31 @@ enum CertificatesAPI {
       digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits)
     else { return nil }
     return TimeInterval(number * unit)
+  }
+
+  /// What the page can change: null takes away, what is not named stays.
+  private static func update(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    // An empty or missing name is told below.
+    let name = fields.string("name", required: body["name"] != nil, limit: .bytes(CertificateLabels.nameLimit))
+    let bundleID = fields.string("app", limit: .characters(AppName.bundleIDLimit))
+    let madeBy = fields.string("made_by", limit: .characters(CertificateFacts.Notes.madeByLimit))
+    let note = fields.string("note", limit: .characters(CertificateFacts.Notes.noteLimit), lines: true)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let audit = call.audit("certificate.update", "certificate \(id)")
+    return APIContext.answer(
+      try await call.store.write { database in
+        var labels = try CertificateLabels(database, try TrackedCertificate.get(database, id: id))
+        if let name { labels.name = name }
+        if body["app"] != nil { labels.appID = try APIContext.filter(database, app: bundleID)?.id }
+        if body["made_by"] != nil { labels.madeBy = madeBy }
+        if body["note"] != nil { labels.note = note }
+        try labels.keep(database, id, audit: audit, now: call.now)
+        return try json(database, try TrackedCertificate.get(database, id: id), now: call.now)
+      })
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {

@@ -31,15 +31,22 @@ enum HostsAPI {
     var filter = ExpiryList.Filter(now: call.now)
     filter.kind = CertificateKind.host.rawValue
     let list = filter
-    let page = try await call.store.read { try ExpiryList.page($0, list, cursor: cursor, limit: limit) }
-    return APIContext.answer(page) { item in
-      guard case .host(let host) = item else { return .null }
-      return host.json(now: call.now)
+    let page = try await call.store.read { database in
+      try ExpiryList.page(database, list, cursor: cursor, limit: limit).map { item -> JSONValue in
+        guard case .host(let host) = item else { return .null }
+        return host.json(taken: try taken(database, host, call.now), now: call.now)
+      }
     }
+    return APIContext.answer(page) { $0 }
   }
 
   private static func json(_ database: Database, _ host: WatchedHost, now: Date) throws -> JSONValue {
-    host.json(history: try HostEvent.list(database, host: host.id), now: now)
+    host.json(
+      history: try HostEvent.list(database, host: host.id), taken: try taken(database, host, now), now: now)
+  }
+
+  private static func taken(_ database: Database, _ host: WatchedHost, _ now: Date) throws -> Acknowledgement? {
+    try Acknowledgement.find(database, Renewable(host).subject, now: now)
   }
 
   private struct Fields {

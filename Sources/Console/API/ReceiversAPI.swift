@@ -128,17 +128,25 @@ enum ReceiversAPI {
         try MailSettings.load(database, sealer: sealer)
       )
     }
-    let courier = call.console.courier
-    var (isTaken, answer) = (false, "")
-    do {
-      let content = courier.test(language: receiver.details.language, now: call.now)
-      answer = try await courier.send(content, over: receiver.details.channel, to: secrets, mail: mail)
-      isTaken = true
-    } catch let error as MailError {
-      answer = error.description
-    }
-    let audit = call.audit("receiver.test", "receiver \(id)", ["taken": .bool(isTaken)])
+    let answer = try await attempt(
+      call, receiver.details.channel, secrets, language: receiver.details.language, mail: mail)
+    let audit = call.audit("receiver.test", "receiver \(id)", ["taken": answer["taken"] ?? false])
     try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
-    return APIContext.answer(["taken": .bool(isTaken), "answer": .string(answer)])
+    return APIContext.answer(answer)
+  }
+
+  /// Sends a test message; gives the schema `TestResult`.
+  static func attempt(
+    _ call: APIContext, _ channel: Receiver.Channel, _ secrets: Receiver.Secrets, language: String,
+    mail: MailSettings?
+  ) async throws -> JSONValue {
+    let courier = call.console.courier
+    do {
+      let content = courier.test(language: language, now: call.now)
+      let answer = try await courier.send(content, over: channel, to: secrets, mail: mail)
+      return ["taken": true, "answer": .string(answer)]
+    } catch let error as MailError {
+      return ["taken": false, "answer": .string(error.description)]
+    }
   }
 }

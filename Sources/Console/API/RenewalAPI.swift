@@ -19,11 +19,13 @@ enum RenewalAPI {
   private static func renew(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
     let form = try await CertificateForm(
-      call, fields: ["file", "password", "key_id", "team_id", "dry_run", "untried"], choices: ["dry_run", "untried"])
+      call, fields: ["file", "password", "key_id", "team_id", "made_by", "note", "dry_run", "untried"],
+      choices: ["dry_run", "untried"])
     let idempotency = try Idempotency(call, content: form.content)
     let file = try await form.inspect(call)
     let labels = CertificateTracker.Labels(
-      fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"])
+      fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"],
+      madeBy: form.texts["made_by"], note: form.texts["note"])
     let (sealer, now) = (call.store.sealer, call.now)
     let load: @Sendable (Database) throws -> Renewal = { database in
       try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
@@ -61,22 +63,29 @@ enum RenewalAPI {
 
   private static func undo(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
+    // A body is not needed; an older client sends none.
+    var allowsUntried = false
+    if call.request.header("Content-Type") != nil {
+      let fields = JSONFields(try await call.body())
+      allowsUntried = fields.bool("untried") ?? false
+      try fields.finish()
+    }
+    let engine = call.console.engine
+    let found = try await CertificateSwitch(store: call.store) { await engine.attempt($0) }
+      .lookBack(id, allowsUntried: allowsUntried)
+    if let problems = found?.problems { throw problems }
     let (actor, address, now) = (call.actor, call.request.remoteAddress?.host, call.now)
     let json = try await call.store.write { database -> JSONValue in
-      let old = try TrackedCertificate.get(database, id: id)
-      guard let replacement = old.replacement,
-        let back = try RenewalPages.undo(
-          database, id: id, successor: replacement.by, by: actor, address: address, now: now)
-      else {
+      guard let found, let back = try found.commit(database, by: actor, address: address, now: now) else {
         throw APIError(
           .conflict, Problem("", code: "renewal.not_replaced", "It is not replaced: there is nothing to undo."))
       }
       return [
         "certificate": try CertificatesAPI.json(database, try TrackedCertificate.get(database, id: id), now: now),
-        "credentials_moved": .integer(Int64(back.count)),
+        "credentials_moved": .integer(Int64(back.count)), "trials": .array(found.attempts.map(\.json)),
       ]
     }
-    try await call.console.engine.credentialsChanged()
+    try await engine.credentialsChanged()
     return APIContext.answer(json)
   }
 }

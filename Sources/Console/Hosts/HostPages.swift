@@ -14,6 +14,9 @@ enum HostPages {
     routes.page(.get, "/hosts/:id") { page in try await show(page, try await host(page), nil, FieldErrors()) }
     routes.page(.post, "/hosts/:id", role: .admin) { page in try await update(page) }
     routes.page(.post, "/hosts/:id/probe", role: .operator) { page in try await probe(page) }
+    ItemReminders.add(.host, to: &routes) { page, errors in
+      try await show(page, try await host(page), nil, errors)
+    }
     routes.page(.get, "/hosts/:id/remove", role: .admin) { page in
       let host = try await host(page)
       return try page.page(
@@ -63,7 +66,13 @@ enum HostPages {
     _ page: PageContext, _ host: WatchedHost, _ form: Form?, _ errors: FieldErrors
   ) async throws -> Response {
     let texts = page.texts
-    let history = try await page.store.read { try HostEvent.list($0, host: host.id) }
+    let now = page.now
+    let (history, reminders) = try await page.store.read { database in
+      (
+        try HostEvent.list(database, host: host.id),
+        try ItemReminders(database, Renewable(host), now: now)
+      )
+    }
     let form =
       form
       ?? Form([
@@ -78,7 +87,7 @@ enum HostPages {
         "may_edit": .bool(page.may(.admin)), "form": form.value(HostForm.fields),
         "errors": errors.value(HostForm.fields),
         "protocols": HostForm.protocols(texts, selected: form["protocol"]),
-        "any_history": .bool(!history.isEmpty),
+        "reminders": reminders.value(page, errors), "any_history": .bool(!history.isEmpty),
         "history": .list(history.map { HostPassport.event($0, texts) }),
       ]
     ) { $1 }

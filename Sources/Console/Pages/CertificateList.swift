@@ -17,6 +17,7 @@ struct CertificateList {
   private struct Facts: Sendable {
     let found: Page<ExpiryList.Item>
     let uses: [Int64: [TrackedCertificate.Use]]
+    let taken: [Acknowledgement.Subject: Acknowledgement]
     let begun: [Int]
     let notBegun: Int
     let failing: Int
@@ -42,7 +43,8 @@ struct CertificateList {
       let counts = try ExpiryList.counts(database, ranges, now: now)
       return Facts(
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
-        uses: try TrackedCertificate.uses(database), begun: counts.begun, notBegun: counts.notBegun,
+        uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
+        begun: counts.begun, notBegun: counts.notBegun,
         failing: try ExpiryList.failing(database), stretches: try timeline.stretches(database))
     }
     let total = facts.begun.reduce(0, +) + facts.notBegun + facts.failing
@@ -50,7 +52,7 @@ struct CertificateList {
       "summary": .list(summary(facts)), "filter": filterValue(),
       "any_at_all": .bool(total > 0 || !facts.found.items.isEmpty),
       "any_certificates": .bool(!facts.found.items.isEmpty),
-      "certificates": .list(facts.found.items.map { row($0, facts.uses) }),
+      "certificates": .list(facts.found.items.map { row($0, facts) }),
       "page_text": .string(texts("expiry.shown", count: facts.found.items.count)),
       "newer": Value(pager.previous), "older": Value(pager.next(facts.found.next)),
       "timeline": timeline.value(facts.stretches, texts),
@@ -111,14 +113,17 @@ struct CertificateList {
 
   // MARK: Rows
 
-  private func row(_ item: ExpiryList.Item, _ uses: [Int64: [TrackedCertificate.Use]]) -> Value {
+  private func row(_ item: ExpiryList.Item, _ facts: Facts) -> Value {
     switch item {
-    case .certificate(let certificate): row(certificate, uses[certificate.id] ?? [])
-    case .host(let host): row(host)
+    case .certificate(let certificate):
+      row(certificate, facts.uses[certificate.id] ?? [], facts.taken[Renewable(certificate).subject])
+    case .host(let host): row(host, facts.taken[Renewable(host).subject])
     }
   }
 
-  private func row(_ certificate: TrackedCertificate, _ uses: [TrackedCertificate.Use]) -> Value {
+  private func row(
+    _ certificate: TrackedCertificate, _ uses: [TrackedCertificate.Use], _ taken: Acknowledgement?
+  ) -> Value {
     let details = certificate.details
     let used = uses.map { use in
       texts(
@@ -133,22 +138,22 @@ struct CertificateList {
       detail: details.topics.joined(separator: ", "), kind: details.kind,
       app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",
       environments: details.environments, dates: (details.notBefore, details.notAfter), isFailing: false,
-      replaced: certificate.isReplaced && uses.isEmpty ? texts("renewal.is_replaced") : "",
+      replaced: certificate.isReplaced && uses.isEmpty ? texts("renewal.is_replaced") : "", taken: taken,
       usedBy: used.isEmpty ? texts("certificates.nobody") : used.joined(separator: "; "))
   }
 
-  private func row(_ host: WatchedHost) -> Value {
+  private func row(_ host: WatchedHost, _ taken: Acknowledgement?) -> Value {
     row(
       href: "/\(host.key)", name: host.name, detail: host.note, kind: CertificateKind.host.rawValue, app: "",
       environments: [], dates: (host.seen?.notBefore, host.seen?.notAfter), isKnown: host.seen != nil,
-      isFailing: HostFinding.blindness(host, now: now) != nil,
+      isFailing: HostFinding.blindness(host, now: now) != nil, taken: taken,
       usedBy: HostFinding.all(host, now: now).first.map { texts.text($0.problem) } ?? "")
   }
 
   private func row(
     href: String, name: String, detail: String, kind: String, app: String, environments: [Environment],
     dates: (notBefore: Date?, notAfter: Date?), isKnown: Bool = true, isFailing: Bool, replaced: String = "",
-    usedBy: String
+    taken: Acknowledgement?, usedBy: String
   ) -> Value {
     let band = Expiry.band(notBefore: dates.notBefore, notAfter: dates.notAfter, now: now)
     let days = isKnown ? Expiry.daysLeft(notAfter: dates.notAfter, now: now) : nil
@@ -156,6 +161,7 @@ struct CertificateList {
       "href": .string(href), "days_left": .string(days?.grouped ?? "–"), "known": .bool(isKnown),
       "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
       "failing": .bool(isFailing), "replaced": .string(replaced),
+      "taken": .string(taken.map { ItemReminders.words($0, texts) } ?? ""),
       "failed": .bool(isKnown && (band == .expired || band == .urgent)),
       "soon": .bool(isKnown && band == .soon), "name": .string(name), "topics": .string(detail),
       "kind": .string(texts("certificates.kinds.\(kind)")), "app": .string(app),

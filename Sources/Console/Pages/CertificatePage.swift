@@ -14,7 +14,7 @@ enum CertificatePage {
     let apps: [App]
     let renewal: RenewalPanel
     let facts: CertificateFacts?
-    let reminders: CertificateReminders
+    let reminders: ItemReminders
     let planned: Forecast.Needs
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
@@ -31,7 +31,7 @@ enum CertificatePage {
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
         facts: try CertificateFacts.find(database, certificate: id),
-        reminders: try CertificateReminders(database, certificate, now: now),
+        reminders: try ItemReminders(database, Renewable(certificate), now: now),
         planned: try Forecast.needs(database, now: now)[id] ?? .init())
     }
   }
@@ -118,25 +118,18 @@ enum CertificatePage {
 
   static func update(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
-    let name = page.form["name"]
-    let problem = name.isEmpty ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: 200)
-    var problems = problem.map { [$0.under("name")] } ?? []
     let app = facts.apps.first { String($0.id) == page.form["app"] }?.id
+    let labels = CertificateLabels(
+      name: page.form["name"], appID: app, madeBy: page.form["made_by"], note: page.form.raw("note"))
+    var problems: [Problem] = []
+    do { _ = try labels.checked() } catch { problems += error.all }
     if app == nil, page.form.filled("app") != nil { problems.append(CertificatePages.noApp) }
-    var notes: CertificateFacts.Notes?
-    do { notes = try CertificateFacts.Notes(madeBy: page.form["made_by"], note: page.form.raw("note")) } catch {
-      problems += error.all
-    }
-    guard problems.isEmpty, let notes else {
+    guard problems.isEmpty else {
       return try show(page, facts, page.form, FieldErrors(Problems(problems), page.texts))
     }
     let (id, now) = (facts.certificate.id, page.now)
     let audit = page.audit("certificate.update", "certificate \(id)")
-    try await page.store.write { database in
-      try TrackedCertificate.update(database, id: id, name: name, app: app)
-      try CertificateFacts.update(database, certificate: id, notes)
-      try AuditEntry.add(database, audit, now: now)
-    }
+    try await page.store.write { try labels.keep($0, id, audit: audit, now: now) }
     return page.redirect(to: "/certificates/\(id)", flash: "certificate_saved")
   }
 

@@ -18,11 +18,7 @@ enum CertificatePages {
     routes.page(.post, "/certificates", role: .admin, options: limit) { page in try await upload(page) }
     routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
     routes.page(.post, "/certificates/:id", role: .admin) { page in try await CertificatePage.update(page) }
-    routes.page(.post, "/certificates/:id/acknowledge", role: .operator) { page in
-      try await CertificatePage.take(page)
-    }
-    routes.page(.post, "/certificates/:id/unacknowledge", role: .operator) { page in
-      try await CertificatePage.giveBack(page)
+    ItemReminders.add(.certificate, to: &routes) { page, errors in try await CertificatePage.show(page, errors: errors)
     }
     routes.page(.get, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.removePage(page) }
     routes.page(.post, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.remove(page) }

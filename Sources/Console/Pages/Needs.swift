@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import Mustache
 import Push
+import Reminders
 import Store
 
 /// "What needs you": the worst first.
@@ -12,6 +13,8 @@ struct Needs {
   let now: Date
   /// Checks of certificates that are late.
   var late: [CheckRun] = []
+  /// Who is on what.
+  var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
   /// Messages that nobody takes, though they were tried again.
   var stuck: [ReminderMessage] = []
   /// Schedules that did not do what they should have done.
@@ -45,6 +48,7 @@ struct Needs {
       let item = finding.item
       let detail: [String?] = [
         item.topics.joined(separator: ", "), item.serial.map { texts("needs.serial", ["serial": $0]) },
+        item.subject.flatMap { taken[$0] }.map { ItemReminders.words($0, texts) },
       ]
       return need(
         texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,

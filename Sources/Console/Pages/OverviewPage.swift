@@ -28,6 +28,7 @@ enum OverviewPage {
     let firstDay: Date
     let late: [CheckRun]
     let stuck: [ReminderMessage]
+    let taken: [Acknowledgement.Subject: Acknowledgement]
     let schedules: [ScheduleTrouble]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
@@ -40,6 +41,7 @@ enum OverviewPage {
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
       late = Watchman.late(try CheckRun.all(database), now: now)
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
+      taken = try Acknowledgement.all(database, now: now)
       schedules = try ScheduleTrouble.all(database, now: now)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
@@ -60,7 +62,7 @@ enum OverviewPage {
           // One that was taken up too late has ended, and says why.
           $0.counts.failed > 0 || $0.error != nil
         },
-      now: page.now, late: facts.late, stuck: facts.stuck, schedules: facts.schedules
+      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, schedules: facts.schedules
     ).values(texts)
     let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
     return [

@@ -139,8 +139,10 @@ enum RenewalPages {
     }
   }
 
-  private static func undoPage(_ page: PageContext) async throws -> Response {
+  private static func undoPage(_ page: PageContext, _ found: CertificateReturn? = nil) async throws -> Response {
     let (old, successor) = try await replaced(page)
+    let id = old.id
+    let returning = try await page.store.read { try TrackedCertificate.returning($0, id: id) ?? [] }
     let texts = page.texts
     let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
     // Both mostly have one name; the last day tells them apart.
@@ -148,6 +150,7 @@ enum RenewalPages {
       certificate.details.notAfter.map { "\(certificate.details.name) (\($0.dayText))" } ?? certificate.details.name
     }
     let names = ["old": name(old), "new": name(successor)]
+    let attempts = found?.attempts ?? []
     return try page.page(
       "certificates/undo", .certificates,
       [
@@ -157,34 +160,25 @@ enum RenewalPages {
         "expired": .string(
           band == .expired
             ? texts("renewal.undo_expired", ["date": old.details.notAfter?.dayText ?? ""]) : ""),
-      ])
+        "problem": .string(
+          found.map { texts($0.outcome == .refused ? "renewal.undo_refused" : "renewal.undo_untried") } ?? ""),
+        "any_trial": .bool(!returning.isEmpty), "any_attempts": .bool(!attempts.isEmpty),
+        "attempts": .list(attempts.map { RenewalPreview.attempt($0, texts) }),
+        "needs_tick": .bool(found?.outcome == .untried || page.form["untried"] == "yes"),
+        "ticked": .bool(page.form["untried"] == "yes"),
+      ], status: found == nil ? .ok : .unprocessableContent)
   }
 
   private static func undo(_ page: PageContext) async throws -> Response {
-    let (old, successor) = try await replaced(page)
-    let (id, now) = (old.id, page.now)
+    let (id, now) = (try page.id(), page.now)
+    let engine = page.console.engine
+    let found = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
+      .lookBack(id, allowsUntried: page.form["untried"] == "yes")
+    guard let found else { throw PageError.notFound("replacement", list: "/certificates") }
+    guard found.outcome == .ready else { return try await undoPage(page, found) }
     let (actor, address) = (page.actor, page.request.remoteAddress?.host)
-    _ = try await page.store.write { database in
-      try undo(database, id: id, successor: successor.id, by: actor, address: address, now: now)
-    }
-    try await page.console.engine.credentialsChanged()
+    _ = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
+    try await engine.credentialsChanged()
     return page.redirect(to: "/certificates/\(id)", flash: "certificate_undone")
-  }
-
-  /// Takes a replacement back, with its audit line; for page and API.
-  ///
-  /// - Returns: the credentials that are back; nil if it was not replaced.
-  @discardableResult
-  static func undo(
-    _ database: Database, id: Int64, successor: Int64, by actor: String, address: String?, now: Date
-  ) throws -> [Int64]? {
-    guard let back = try TrackedCertificate.undoReplacement(database, id: id) else { return nil }
-    try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: "certificate.undo", subject: "certificate \(id)",
-        detail: ["successor": .integer(successor), "credentials": .array(back.map { .integer($0) })],
-        address: address), now: now)
-    return back
   }
 }

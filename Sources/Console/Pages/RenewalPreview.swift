@@ -22,7 +22,7 @@ struct RenewalPreview {
       "known": .bool(renewal.known != nil && !renewal.isRefill), "refill": .bool(renewal.isRefill),
       "rows": .list(rows), "findings": .list(renewal.findings.map(finding)),
       "any_moves": .bool(!renewal.uses.isEmpty), "moves": .list(renewal.uses.map(move)),
-      "any_attempts": .bool(!attempts.isEmpty), "attempts": .list(attempts.map(attempt)),
+      "any_attempts": .bool(!attempts.isEmpty), "attempts": .list(attempts.map { Self.attempt($0, texts) }),
       "problem": .string(problem), "can_switch": .bool(!renewal.isStopped),
       "needs_tick": .bool(report?.outcome == .untried || page.form["untried"] == "yes"),
       "ticked": .bool(page.form["untried"] == "yes"),
@@ -81,7 +81,8 @@ struct RenewalPreview {
     ]
   }
 
-  private func attempt(_ attempt: CredentialAttempt) -> Value {
+  /// What the push service said for one credential.
+  static func attempt(_ attempt: CredentialAttempt, _ texts: Texts) -> Value {
     let (word, answer): (String, String) =
       switch attempt.verdict {
       case .taken(let answer): ("taken", answer)

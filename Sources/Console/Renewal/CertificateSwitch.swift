@@ -34,13 +34,13 @@ public struct CertificateSwitch: Sendable {
       switch outcome {
       case .ready: nil
       case .stopped: Problems(renewal.stops)
-      case .refused, .untried: Problems(attempts.compactMap(\.problem))
+      case .refused, .untried: Problems(attempts.compactMap { $0.problem() })
       }
     }
   }
 
-  private let store: Store
-  private let attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+  let store: Store
+  let attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
 
   /// - Parameter attempt: makes one trial.
   public init(
@@ -61,11 +61,16 @@ public struct CertificateSwitch: Sendable {
     let renewal = try await store.read { try load($0) }
     guard !renewal.isStopped else { return Report(renewal: renewal, attempts: [], outcome: .stopped) }
     let attempts = try await CredentialAttempt.all(
-      store, replacing: renewal.old.id, details: renewal.details, material: renewal.material, attempt: attempt)
-    let outcome: Outcome =
-      attempts.contains(where: \.isRefused)
-      ? .refused : attempts.contains(where: \.isUndecided) && !allowsUntried ? .untried : .ready
-    return Report(renewal: renewal, attempts: attempts, outcome: outcome)
+      store, credentials: renewal.uses.map(\.credentialID), details: renewal.details, material: renewal.material,
+      attempt: attempt)
+    return Report(
+      renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
+  }
+
+  /// What refuses counts whatever is allowed.
+  static func outcome(_ attempts: [CredentialAttempt], allowsUntried: Bool) -> Outcome {
+    if attempts.contains(where: \.isRefused) { return .refused }
+    return attempts.contains(where: \.isUndecided) && !allowsUntried ? .untried : .ready
   }
 
   /// Moves everything over and keeps the audit line, in the transaction around it.
@@ -123,13 +128,15 @@ extension CredentialAttempt {
   var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
 
   /// Why nothing should go over to it, nil if it is taken.
-  var problem: Problem? {
+  ///
+  /// - Parameter field: what was tried.
+  func problem(at field: String = "file") -> Problem? {
     let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
     switch verdict {
     case .taken: return nil
     case .refused(let reason):
       return Problem(
-        "file", code: "trial.refused",
+        field, code: "trial.refused",
         "The push service refuses it for {app} in {environment}: {reason}. {remedy}",
         arguments.merging(["reason": reason, "remedy": Reason.of(reason).remedy]) { $1 })
     case .undecided(let reason):

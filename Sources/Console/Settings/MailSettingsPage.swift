@@ -66,47 +66,31 @@ enum MailSettingsPage {
   private static func save(_ page: PageContext) async throws -> Response {
     let known = try await known(page)
     let (form, texts) = (page.form, page.texts)
-    var errors = FieldErrors()
-    if !SMTPServer.isHost(form["host"]) { errors.add("host", texts("settings.host_wrong")) }
-    let security = SMTPServer.Security(rawValue: form["security"]) ?? .startTLS
-    let port = form["port"].isEmpty ? security.port : Int(form["port"]) ?? 0
-    if !(1...65_535).contains(port) { errors.add("port", texts("settings.port_wrong")) }
-    let from = MailAddress(form["from"], name: form["from_name"])
-    if from == nil { errors.add("from", texts("settings.address_wrong")) }
-    let trust = form["trust"]
-    if !trust.isEmpty, trust.utf8.count > 100_000 || !trust.contains("-----BEGIN CERTIFICATE-----") {
-      errors.add("trust", texts("settings.trust_wrong"))
-    }
-    let user = form.filled("user")
-    let typed = form.raw("password")
-    // An empty field keeps what is there; without a user there is nothing to keep.
-    let password = user == nil ? nil : typed.isEmpty ? known?.server.password : typed
-    if user != nil, password == nil { errors.add("password", texts("settings.password_missing")) }
-    let server = SMTPServer(
-      host: form["host"], port: port, security: security, user: user, password: password,
-      trustPEM: trust.isEmpty ? nil : trust)
-    if server.isCareless { errors.add("security", texts("settings.careless")) }
-    guard errors.isEmpty, let from else { return try show(page, known, form, errors) }
-    let settings = MailSettings(server: server, from: from)
+    var typed = MailForm()
+    typed.host = form["host"]
+    typed.port = form["port"].isEmpty ? nil : Int(form["port"]) ?? 0
+    typed.security = SMTPServer.Security(rawValue: form["security"]) ?? .startTLS
+    typed.user = form.filled("user")
+    // An empty field keeps what is there.
+    typed.password = form.raw("password").isEmpty ? nil : form.raw("password")
+    (typed.from, typed.fromName) = (form["from"], form["from_name"])
+    typed.trust = form.filled("trust")
+    let settings: MailSettings
+    do {
+      settings = try typed.settings(known)
+    } catch { return try show(page, known, form, FieldErrors(error, texts)) }
     let (sealer, now) = (page.store.sealer, page.now)
-    let audit = page.audit(
-      "settings.mail", "settings mail",
-      [
-        "host": .string(server.host), "port": .number(port), "security": .string(security.rawValue),
-        "from": .string(from.address),
-      ])
-    try await page.store.write { database in
-      try MailSettings.save(settings, database, sealer: sealer, now: now)
-      try AuditEntry.add(database, audit, now: now)
-    }
+    let audit = page.audit("settings.mail", "settings mail", settings.audited)
+    try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
     return page.redirect(to: "/settings/mail", flash: "settings_saved")
   }
 
   private static func test(_ page: PageContext) async throws -> Response {
     let known = try await known(page)
-    var errors = FieldErrors()
-    if MailAddress(page.form["to"]) == nil { errors.add("to", page.texts("settings.address_wrong")) }
-    if known == nil { errors.add("host", page.texts("settings.host_wrong")) }
+    var problems: [Problem] = []
+    if MailAddress(page.form["to"]) == nil { problems.append(MailForm.badAddress("to")) }
+    if known == nil { problems.append(MailForm.notSetUp) }
+    let errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
     guard errors.isEmpty else { return try show(page, known, form(known), errors) }
     let to = Receiver.Secrets(address: page.form["to"])
     let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)

@@ -16,7 +16,7 @@ enum ReminderSettingsPage {
       let settings = try await page.store.read { try ReminderSettings.load($0) }
       let form = Form([
         ("days", settings.ladder.days.map(String.init).joined(separator: ", ")), ("hour", String(settings.hour)),
-        ("zone", settings.zone.identifier == "GMT" ? "UTC" : settings.zone.identifier),
+        ("zone", settings.zoneName),
       ])
       return try await show(page, form, FieldErrors())
     }
@@ -65,27 +65,15 @@ enum ReminderSettingsPage {
 
   private static func save(_ page: PageContext) async throws -> Response {
     let (form, texts) = (page.form, page.texts)
-    var errors = FieldErrors()
     let words = form.words("days")
     let days = words.compactMap { Int($0) }
-    if days.count != words.count || days.isEmpty || days.contains(where: { !(0...ReminderLadder.longest).contains($0) })
-    {
-      errors.add("days", texts("settings.days_wrong", ["limit": String(ReminderLadder.longest)]))
-    } else if !days.contains(ReminderLadder.promised.rawValue) {
-      errors.add("days", texts("settings.days_promise"))
-    }
-    let hour = Int(form["hour"]) ?? -1
-    if !(0...23).contains(hour) { errors.add("hour", texts("settings.hour_wrong")) }
-    let zone = TimeZone(identifier: form["zone"])
-    if zone == nil { errors.add("zone", texts("settings.zone_wrong")) }
-    guard errors.isEmpty, let zone else { return try await show(page, form, errors) }
-    let settings = ReminderSettings(ladder: ReminderLadder(days: days), hour: hour, zone: zone)
-    let audit = page.audit(
-      "settings.reminders", "settings reminders",
-      [
-        "days": .array(settings.ladder.days.map { .number($0) }), "hour": .number(hour),
-        "zone": .string(zone.identifier),
-      ])
+    let settings: ReminderSettings
+    do {
+      settings = try ReminderForm(
+        days: days.count == words.count ? days : nil, hour: Int(form["hour"]) ?? -1, zone: form["zone"]
+      ).settings()
+    } catch { return try await show(page, form, FieldErrors(error, texts)) }
+    let audit = page.audit("settings.reminders", "settings reminders", settings.json)
     let now = page.now
     try await page.store.write { database in
       try settings.save(database)

@@ -36,6 +36,9 @@ public struct MailSettings: Sendable, Hashable {
     return MailSettings(server: server, from: from)
   }
 
+  /// Whether any were set; asks for no key.
+  public static func isSet(_ database: Database) throws -> Bool { try Setting.find(database, key) != nil }
+
   /// Keeps them; nil takes them away.
   public static func save(_ settings: MailSettings?, _ database: Database, sealer: any Sealer, now: Date) throws {
     try MailPassword.set(database, settings?.server.password, sealer: sealer, now: now)

@@ -60,14 +60,19 @@ extension TrackedCertificate {
   ///
   /// - Returns: the credentials that are back; nil if it is not replaced.
   public static func undoReplacement(_ database: Database, id: Int64) throws -> [Int64]? {
-    guard let replacement = try get(database, id: id).replacement else { return nil }
-    let back = try replacement.credentials.filter { credential in
-      try database.int(
-        "SELECT count(*) FROM credentials WHERE id = ? AND certificate_id = ?", credential, replacement.by) == 1
-    }
+    guard let back = try returning(database, id: id) else { return nil }
     try move(database, back, to: id)
     try wake(database, id: id)
     return back
+  }
+
+  /// The credentials that return to it if its replacement is undone; nil if it is not replaced.
+  public static func returning(_ database: Database, id: Int64) throws -> [Int64]? {
+    guard let replacement = try get(database, id: id).replacement else { return nil }
+    return try replacement.credentials.filter { credential in
+      try database.int(
+        "SELECT count(*) FROM credentials WHERE id = ? AND certificate_id = ?", credential, replacement.by) == 1
+    }
   }
 
   /// Those in whose place it stands, the latest first.

@@ -40,7 +40,12 @@ public struct Acknowledgement: Sendable, Hashable {
 
   /// The one that holds for a thing, nil if there is none.
   public static func find(_ database: Database, _ subject: Subject, now: Date) throws -> Acknowledgement? {
-    try all(database, now: now)[subject]
+    try database.fetchOne(
+      "SELECT by, until, created_at FROM acknowledgements WHERE item_key = ? AND fingerprint = ? AND until > ?",
+      subject.key, subject.fingerprint, now
+    ) { row in
+      Acknowledgement(subject: subject, by: row.text(0), until: row.date(1), createdAt: row.date(2))
+    }
   }
 
   /// Takes a thing on, in place of whoever had.
