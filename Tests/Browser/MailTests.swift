@@ -25,6 +25,7 @@ extension InBrowser {
         try await scene.sees("Give the user’s password.", beside: "password")
         #expect(try await scene.value("host") == "localhost")
         #expect(try await scene.value("user") == "box")
+        try await scene.sees("Messages have no links, because serve does not know by which address people reach it")
         try await scene.audit("the mail server with mistakes")
 
         // Its certificate comes from nobody that this machine knows.
@@ -69,6 +70,7 @@ extension InBrowser {
       let button: String
       let all: String
       let left: String
+      let environments: String
     }
 
     @Test("a certificate ends within 30 days: its mail arrives, looks right everywhere, and leads to the console")
@@ -89,10 +91,11 @@ extension InBrowser {
         #expect(code == 1)
         let english = Words(
           code: "en", subject: "2 certificates need renewal, the first: Apple Push Services: com.example.shop",
-          button: "Open in Signalbox", all: "All certificates", left: "20 days left")
+          button: "Open in Signalbox", all: "All certificates", left: "20 days left",
+          environments: "development, production")
         let chinese = Words(
           code: "zh-Hans", subject: "2 个证书需要更新，最急的是 Apple Push Services: com.example.shop", button: "在 Signalbox 中打开",
-          all: "全部证书", left: "还剩 20 天")
+          all: "全部证书", left: "还剩 20 天", environments: "开发环境、生产环境")
         for (words, address) in [(english, "ops@example.org"), (chinese, "lin@example.org")] {
           let mails = try server.mails().filter { $0.to == [address] }
           #expect(mails.count == 1)
@@ -101,6 +104,7 @@ extension InBrowser {
           try await scene.auditMail(try #require(mail.html), "the reminder in \(words.code)")
           #expect(try await scene.browser.run(script: "return document.documentElement.lang") as? String == words.code)
           try await scene.sees(words.left, in: "//body")
+          try await scene.sees(words.environments, in: "//td")
           // As a person reads it: from the mail into the console, signed in as before.
           try await scene.follow(words.button, in: "//body")
           try await scene.heading("Apple Push Services: com.example.shop")
@@ -118,6 +122,7 @@ extension InBrowser {
           try await scene.browser.wait(for: cells + "//span[normalize-space()='sent']")
           try await scene.sees("250 2.0.0 queued as", in: cells)
         }
+        try await scene.sees("check-certificates --notify --data … --address http://signalbox.localhost")
         try await scene.audit("the log of what was sent")
         try await scene.open("/certificates/\(id)")
         try await scene.sees("lin@example.org")

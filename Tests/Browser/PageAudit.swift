@@ -23,6 +23,12 @@ enum PageAudit {
 
   private static let letter = """
     for (const one of all('script, link, iframe, object, form, [src], [onclick]')) say('not for a mail', one);
+    // A font for Chinese that comes before those for Latin gives English quotes the width of a character.
+    const pen = new OffscreenCanvas(1, 1).getContext('2d');
+    pen.font = getComputedStyle(document.querySelector('p')).font;
+    if (document.documentElement.lang === 'en' && pen.measureText('“').width > pen.measureText('n').width * 1.4) {
+      say(`wide quotes in ${pen.font}`);
+    }
     for (const link of all('a')) if (!/^https?:/.test(link.getAttribute('href'))) say('leads nowhere', link);
     for (const table of all('table')) {
       const isForData = table.role !== 'presentation';

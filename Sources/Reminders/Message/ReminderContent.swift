@@ -88,7 +88,9 @@ public struct ReminderContent: Sendable {
       (
         "environments",
         item.environments.isEmpty
-          ? nil : item.environments.map { texts("environments.\($0.rawValue)") }.joined(separator: ", ")
+          ? nil
+          : item.environments.map { texts("environments.\($0.rawValue)") }
+            .joined(separator: texts("between.words"))
       ), ("serial", item.serial), ("until", item.notAfter.map(day)),
     ]
     if !entry.uses.isEmpty {
@@ -97,7 +99,7 @@ public struct ReminderContent: Sendable {
           "use", count: use.activeDevices,
           ["app": use.bundleID, "environment": texts("environments.\(use.environment.rawValue)")])
       }
-      facts.append(("depends", uses.joined(separator: "; ")))
+      facts.append(("depends", uses.joined(separator: texts("between.phrases"))))
     }
     return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
   }
