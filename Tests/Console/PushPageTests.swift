@@ -146,6 +146,43 @@ struct PushPageTests {
     }
   }
 
+  @Test("a page that is asked for while its push ends shows it before or after, never half of each")
+  func oneMoment() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 1)
+      let push = try await scene.send(Self.draft("Hello"))
+      let anna = try await scene.signIn(.viewer)
+      let hasLooked = SceneFlag()
+      async let flips: Void = {
+        var (state, next) = (PushState.finished, PushState.sending)
+        while !hasLooked.isSet {
+          let (from, to) = (state, next)
+          _ = try await scene.store.write {
+            try PushRecord.move($0, id: push.id, from: [from], to: to, now: ConsoleScene.noon)
+          }
+          (state, next) = (to, from)
+        }
+      }()
+      // Side by side, so that each has to wait for its reads, and the push has time to move between them.
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        defer { hasLooked.set() }
+        for _ in 0..<16 {
+          group.addTask {
+            var browser = anna
+            for _ in 0..<10 {
+              let page = ScenePage(try await browser.get("/pushes/\(push.uid)"))
+              let state = page.tags.first { $0.attributes["data-live"] == "state_text" }?.text
+              let isFollowed = page.tags.contains { $0.attributes["data-progress"] != nil }
+              #expect(isFollowed == (state == "sending"), "it says \(state ?? "nothing")")
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await flips
+    }
+  }
+
   @Test("a link to the devices that a reason parked shows them")
   func parkedLink() async throws {
     try await ConsoleScene.with { scene in

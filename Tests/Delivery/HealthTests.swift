@@ -36,6 +36,22 @@ struct HealthTests {
     }
   }
 
+  @Test("an open circuit holds up no push to nobody: that is over at once, and counts as nothing")
+  func circuitAndNobody() async throws {
+    try await EngineScene.run(devices: 3) { scene in
+      let now = scene.clock.now
+      scene.service.stand(ProviderHealth(circuit: .open(reason: "why", since: now, until: now + 30)))
+      let push = try await scene.push(["tag": ["nobody-has-this"]])
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        try await scene.wait(engine, push) { $0.isFinal }
+      }
+      let ended = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      #expect(ended.state == .finished && ended.target == 0 && ended.counts.total == 0)
+      #expect(scene.clock.now == now, "without waiting for anything")
+    }
+  }
+
   @Test("a trial that is refused ends the push at once: nobody else is tried")
   func refusedTrial() async throws {
     try await EngineScene.run(devices: 3000) { scene in

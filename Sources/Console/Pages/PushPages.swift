@@ -28,7 +28,12 @@ enum PushPages {
   /// The push of the address.
   static func find(_ page: PageContext) async throws -> PushRecord {
     let uid: String = try page.request.parameter("uid")
-    guard let push = try await page.store.read({ try PushRecord.find($0, uid: uid) }) else {
+    return try await page.store.read { try find($0, uid: uid) }
+  }
+
+  /// The push of an address, for a page that reads more along with it.
+  static func find(_ database: Database, uid: String) throws -> PushRecord {
+    guard let push = try PushRecord.find(database, uid: uid) else {
       throw PageError.notFound("push", list: "/pushes")
     }
     return push

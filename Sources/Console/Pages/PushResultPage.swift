@@ -11,6 +11,7 @@ enum PushResultPage {
   private static let pageSize = 50
 
   private struct Facts: Sendable {
+    let push: PushRecord
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let waiting: [(reason: String, count: Int)]
@@ -27,14 +28,16 @@ enum PushResultPage {
   }
 
   static func show(_ page: PageContext) async throws -> Response {
-    let push = try await PushPages.find(page)
+    let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
     let filter = DeliverySearch.filter(page)
     let may = page.may(.operator)
+    // All of it in one read: a push that ends between two would have a page that says "sending" and follows nothing.
     var facts = try await page.store.read { database in
+      let push = try PushPages.find(database, uid: uid)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       return Facts(
-        app: try App.find(database, id: push.appID), reasons: reasons,
+        push: push, app: try App.find(database, id: push.appID), reasons: reasons,
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
@@ -47,6 +50,7 @@ enum PushResultPage {
         credential: try Credential.find(
           database, app: push.appID, provider: .apns, environment: push.environment)?.id)
     }
+    let push = facts.push
     if !facts.progress.isFinal, let health = facts.credential.flatMap(page.console.engine.health(credential:)) {
       facts.progress.health = health
     }

@@ -148,6 +148,8 @@ actor PushRun {
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
     walk = Walk(cursor: push.cursor)
+    // Nobody: that needs no provider, and waits for none that is held back.
+    isAtEnd = push.target == 0
     // A push that is spread over a time has its speed only now that its devices are counted.
     if pace == nil { pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) } }
   }
