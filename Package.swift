@@ -85,7 +85,9 @@ let package = Package(
       path: "script/signalbox-bench", swiftSettings: house),
 
     // What the tests of several rooms share
-    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: house),
+    .target(
+      name: "TestSupport", dependencies: ["HTTPServer", "OpenSSL", "Reactor"], path: "Tests/Support",
+      swiftSettings: house),
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["SQLite"]),
     tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
@@ -105,7 +107,9 @@ let package = Package(
         "Reminders", "Certificates", "Mail", "Store", "SQLite", "OpenSSL", "Push", "Reactor", "Logging", "Mustache",
         "TestSupport",
       ]),
-    tests("Delivery", knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging"]),
+    tests(
+      "Delivery",
+      knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     tests(

@@ -9,23 +9,10 @@ import Testing
 extension InBrowser {
   @Suite("Every page")
   struct AccessibilityTests {
-    /// Wide and narrow, light and dark; more would show nothing new.
-    private static let looks = [(1280, false), (1280, true), (400, false), (400, true)]
-
-    /// Holds the page that the browser shows against the audit, in all its looks.
-    private func audit(_ scene: BrowserScene, _ name: String) async throws {
-      for (width, dark) in Self.looks {
-        try await scene.browser.pretend(width: width, dark: dark)
-        let found = try await scene.browser.run(script: PageAudit.script) as? [String]
-        #expect(found == [], "\(name), \(width) px, \(dark ? "dark" : "light")")
-      }
-      #expect(try await scene.browser.complaints() == [], "\(name)")
-    }
-
     private func audit(_ scene: BrowserScene, paths: [String]) async throws {
       for path in paths {
         try await scene.open(path)
-        try await audit(scene, path)
+        try await scene.audit(path)
       }
     }
 
@@ -58,32 +45,32 @@ extension InBrowser {
         try await scene.sees("nothing is preselected", beside: "environment")
         try await scene.sees("Choose who gets it", beside: "audience")
         try await scene.sees("Write a text", beside: "body")
-        try await audit(scene, "the form with errors")
+        try await scene.audit("the form with errors")
         try await scene.choose("environment", "development")
         try await scene.choose("audience", "all")
         try await scene.fill(
           "title", "A title that is so long that no lock screen and no table can show it in one line")
         try await scene.fill("body", "https://example.com/" + String(repeating: "unbreakable", count: 12))
         try await scene.fill("badge", "3")
-        try await audit(scene, "the filled form")
+        try await scene.audit("the filled form")
         try await scene.press("Review")
         try await scene.press("Send to 4 devices")
         try await scene.sees("This is not the app's name", beside: "confirm")
-        try await audit(scene, "the review")
+        try await scene.audit("the review")
         try await scene.fill("confirm", "Shop")
         try await scene.press("Send to 4 devices")
         try await scene.seesFinished()
         let result = try await scene.browser.address()
-        try await audit(scene, "the result")
+        try await scene.audit("the result")
         try await scene.browser.click(xpath: "//tbody//th/a")
         try await scene.heading("One delivery")
-        try await audit(scene, "one delivery")
+        try await scene.audit("one delivery")
 
         try await scene.open("/devices/import")
         try await scene.fill("text", "token,environment,platform,app\nabc,development,ios,com.example.shop")
         try await scene.press("Import devices")
         try await scene.heading("Import report")
-        try await audit(scene, "the import report")
+        try await scene.audit("the import report")
 
         let (device, app, certificate) = try await scene.service.store.read { database in
           let app = try #require(try App.all(database).first)

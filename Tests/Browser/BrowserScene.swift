@@ -17,31 +17,38 @@ struct BrowserScene: Sendable {
   static let name = "lin@example.com"
   static let password = "correct horse battery"
 
+  /// The folder with `Templates` and `Public`.
+  static let resources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
   let service: Service
   let browser: WebDriver
   let folder: URL
 
   /// Starts both, signs in by the first-start link, and ends both on every path.
+  ///
+  /// - Parameter host: the name by which people reach it, which the browser takes for this machine; mails have links to
+  ///   it. Nil: by its address, and mails have no links.
   static func run(
-    javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true, undoSeconds: Int = 0,
+    javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true, undoSeconds: Int = 0, host: String? = nil,
     clock: @escaping @Sendable () -> Date = { Date() }, _ body: (BrowserScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signalbox-\(UUID().uuidString)")
     var options = Service.Options()
     options.data = DataDirectory(folder.path)
     options.listen = SocketAddress("127.0.0.1:0")
-    options.resources =
-      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().path
+    options.resources = resources
     options.isDemo = demo
     options.log = Logger(label: "signalbox", level: .error, sink: StreamSink.standardError(.text))
     options.passwordCost = .quickForTests
     options.clock = clock
     options.undoSeconds = undoSeconds
+    options.address = host.map { "http://\($0)" }
     let service = try await Service(options)
     let result: Result<Void, any Error>
     do {
-      try await WebDriver.run(javaScript: javaScript) { browser in
+      let hosts = host.map { [$0: "\(service.address)"] } ?? [:]
+      try await WebDriver.run(javaScript: javaScript, hosts: hosts) { browser in
         let scene = BrowserScene(service: service, browser: browser, folder: folder)
         if signedIn { try await scene.setUp() }
         try await body(scene)
@@ -98,7 +105,9 @@ struct BrowserScene: Sendable {
 
   /// A text anywhere in the page's content.
   func sees(_ text: String, in place: String = "//main") async throws {
-    try await browser.wait(for: "\(place)[contains(normalize-space(.), \"\(text)\")]")
+    // XPath knows no escapes.
+    let quote = text.contains("\"") ? "'" : "\""
+    try await browser.wait(for: "\(place)[contains(normalize-space(.), \(quote)\(text)\(quote))]")
   }
 
   /// A message beside a field.

@@ -1,4 +1,3 @@
-import Foundation
 import OpenSSL
 import Store
 import Testing
@@ -8,22 +7,6 @@ import Testing
 extension InBrowser {
   @Suite("Certificates")
   struct CertificateTests {
-    /// A push certificate with its key, as Keychain Access exports it.
-    private func makeFile(_ scene: BrowserScene, daysLeft: Int) throws -> String {
-      let now = Date()
-      let authority = try CertificateAuthority(
-        subject: [.commonName("Test CA")], notBefore: now - 86_400 * 400, notAfter: now + 86_400 * 4000)
-      let (certificate, key) = try authority.issue(
-        .applePush(
-          topic: "com.example.shop", team: "TEAM123456", notBefore: now - 86_400 * 336,
-          notAfter: now + 86_400 * Double(daysLeft) + 3600))
-      let file = scene.folder.appendingPathComponent("push.p12")
-      try PKCS12.create(
-        certificate: certificate, key: key, password: "open sesame", encryption: .keychain
-      ).write(to: file)
-      return file.path
-    }
-
     private func kept(_ scene: BrowserScene) async throws -> [String] {
       try await scene.service.store.read { try TrackedCertificate.all($0).map(\.details.name) }
     }
@@ -31,7 +14,7 @@ extension InBrowser {
     @Test("a file that is chosen is looked at before any button is pressed, and kept without choosing it again")
     func preview() async throws {
       try await BrowserScene.run { scene in
-        let path = try makeFile(scene, daysLeft: 29)
+        let path = try scene.pushFile(daysLeft: 29, encryption: .keychain)
         let before = try await kept(scene)
         try await scene.open("/certificates")
         let place = "//*[@data-upload-preview]"
@@ -50,7 +33,7 @@ extension InBrowser {
     @Test("a .p12 is refused with a wrong password, inspected, kept, and its last month is amber")
     func upload() async throws {
       try await BrowserScene.run { scene in
-        let path = try makeFile(scene, daysLeft: 29)
+        let path = try scene.pushFile(daysLeft: 29, encryption: .keychain)
         let before = try await kept(scene)
         try await scene.open("/certificates")
         try await scene.browser.find("#file").type(path)

@@ -39,12 +39,14 @@ final class WebDriver: Sendable {
   private let session: String
 
   /// Runs `body` with a fresh browser profile and ends the browser on every path.
+  ///
+  /// - Parameter hosts: names that the browser takes for these addresses, as `127.0.0.1:4711`.
   static func run(
     javaScript: Bool = true, width: Int = 1280, height: Int = 1000, dark: Bool = false, language: String = "en",
-    _ body: (WebDriver) async throws -> Void
+    hosts: [String: String] = [:], _ body: (WebDriver) async throws -> Void
   ) async throws {
     let driver = try await WebDriver(
-      javaScript: javaScript, width: width, height: height, dark: dark, language: language)
+      javaScript: javaScript, width: width, height: height, dark: dark, language: language, hosts: hosts)
     do {
       try await body(driver)
     } catch {
@@ -54,7 +56,9 @@ final class WebDriver: Sendable {
     await driver.quit()
   }
 
-  private init(javaScript: Bool, width: Int, height: Int, dark: Bool, language: String) async throws {
+  private init(
+    javaScript: Bool, width: Int, height: Int, dark: Bool, language: String, hosts: [String: String]
+  ) async throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
     process.arguments = ["--port=0"]
@@ -79,6 +83,13 @@ final class WebDriver: Sendable {
       "--no-first-run", "--disable-component-update", "--disable-sync",
     ]
     if dark { arguments.append("--blink-settings=preferredColorScheme=0") }
+    if !hosts.isEmpty {
+      // And does not try https first at names that it does not know.
+      arguments += [
+        "--host-resolver-rules=" + hosts.map { "MAP \($0) \($1)" }.joined(separator: ","),
+        "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+      ]
+    }
     var preferences: [String: Any] = ["intl.accept_languages": language]
     if !javaScript { preferences["profile.managed_default_content_settings.javascript"] = 2 }
     let capabilities: [String: Any] = [

@@ -15,28 +15,49 @@ struct HostileFileTests {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// What is wanted is 0.1 s at most; an unoptimized build on a slow machine may take this many times as long.
-  private static let patience = 20.0
+  /// No file may take longer, in seconds of a processor, whatever the build.
+  private static let limit = 0.1
+  /// But what is as long as a file may be, and only made to be hostile, is walked through byte by byte, which a build
+  /// that is not optimized does many times slower.
+  private static let longLimit = 0.6
+  /// What a key derivation may take that the file itself asks for.
+  private static let costlyLimit = 2.0
 
-  /// Looks at a file; fails if that takes long.
-  private static func look(_ kind: FileKind, _ data: Data, _ what: @autoclosure () -> String) -> InspectedFile? {
-    let before = cpu()
-    let file = try? FileKindTests.inspect(kind, data)
-    let seconds = cpu() - before
-    #expect(seconds < 0.1 * patience, "\(kind), \(what()): \(seconds) s")
-    return file
+  /// Looks at a file, and says how long that took. What took too long is looked at again: a neighbour on the same core
+  /// takes time from everybody now and then, and what is slow is slow each time.
+  private static func look(_ kind: FileKind, _ data: Data, limit: Double) -> (file: InspectedFile?, seconds: Double) {
+    var quickest = Double.infinity
+    var file: InspectedFile?
+    for _ in 0..<3 where quickest >= limit {
+      let before = cpu()
+      file = try? FileKindTests.inspect(kind, data)
+      quickest = min(quickest, cpu() - before)
+    }
+    return (file, quickest)
   }
 
-  @Test("every cut of every file is refused, or holds whole what it is read as; none takes long", arguments: 0..<8)
+  /// The lengths that a file is cut to: each one, unless it is so long that a test would take minutes; then each of the
+  /// first and last, and some between.
+  private static func cuts(_ count: Int) -> [Int] {
+    guard count > 20_000 else { return Array(0..<count) }
+    return Array(0..<200) + stride(from: 200, to: count - 200, by: count / 150) + Array(count - 200..<count)
+  }
+
+  @Test("every cut of every file is refused, or holds whole what it is read as; none takes 0.1 s", arguments: 0..<8)
   func cuts(part: Int) throws {
-    for (index, kind) in try FileKinds.all().enumerated() where index % 8 == part && kind.data.count < 20_000 {
-      for count in 0..<kind.data.count {
-        guard let file = Self.look(kind, kind.data.prefix(count), "cut at \(count)") else { continue }
+    for (index, kind) in try FileKinds.all().enumerated() where index % 8 == part {
+      let limit = kind.data.count > 200_000 ? Self.longLimit : Self.limit
+      var slowest = (seconds: 0.0, what: "")
+      for count in Self.cuts(kind.data.count) {
+        let (file, seconds) = Self.look(kind, kind.data.prefix(count), limit: limit)
+        if seconds > slowest.seconds { slowest = (seconds, "\(kind), cut at \(count) of \(kind.data.count)") }
+        guard let file else { continue }
         // Cut behind the last thing that counts, or a text cut behind a whole block.
         let rest = kind.data.dropFirst(count)
         let isPadding = rest.allSatisfy { $0 <= 0x20 || $0 == 0x7D }
         #expect(file.format == .pem || file.format == .text || isPadding, "\(kind), cut at \(count)")
       }
+      #expect(slowest.seconds < limit, "slowest: \(slowest.what)")
     }
   }
 
@@ -55,7 +76,9 @@ struct HostileFileTests {
           default: changed[place] = UInt8.random(in: 0...255, using: &numbers)
           }
         }
-        guard let file = Self.look(kind, changed, "change \(round)") else { continue }
+        let (file, seconds) = Self.look(kind, changed, limit: Self.costlyLimit)
+        #expect(seconds < Self.costlyLimit, "\(kind), change \(round)")
+        guard let file else { continue }
         _ = (file.lines(now: noon), file.json(now: noon).text(), file.warnings(now: noon))
       }
     }
@@ -160,7 +183,7 @@ struct HostileFileTests {
       while data.count < 5_000_000 { data.append(data.prefix(5_000_000 - data.count)) }
       let start = Self.cpu()
       #expect(throws: FileProblem.tooLarge(bytes: 5_000_000)) { try FileKindTests.inspect(kind, data) }
-      #expect(Self.cpu() - start < 0.1 * Self.patience, "\(kind)")
+      #expect(Self.cpu() - start < Self.limit, "\(kind)")
     }
   }
 

@@ -4,21 +4,14 @@ import Providers
 import Push
 import Store
 import Synchronization
+import TestSupport
 
 /// Routes for every credential of a store, whose provider answers as a test says: at first it takes everything.
 final class ScriptedProvider: RouteFinder {
   /// What becomes of a device; nil: nothing yet, until the next ``answer(_:)`` or the push is cancelled.
   typealias Script = @Sendable (AudienceMember) -> SendResult?
 
-  private struct Held {
-    let push: Int64
-    let members: [AudienceMember]
-    let report: @Sendable (SendReport) -> Void
-  }
-
   private struct State {
-    var script: Script = { _ in .outcome(.accepted) }
-    var held: [Held] = []
     var sent: [Int64] = []
     var verdict = CredentialTrial.Verdict.taken(answer: "400 BadDeviceToken")
     var tried: [String] = []
@@ -28,6 +21,7 @@ final class ScriptedProvider: RouteFinder {
 
   private let store: Store
   private let state = Mutex(State())
+  private let answers = ScriptedAnswers<AudienceMember, SendResult> { _ in .outcome(.accepted) }
 
   init(store: Store) { self.store = store }
 
@@ -53,17 +47,10 @@ final class ScriptedProvider: RouteFinder {
   func refresh() async throws { state.withLock { $0.refreshed += 1 } }
 
   /// How many devices wait for an answer.
-  var waiting: Int { state.withLock { $0.held.reduce(0) { $0 + $1.members.count } } }
+  var waiting: Int { answers.held }
 
   /// Answers like this from now on, and to what is held back.
-  func answer(_ script: @escaping Script) {
-    let held = state.withLock { state in
-      state.script = script
-      defer { state.held = [] }
-      return state.held
-    }
-    for batch in held { take(batch) }
-  }
+  func answer(_ script: @escaping Script) { answers.answer(script) }
 
   func route(
     app: Int64, environment: Push.Environment, report: @escaping @Sendable (SendReport) -> Void
@@ -79,7 +66,10 @@ final class ScriptedProvider: RouteFinder {
     _ push: Int64, _ members: [AudienceMember], _ report: @escaping @Sendable (SendReport) -> Void
   ) {
     state.withLock { $0.sent += members.map(\.id) }
-    take(Held(push: push, members: members, report: report))
+    answers.take(
+      .init(push: push, members) { results in
+        report(SendReport(push: push, results: results.map { (device: $0.id, result: $1) }))
+      })
   }
 
   /// What the provider holds back.
@@ -88,30 +78,7 @@ final class ScriptedProvider: RouteFinder {
   func health(credential: Int64, at now: Date) -> ProviderHealth? { state.withLock { $0.health } }
 
   fileprivate func cancel(_ push: Int64) {
-    let held = state.withLock { state in
-      let mine = state.held.filter { $0.push == push }
-      state.held.removeAll { $0.push == push }
-      return mine
-    }
-    for batch in held {
-      let word = OwnReason.cancelled.rawValue
-      batch.report(SendReport(push: push, results: batch.members.map { ($0.id, .notSent(reason: word)) }))
-    }
-  }
-
-  private func take(_ batch: Held) {
-    let results = state.withLock { state -> [(Int64, SendResult)] in
-      var results: [(Int64, SendResult)] = []
-      var rest: [AudienceMember] = []
-      for member in batch.members {
-        if let result = state.script(member) { results.append((member.id, result)) } else { rest.append(member) }
-      }
-      if !rest.isEmpty { state.held.append(Held(push: batch.push, members: rest, report: batch.report)) }
-      return results
-    }
-    if !results.isEmpty {
-      batch.report(SendReport(push: batch.push, results: results.map { (device: $0.0, result: $0.1) }))
-    }
+    answers.cancel(push, with: .notSent(reason: OwnReason.cancelled.rawValue))
   }
 }
 

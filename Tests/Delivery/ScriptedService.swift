@@ -4,6 +4,7 @@ import Providers
 import Push
 import Store
 import Synchronization
+import TestSupport
 
 /// A provider that answers as a test says.
 final class ScriptedService: RouteFinder {
@@ -19,18 +20,9 @@ final class ScriptedService: RouteFinder {
     let at: Date
   }
 
-  private struct Held {
-    let push: RoutedPush
-    let members: [AudienceMember]
-    let report: @Sendable (SendReport) -> Void
-  }
-
   private struct State {
-    var script: Script = { _, _ in .outcome(.accepted) }
-    var held: [Held] = []
     var sent: [Sent] = []
     var attempts: [Int64: Int] = [:]
-    var mostHeld = 0
     var reconnects = 0
     var found = 0
     var provider = ProviderState.ready
@@ -41,6 +33,7 @@ final class ScriptedService: RouteFinder {
   private let credential: Int64
   private let clock: ManualClock
   private let state = Mutex(State())
+  private let answers = ScriptedAnswers<AudienceMember, SendResult> { _ in .outcome(.accepted) }
 
   init(credential: Int64, clock: ManualClock) {
     self.credential = credential
@@ -50,8 +43,8 @@ final class ScriptedService: RouteFinder {
   var sent: [Sent] { state.withLock { $0.sent } }
   /// Devices that anything was sent to, each time.
   var devices: [Int64] { sent.map(\.device) }
-  var held: Int { state.withLock { $0.held.reduce(0) { $0 + $1.members.count } } }
-  var mostHeld: Int { state.withLock { $0.mostHeld } }
+  var held: Int { answers.held }
+  var mostHeld: Int { answers.mostHeld }
   var reconnects: Int { state.withLock { $0.reconnects } }
   /// How many times a route was asked for.
   var found: Int { state.withLock { $0.found } }
@@ -62,12 +55,8 @@ final class ScriptedService: RouteFinder {
 
   /// Answers like this from now on, and to what is held back.
   func answer(_ script: @escaping Script) {
-    let held = state.withLock { state in
-      state.script = script
-      defer { state.held = [] }
-      return state.held
-    }
-    for batch in held { take(batch) }
+    // Weak: the answers belong to this very service.
+    answers.answer { [weak self] member in script(member, self?.state.withLock { $0.attempts[member.id] } ?? 0) }
   }
 
   func route(
@@ -91,41 +80,19 @@ final class ScriptedService: RouteFinder {
         state.attempts[member.id, default: 0] += 1
       }
     }
-    take(Held(push: push, members: members, report: report))
+    answers.take(
+      .init(push: push.id, members) { results in
+        report(SendReport(push: push.id, results: results.map { (device: $0.id, result: $1) }))
+      })
   }
 
   fileprivate func cancel(_ push: Int64) {
-    let held = state.withLock { state in
-      let mine = state.held.filter { $0.push.id == push }
-      state.held.removeAll { $0.push.id == push }
-      return mine
-    }
-    for batch in held {
-      let word = OwnReason.cancelled.rawValue
-      batch.report(SendReport(push: push, results: batch.members.map { ($0.id, .notSent(reason: word)) }))
-    }
+    answers.cancel(push, with: .notSent(reason: OwnReason.cancelled.rawValue))
   }
 
   fileprivate func reconnect() { state.withLock { $0.reconnects += 1 } }
   fileprivate var health: ProviderHealth { state.withLock { $0.health } }
   fileprivate var provider: ProviderState { state.withLock { $0.provider } }
-
-  private func take(_ batch: Held) {
-    let results = state.withLock { state -> [(Int64, SendResult)] in
-      var results: [(Int64, SendResult)] = []
-      var rest: [AudienceMember] = []
-      for member in batch.members {
-        let result = state.script(member, state.attempts[member.id] ?? 0)
-        if let result { results.append((member.id, result)) } else { rest.append(member) }
-      }
-      if !rest.isEmpty { state.held.append(Held(push: batch.push, members: rest, report: batch.report)) }
-      state.mostHeld = max(state.mostHeld, state.held.reduce(0) { $0 + $1.members.count })
-      return results
-    }
-    if !results.isEmpty {
-      batch.report(SendReport(push: batch.push.id, results: results.map { (device: $0.0, result: $0.1) }))
-    }
-  }
 }
 
 private struct ScriptedRoute: Route {

@@ -22,21 +22,13 @@ struct ChatServiceTests {
     try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
   }
 
-  /// HMAC-SHA256 as the openssl command computes it.
-  private static func openssl(_ key: String, _ text: [UInt8]) throws -> [UInt8] {
-    let command = try OpenSSLCommand()
-    try command.write(Data(text), to: "in")
-    let digits = Array(key.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return Array(try command("dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:\(digits)", "-binary", "in"))
-  }
-
   @Test("the generic webhook is signed over time and body")
   func generic() throws {
     let request = ChatService.webhook.request(
       Self.message(), url: "https://x.example/h", secret: "s3cret", now: Self.noon)
     #expect(request.url == "https://x.example/h")
     #expect(request.headers.first?.value == "m-1")
-    let code = try Self.openssl("s3cret", Array(#"1795176000.{"kind":"reminder"}"#.utf8))
+    let code = try OpenSSLCommand.hmac(key: "s3cret", Data(#"1795176000.{"kind":"reminder"}"#.utf8))
     let digits = code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     #expect(request.headers.last?.value == "t=1795176000,v1=\(digits)")
     let bare = ChatService.webhook.request(Self.message(), url: "https://x.example/h", secret: "", now: Self.noon)
@@ -47,7 +39,7 @@ struct ChatServiceTests {
   func dingtalk() throws {
     let url = "https://oapi.dingtalk.com/robot/send?access_token=abc"
     let request = ChatService.dingtalk.request(Self.message(), url: url, secret: "SECx", now: Self.noon)
-    let sign = Data(try Self.openssl("SECx", Array("1795176000500\nSECx".utf8))).base64EncodedString()
+    let sign = try OpenSSLCommand.hmac(key: "SECx", Data("1795176000500\nSECx".utf8)).base64EncodedString()
     let items = URLComponents(string: request.url)?.queryItems ?? []
     #expect(items.map(\.name) == ["access_token", "timestamp", "sign"])
     #expect(items.map { $0.value ?? "" } == ["abc", "1795176000500", sign])
@@ -65,7 +57,7 @@ struct ChatServiceTests {
       Self.message(), url: "https://open.feishu.cn/h", secret: "s", now: Self.noon)
     let body = try Self.object(request)
     #expect(body["timestamp"] as? String == "1795176000")
-    let sign = Data(try Self.openssl("1795176000\ns", [])).base64EncodedString()
+    let sign = try OpenSSLCommand.hmac(key: "1795176000\ns", Data()).base64EncodedString()
     #expect(body["sign"] as? String == sign)
     #expect(body["msg_type"] as? String == "post")
     let bare = try Self.object(

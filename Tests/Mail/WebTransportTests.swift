@@ -20,17 +20,7 @@ struct WebTransportTests {
       Response(.serviceUnavailable, headers: ["Retry-After": "120"], body: .bytes(Array("later".utf8)))
     }
     router.on(.post, "/long") { _ in Response(.ok, body: .bytes([UInt8](repeating: 0x61, count: 500_000))) }
-    var configuration = ServerConfiguration(address: try #require(SocketAddress("127.0.0.1:0")))
-    configuration.tls = tls
-    let server = Server(configuration, router)
-    let address = try await server.start()
-    do {
-      try await body(address)
-    } catch {
-      await server.stop(within: .seconds(1))
-      throw error
-    }
-    await server.stop(within: .seconds(1))
+    try await WebTestServer.with(router, tls: tls, body)
   }
 
   private static func post(_ url: String, trust: String? = nil) async throws -> Result<WebAnswer, MailError> {

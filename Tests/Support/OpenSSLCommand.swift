@@ -43,6 +43,14 @@ package struct OpenSSLCommand: ~Copyable {
   package func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
   package func write(_ data: Data, to name: String) throws { try data.write(to: folder.appendingPathComponent(name)) }
 
+  /// HMAC-SHA256 (RFC 2104), 32 bytes.
+  package static func hmac(key: String, _ text: Data) throws -> Data {
+    let command = try OpenSSLCommand()
+    try command.write(text, to: "in")
+    let digits = key.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return try command("dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:\(digits)", "-binary", "in")
+  }
+
   /// `key.pem` on P-256 and `cert.pem`, self-signed.
   package func makeIdentity(
     subject: String = "/UID=com.example.app/CN=Apple Push Services: com.example.app/OU=TEAM123456/O=Example/C=US",

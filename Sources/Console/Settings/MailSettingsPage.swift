@@ -55,6 +55,7 @@ enum MailSettingsPage {
           SMTPServer.Security.allCases.map { ($0.rawValue, texts("settings.security.\($0.rawValue)")) },
           selected: form["security"]),
         "has_password": .bool(known?.server.password != nil), "can_test": .bool(known != nil),
+        "no_links": .bool(page.console.configuration.address == nil),
         "to": .string(
           page.form.has("to") ? page.form["to"] : page.user.flatMap { MailAddress($0.name)?.address } ?? ""),
         "test": test.map {

@@ -57,7 +57,9 @@ enum ReminderSettingsPage {
               "forget": .bool(source == .cron && run != nil),
             ]
           }),
-        "command": .string("0 8 * * *  signalbox check-certificates --notify --data …"),
+        "command": .string(
+          "0 8 * * *  signalbox check-certificates --notify --data … "
+            + "--address \(page.console.configuration.address ?? "https://…")"),
         "any_log": .bool(!log.rows.isEmpty), "log": log.value(texts, showsItems: true),
         "previous": .string(pager.previous ?? ""), "next": .string(pager.next(log.next) ?? ""),
       ], status: errors.isEmpty ? .ok : .unprocessableContent)

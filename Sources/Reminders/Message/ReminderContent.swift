@@ -91,7 +91,9 @@ public struct ReminderContent: Sendable {
       (
         "environments",
         item.environments.isEmpty
-          ? nil : item.environments.map { texts("environments.\($0.rawValue)") }.joined(separator: ", ")
+          ? nil
+          : item.environments.map { texts("environments.\($0.rawValue)") }
+            .joined(separator: texts("between.words"))
       ), ("serial", item.serial), ("until", item.notAfter.map(day)),
     ]
     if !entry.uses.isEmpty {
@@ -100,7 +102,7 @@ public struct ReminderContent: Sendable {
           "use", count: use.activeDevices,
           ["app": use.bundleID, "environment": texts("environments.\(use.environment.rawValue)")])
       }
-      facts.append(("depends", uses.joined(separator: "; ")))
+      facts.append(("depends", uses.joined(separator: texts("between.phrases"))))
     }
     let missed = Forecast.missed(entry.planned.pushes, notAfter: item.notAfter)
     if let first = missed.first {

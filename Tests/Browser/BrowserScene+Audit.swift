@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+/// Holding what the browser shows against the audit.
+extension BrowserScene {
+  /// Wide and narrow, light and dark; more would show nothing new.
+  private static let looks = [(1280, false), (1280, true), (400, false), (400, true)]
+
+  /// Looks at the page, or at what another audit says, in every look.
+  func audit(_ name: String, _ script: String = PageAudit.page) async throws {
+    for (width, dark) in Self.looks {
+      try await browser.pretend(width: width, dark: dark)
+      let found = try await browser.run(script: script) as? [String]
+      #expect(found == [], "\(name), \(width) px, \(dark ? "dark" : "light")")
+    }
+    let complaints = try await browser.complaints()
+    #expect(complaints == [], "\(name)")
+    try await browser.pretend(width: 1280, dark: false)
+  }
+
+  /// Shows a mail as a program for mails would, and looks at it; also without the style sheet, which some take out.
+  ///
+  /// What the browser shows afterwards is the mail whole.
+  func auditMail(_ html: String, _ name: String) async throws {
+    let style = try Regex("<style>.*?</style>").dotMatchesNewlines()
+    let whole = folder.appendingPathComponent("mail.html")
+    let bare = folder.appendingPathComponent("bare.html")
+    try Data(html.utf8).write(to: whole)
+    try Data(html.replacing(style, with: "").utf8).write(to: bare)
+    try await browser.open(bare.absoluteString)
+    try await audit("\(name), without its styles", PageAudit.mail)
+    try await browser.open(whole.absoluteString)
+    try await audit(name, PageAudit.mail)
+  }
+}

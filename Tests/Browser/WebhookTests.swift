@@ -1,0 +1,72 @@
+import Console
+import Foundation
+import Logging
+import Reminders
+import Store
+import TestSupport
+import Testing
+
+@testable import signalbox
+
+extension InBrowser {
+  @Suite("Webhooks")
+  struct WebhookTests {
+    private static let names = [
+      (WebhookTestServer.Service.webhook, "Monitoring", "taken"), (.dingtalk, "钉钉群", "\"errmsg\":\"ok\""),
+      (.feishu, "飞书群", "\"msg\":\"success\""),
+    ]
+
+    @Test("webhooks are set up, tried, and get a reminder whose signature fits; what was refused comes again")
+    func signed() async throws {
+      try await WebhookTestServer.with(secret: "gr8 secret") { server in
+        try await BrowserScene.run(host: "signalbox.localhost") { scene in
+          for (service, name, _) in Self.names {
+            try await scene.addReceiver(
+              name, channel: service.rawValue, address: server.address(service), secret: "wrong secret")
+          }
+          try await scene.testReceiver(
+            "Monitoring", answer: "The user name, password or signature was refused. 401", isGood: false)
+          try await scene.testReceiver("钉钉群", answer: "sign not match", isGood: false)
+          try await scene.testReceiver("飞书群", answer: "sign match fail", isGood: false)
+          try await scene.audit("a webhook that refuses")
+          #expect(server.received.allSatisfy { $0.signedAt == nil })
+
+          for (_, name, answer) in Self.names {
+            try await scene.open("/settings/receivers")
+            try await scene.follow(name)
+            try await scene.fill("secret", "gr8 secret")
+            try await scene.press("Keep changes")
+            try await scene.testReceiver(name, answer: answer)
+          }
+          #expect(server.received.count == 6 && server.received.suffix(3).allSatisfy { $0.signedAt != nil })
+          #expect(server.received[3].json["type"] as? String == "test")
+
+          let id = try await scene.keep(try scene.pushFile(daysLeft: 20))
+          server.fail(.init(500))
+          let worker = ReminderWorker(
+            store: scene.service.store, courier: scene.service.console.courier, source: .serve,
+            log: Logger(label: "test", level: .critical, sink: StreamSink.standardError(.text)))
+          let now = Date()
+          _ = try await worker.look(now: now)
+          try await scene.open("/settings/reminders")
+          try await scene.sees("500 out of order", in: "//section[@aria-labelledby='log']//tr[contains(., 'waiting')]")
+          try await scene.audit("the log with a message that waits")
+          _ = try await worker.look(now: now.addingTimeInterval(61))
+          let sent = server.received.dropFirst(6)
+          #expect(sent.count == 4 && sent.allSatisfy { $0.signedAt != nil })
+          let reminder = try #require(sent.last { $0.service == .webhook }?.json)
+          let item = try #require((reminder["items"] as? [[String: Any]])?.first)
+          #expect(reminder["type"] as? String == "reminder" && item["days_left"] as? Int == 20)
+          #expect(item["url"] as? String == "http://signalbox.localhost/certificates/\(id)")
+          for service in [WebhookTestServer.Service.dingtalk, .feishu] {
+            let body = try #require(sent.last { $0.service == service }?.body)
+            #expect(String(decoding: body, as: UTF8.self).contains("http://signalbox.localhost/certificates/\(id)"))
+          }
+          try await scene.open("/settings/reminders")
+          let rows = "//section[@aria-labelledby='log']//tr[contains(., 'com.example.shop: 30 days before')]"
+          try await scene.browser.wait(for: "\(rows)[contains(., 'sent')][3]")
+        }
+      }
+    }
+  }
+}
