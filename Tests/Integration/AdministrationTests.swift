@@ -172,7 +172,10 @@ struct AdministrationTests {
       #expect(await box.run(words + ["--use-for", "production"]).code == 64)
       let added = await box.run(words + ["--app", "com.example.shop", "--use-for", "production", "--json"])
       #expect(added.code == 0 && added.json?["kind"] == "apns_key")
-      #expect(added.json?["used_by"] == [["app": "com.example.shop", "environment": "production"]])
+      #expect(
+        added.json?["used_by"] == [
+          ["app": "com.example.shop", "environment": "production", "scheduled_pushes": 0, "schedules": 0]
+        ])
       #expect(!added.output.contains("PRIVATE KEY"))
       let id = try #require(added.json?["id"]?.integer)
       #expect(await box.run("certificates", "list").output.contains("com.example.shop/production"))
