@@ -79,6 +79,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var ownJobs: [Job] = []
   private var timers = TimerHeap()
   private var timerSequence: UInt64 = 0
+  /// Whether the system waits by the nanosecond.
+  private var waitsExactly: Bool
   private let threadID = Atomic<UInt>(0)
   private let finished = DispatchSemaphore(value: 0)
   private let clock: @Sendable () -> UInt64
@@ -91,10 +93,16 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   ///   - clock: nanoseconds that never go back, by which timers fire. After a leap of it the loop looks at its timers
   ///     when something wakes it.
   /// - Throws: ``SystemError`` if the process has no descriptors left.
-  public init(
+  public convenience init(
     name: String, niceness: Int32 = 0, clock: @escaping @Sendable () -> UInt64 = { EventLoop.now() }
   ) throws {
+    try self.init(name: name, niceness: niceness, clock: clock, waitsExactly: true)
+  }
+
+  /// - Parameter waitsExactly: false: as where the system cannot.
+  init(name: String, niceness: Int32, clock: @escaping @Sendable () -> UInt64, waitsExactly: Bool) throws {
     self.clock = clock
+    self.waitsExactly = waitsExactly
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard epoll >= 0 else { throw SystemError("epoll_create1") }
     wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -216,7 +224,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var events = [epoll_event](repeating: epoll_event(), count: 256)
     var stopping = false
     while !stopping {
-      let count = epoll_wait(epoll, &events, Int32(events.count), pollTimeout())
+      let count = wait(&events)
       if count < 0 && errno != EINTR {
         preconditionFailure("epoll_wait: \(SystemError("epoll_wait"))")
       }
@@ -267,14 +275,28 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     handlers.indices.contains(Int(descriptor)) ? handlers[Int(descriptor)] : nil
   }
 
-  private func pollTimeout() -> Int32 {
+  /// Waits until something is ready, or the next timer is due.
+  private func wait(_ events: inout [epoll_event]) -> Int32 {
+    let most = Int32(events.count)
+    guard let nanoseconds = waitTime() else { return epoll_wait(epoll, &events, most, -1) }
+    if waitsExactly {
+      var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+      let count = epoll_pwait2(epoll, &events, most, &time, nil)
+      if count >= 0 || errno == EINTR { return count }
+      // Linux before 5.11 does not know it, and a sandbox may not let it through.
+      waitsExactly = false
+    }
+    // Rounded up: waking early would spin until the deadline.
+    return epoll_wait(epoll, &events, most, Int32(clamping: (nanoseconds + 999_999) / 1_000_000))
+  }
+
+  /// Nanoseconds until the next timer; nil: there is none.
+  private func waitTime() -> UInt64? {
     let ready = shared.withLock { !$0.jobs.isEmpty || $0.stopping }
     if ready || !ownJobs.isEmpty { return 0 }
-    guard let deadline = timers.earliest else { return -1 }
+    guard let deadline = timers.earliest else { return nil }
     let now = self.now()
-    if deadline <= now { return 0 }
-    // Rounded up: waking early would spin until the deadline.
-    return Int32(clamping: (deadline - now + 999_999) / 1_000_000)
+    return deadline <= now ? 0 : deadline - now
   }
 
   private func fireTimers() {

@@ -1,7 +1,8 @@
 import Foundation
-import Reactor
 import Synchronization
 import Testing
+
+@testable import Reactor
 
 @Suite("Event loop")
 struct EventLoopTests {
@@ -20,9 +21,11 @@ struct EventLoopTests {
     #expect(values == [1, 2])
   }
 
-  @Test("timers fire by deadline, not by the order of the calls; a cancelled one does not")
-  func timers() async throws {
-    let loop = try EventLoop(name: "test")
+  @Test(
+    "timers fire by deadline, not by the order of the calls; a cancelled one does not",
+    arguments: [true, false])
+  func timers(waitsExactly: Bool) async throws {
+    let loop = try EventLoop(name: "test", niceness: 0, clock: EventLoop.now, waitsExactly: waitsExactly)
     defer { loop.stop() }
     let values = await withCheckedContinuation { (continuation: CheckedContinuation<[String], Never>) in
       loop.execute {
