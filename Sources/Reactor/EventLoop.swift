@@ -4,30 +4,6 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// What a file descriptor is ready for.
-public struct Readiness: OptionSet, Sendable {
-  /// The bits, as epoll(7) has them.
-  public let rawValue: UInt32
-
-  /// Creates a set from epoll's bits.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-  /// Bytes, a connection or an end of file can be read.
-  public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
-  /// Bytes can be written.
-  public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-  /// The peer has closed its side. Always reported with `readable`.
-  public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
-  /// Error or hang-up. Reported whether or not it was asked for.
-  public static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
-}
-
-/// Receives the readiness of one registered file descriptor, always on its loop's thread.
-public protocol EventHandler: AnyObject {
-  /// Called when the descriptor is ready. Level-triggered: called again until the cause is gone.
-  func ready(_ readiness: Readiness)
-}
-
 /// One thread with one epoll descriptor: sockets, timers, and work handed over from other threads.
 ///
 /// A loop is also a `TaskExecutor`, so that an async function can run on it
@@ -46,28 +22,6 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var jobs: [Job] = []
     var wakeIsPending = false
     var stopping = false
-  }
-
-  /// A moment at which the loop calls back, unless it is cancelled first. Loop thread only.
-  public final class Timer {
-    fileprivate let deadline: UInt64
-    fileprivate let sequence: UInt64
-    fileprivate var action: (() -> Void)?
-    private let cancelled: CancelledTimers
-
-    fileprivate init(deadline: UInt64, sequence: UInt64, cancelled: CancelledTimers, action: @escaping () -> Void) {
-      self.deadline = deadline
-      self.sequence = sequence
-      self.cancelled = cancelled
-      self.action = action
-    }
-
-    /// The action will not be called any more.
-    public func cancel() {
-      guard action != nil else { return }
-      action = nil
-      cancelled.count += 1
-    }
   }
 
   private let shared = Mutex(Shared())
@@ -316,58 +270,5 @@ extension Duration {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     return UInt64(min(seconds, 9_000_000_000)) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
-  }
-}
-
-/// How many timers of one heap were cancelled and wait to be thrown out.
-private final class CancelledTimers {
-  var count = 0
-}
-
-/// Timers by deadline. Cancelled ones are thrown out when they are more than half, so that a time-out
-/// per request leaves no trail.
-private struct TimerHeap {
-  let cancelled = CancelledTimers()
-  private var heap: [EventLoop.Timer] = []
-
-  var earliest: UInt64? { heap.first?.deadline }
-
-  mutating func insert(_ timer: EventLoop.Timer) {
-    if cancelled.count > 64, cancelled.count > heap.count / 2 {
-      cancelled.count = 0
-      // A sorted array is a heap.
-      heap = heap.filter { $0.action != nil }.sorted(by: isBefore)
-    }
-    heap.append(timer)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard isBefore(heap[child], heap[parent]) else { break }
-      heap.swapAt(child, parent)
-      child = parent
-    }
-  }
-
-  mutating func popDue(at now: UInt64) -> EventLoop.Timer? {
-    guard let first = heap.first, first.deadline <= now else { return nil }
-    if first.action == nil { cancelled.count -= 1 }
-    let last = heap.removeLast()
-    guard !heap.isEmpty else { return first }
-    heap[0] = last
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
-        if isBefore(heap[child], heap[least]) { least = child }
-      }
-      if least == parent { break }
-      heap.swapAt(parent, least)
-      parent = least
-    }
-    return first
-  }
-
-  private func isBefore(_ one: EventLoop.Timer, _ other: EventLoop.Timer) -> Bool {
-    (one.deadline, one.sequence) < (other.deadline, other.sequence)
   }
 }

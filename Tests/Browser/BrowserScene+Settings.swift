@@ -12,8 +12,9 @@ extension BrowserScene {
     var trust = ""
   }
 
-  /// Keeps a mail server of this machine.
-  func keep(_ server: TypedMailServer) async throws {
+  /// Keeps a mail server of this machine, and sees that it was kept, if it is right: the next page has the same fields,
+  /// and what is typed too early is typed into the page before.
+  func keep(_ server: TypedMailServer, isRight: Bool = true) async throws {
     try await open("/settings/mail")
     try await fill("host", "localhost")
     try await fill("port", "\(server.port)")
@@ -23,6 +24,7 @@ extension BrowserScene {
     try await fill("from", "signalbox@example.com")
     try await fill("trust", server.trust)
     try await press("Keep changes")
+    if isRight { try await sees("The settings are kept.") }
   }
 
   /// Sends a test mail from the settings page, and sees what is said about it.
