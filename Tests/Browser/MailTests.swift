@@ -45,7 +45,7 @@ extension InBrowser {
         try await scene.keep(typed)
         try await scene.fill("to", "nobody")
         try await scene.press("Test")
-        try await scene.sees("Give a mail address, as ops@example.com.", beside: "to")
+        try await scene.sees("Must be a mail address, as ops@example.com.", beside: "to")
         try await scene.testMail(to: "gone@example.org", isGood: false)
         try await scene.sees("The receiver was refused. 550 5.1.1 <gone@example.org>: nobody of that name here")
         try await scene.testMail(to: "ops@example.org", isGood: false)

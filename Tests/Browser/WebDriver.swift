@@ -59,24 +59,8 @@ final class WebDriver: Sendable {
   private init(
     javaScript: Bool, width: Int, height: Int, dark: Bool, language: String, hosts: [String: String]
   ) async throws {
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
-    process.arguments = ["--port=0"]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    var said = ""
-    var port: Int?
-    while port == nil {
-      let chunk = output.fileHandleForReading.availableData
-      guard !chunk.isEmpty else { throw Failure(description: "chromedriver ended: \(said)") }
-      said += String(decoding: chunk, as: UTF8.self)
-      port = said.firstMatch(of: /started successfully on port (\d+)/).flatMap { Int($0.1) }
-    }
-    guard let port, let base = URL(string: "http://127.0.0.1:\(port)/") else {
-      throw Failure(description: "chromedriver names no port")
-    }
+    let base: URL
+    (process, base) = try Self.startDriver()
     var arguments = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--window-size=\(width),\(height)", "--lang=\(language)", "--disable-background-networking",
@@ -115,6 +99,31 @@ final class WebDriver: Sendable {
     }
     self.base = base
     session = id
+  }
+
+  /// Starts chromedriver, and reads from it where it listens. It takes a port that is free on IPv6 and ends if the same
+  /// one is not free on IPv4: then it is asked again, a few times.
+  private static func startDriver() throws -> (process: Process, base: URL) {
+    var said = ""
+    for _ in 0..<5 {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
+      process.arguments = ["--port=0"]
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      said = ""
+      while case let chunk = output.fileHandleForReading.availableData, !chunk.isEmpty {
+        said += String(decoding: chunk, as: UTF8.self)
+        if let port = said.firstMatch(of: /started successfully on port (\d+)/)?.1,
+          let base = URL(string: "http://127.0.0.1:\(port)/")
+        {
+          return (process, base)
+        }
+      }
+    }
+    throw Failure(description: "chromedriver ended: \(said)")
   }
 
   private func quit() async {
