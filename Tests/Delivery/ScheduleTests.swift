@@ -181,8 +181,9 @@ struct ScheduleTests {
         try await go(scene, by: 0.1) { try await scene.record(push).state == .finished }
       }
       let times = scene.service.sent.map { $0.at.timeIntervalSince(start) }.sorted()
-      #expect(times.count == 7 && (times.last ?? 0) >= 6 * 60 / 7.0 - 0.2)
-      for (one, next) in zip(times, times.dropFirst()) { #expect(next - one > 60 / 7.0 - 1.5) }
+      #expect(times.count == 7)
+      // None before its time; behind it, on a busy machine, the clock of the test runs away.
+      for (number, time) in times.enumerated() { #expect(time >= Double(number) * 60 / 7 - 0.2) }
     }
   }
 }
