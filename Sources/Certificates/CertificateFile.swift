@@ -54,10 +54,10 @@ extension FileInspection {
     }
     // A document may show a certificate; what it holds is dressed up with its own marks.
     if text.bytes.starts(with: Data("{\\rtf".utf8)) { throw .notACertificateFile(.wordDocument) }
-    if text.bytes.firstRange(of: Data("-----BEGIN PGP ".utf8)) != nil { throw .notACertificateFile(.pgpKey) }
+    if text.bytes.holds("-----BEGIN PGP ") { throw .notACertificateFile(.pgpKey) }
     // A service account holds its key in PEM.
     if let file = try json(text) { return file }
-    if text.bytes.firstRange(of: Data("-----BEGIN ".utf8)) != nil { return try pem(text) }
+    if text.bytes.holds("-----BEGIN ") { return try pem(text) }
     if let file = try keyPair(text) { return file }
     if !isDecoded, let decoded = text.base64 { return try any(decoded, isDecoded: true) }
     throw .notACertificateFile(FileProblem.Found(text))

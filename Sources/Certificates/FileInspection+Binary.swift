@@ -86,7 +86,7 @@ extension FileInspection {
     do {
       profile = try ProvisioningProfile(propertyList: message.content, isIntact: message.isIntact)
     } catch {
-      if message.content.firstRange(of: Data("PayloadType".utf8)) != nil {
+      if message.content.holds("PayloadType") {
         throw .notACertificateFile(.configurationProfile)
       }
       throw .notAProfile(detail: error.description)

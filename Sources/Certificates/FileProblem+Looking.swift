@@ -29,9 +29,10 @@ extension FileProblem.Found {
 
   /// By the names of its first files.
   private static func zip(_ bytes: [UInt8]) -> FileProblem.Found {
-    func holds(_ name: String) -> Bool { Data(bytes).firstRange(of: Data(name.utf8)) != nil }
-    if holds("Payload/") || holds("AndroidManifest.xml") { return .app }
-    return holds("word/") || holds("[Content_Types].xml") || holds("mimetypeapplication/vnd.oasis") || holds("Index/")
+    let data = Data(bytes)
+    if data.holds("Payload/") || data.holds("AndroidManifest.xml") { return .app }
+    return data.holds("word/") || data.holds("[Content_Types].xml") || data.holds("mimetypeapplication/vnd.oasis")
+      || data.holds("Index/")
       ? .wordDocument : .archive
   }
 

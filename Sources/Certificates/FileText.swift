@@ -10,7 +10,7 @@ struct FileText {
     guard let bytes = Self.decoded(data) else { return nil }
     // Line ends of old Macs: PEM readers see one long line.
     self.bytes =
-      bytes.contains(0x0A) || !bytes.contains(0x0D)
+      bytes.holds(0x0A) || !bytes.holds(0x0D)
       ? bytes : Data(bytes.map { $0 == 0x0D ? 0x0A : $0 })
   }
 
@@ -28,7 +28,7 @@ struct FileText {
     }
     let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
     // One byte alone is the beginning of anything.
-    guard bytes.count > 1 || data.first != 0x30, isPlain(bytes), String(validating: bytes, as: UTF8.self) != nil else {
+    guard bytes.count > 1 || data.first != 0x30, bytes.isPlainText, String(validating: bytes, as: UTF8.self) != nil else {
       return nil
     }
     return bytes
@@ -37,12 +37,7 @@ struct FileText {
   private static func utf16(_ data: Data) -> Data? {
     guard let text = String(data: data, encoding: .utf16) else { return nil }
     let bytes = Data(text.utf8)
-    return isPlain(bytes) ? bytes : nil
-  }
-
-  /// Without control characters, but blanks, tabs, line and page ends, and ESC of coloured logs.
-  private static func isPlain(_ bytes: Data) -> Bool {
-    bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) || $0 == 0x1B }
+    return bytes.isPlainText ? bytes : nil
   }
 
   /// What it is, without blanks at its ends; only its beginning if it is long.
@@ -53,8 +48,9 @@ struct FileText {
   /// What some tools save: the Base64 of a file without the lines around it. All binary forms begin with `MI` then, a
   /// text in PEM form with `LS0tLS1CRUdJTi`.
   var base64: Data? {
+    let beginning = Data(bytes.lazy.filter { $0 > 0x20 }.prefix(14))
+    guard beginning.starts(with: Data("MI".utf8)) || beginning == Data("LS0tLS1CRUdJTi".utf8) else { return nil }
     let digits = bytes.filter { $0 > 0x20 }
-    guard digits.starts(with: Data("MI".utf8)) || digits.starts(with: Data("LS0tLS1CRUdJTi".utf8)) else { return nil }
     guard let decoded = Data(base64Encoded: digits) else { return nil }
     return decoded.first == 0x30 || decoded.starts(with: Data("-----".utf8)) ? decoded : nil
   }

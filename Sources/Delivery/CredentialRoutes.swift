@@ -32,9 +32,8 @@ public final class CredentialRoutes: RouteFinder {
   let clock: @Sendable () -> Date
   private let log: Logger?
   private let open = Mutex<[Key: APNsRoute]>([:])
-  /// The last that were closed: a provider has to be there until what is in flight has its results.
+  /// Those that were closed, with their keys: a provider has to be there until what is in flight has its results.
   private let closing = Mutex<[APNsRoute]>([])
-  private static let closingAtMost = 64
 
   /// - Parameters:
   ///   - simulator: where the built-in simulator listens; nil if it does not run.
@@ -108,6 +107,7 @@ public final class CredentialRoutes: RouteFinder {
   /// Closes the connections of credentials that were changed since, here or by another process. A push that is under
   /// way goes on over those of the successor.
   public func refresh() async throws {
+    release()
     guard open.withLock({ !$0.isEmpty }) else { return }
     let present = Set(try await store.read { try Credential.all($0).map(Key.init) })
     let stale = open.withLock { routes in
@@ -119,11 +119,21 @@ public final class CredentialRoutes: RouteFinder {
   }
 
   private func close(_ route: APNsRoute) {
-    closing.withLock { routes in
-      routes.append(route)
-      if routes.count > Self.closingAtMost { routes.removeFirst() }
-    }
+    closing.withLock { $0.append(route) }
     route.provider.stop()
+  }
+
+  /// How many closed ones still wait for results.
+  var closingCount: Int { closing.withLock { $0.count } }
+
+  /// Lets go of the closed ones that have all their results, and with them of their keys.
+  private func release() {
+    for route in closing.withLock({ $0 }) {
+      let provider = route.provider
+      provider.ifIdle { [weak self] in
+        self?.closing.withLock { $0.removeAll { $0.provider === provider } }
+      }
+    }
   }
 
   private func credentials(_ id: Int64?) async throws -> APNsCredentials {

@@ -1,4 +1,3 @@
-import Delivery
 import Foundation
 import HTTP2
 import OpenSSL
@@ -8,6 +7,7 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import signalbox
 
 @Suite("A successor in place, against the simulator", .timeLimit(.minutes(5)))
@@ -126,6 +126,11 @@ struct SwitchTests {
           now: Date())
       }
       try await scene.engine.credentialsChanged()
+      // Its keys and connections go as soon as nothing is in flight, not with the server.
+      try await eventually("the replaced credential is let go") {
+        try await scene.engine.credentialsChanged()
+        return scene.routes.closingCount == 0
+      }
       (engine, routes) = (scene.engine, scene.routes)
     }
     try await eventually("they are let go", within: .seconds(20)) { engine == nil && routes == nil }

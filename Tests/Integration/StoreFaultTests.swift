@@ -14,14 +14,14 @@ import Testing
 /// in the log, and goes on when the disk is well again.
 @Suite("Faults of the store", .timeLimit(.minutes(3)))
 struct StoreFaultTests {
-  /// Sends to 3000 phones; breaks the store after some outcomes, and mends it when the log has told of it.
+  /// Sends to 6000 phones; breaks the store after some outcomes, and mends it when the log has told of it.
   private func outage(
     _ words: String, faults: String = "delay=20ms,streams=50",
     break damage: @escaping @Sendable (DeliveryScene) async throws -> Void,
     mend: @escaping @Sendable (DeliveryScene) async throws -> Void
   ) async throws {
     try await DeliveryScene.run(faults: try Faults(parsing: faults)) { scene in
-      let phones = try await scene.add(3000)
+      let phones = try await scene.add(6000)
       // Takes seconds: on a busy machine all could be over before the damage is done.
       let push = try await scene.push(options: ["at_most_once": true, "rate": 1000])
       async let carried: Void = scene.carryOut(push)
@@ -33,13 +33,13 @@ struct StoreFaultTests {
         }
       }
       let during = try await scene.progress(push)
-      #expect(during.state == .sending && during.total < 3000)
+      #expect(during.state == .sending && during.total < 6000)
       try await mend(scene)
       try await carried
       let tally = try await scene.tally(push, phones)
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
-      #expect(tally.outcomes == ["accepted": 3000], "\(tally)")
+      #expect(tally.outcomes == ["accepted": 6000], "\(tally)")
       #expect(scene.log.entries.contains { $0.message == "the store works again; the push goes on" })
       let problems = try await scene.store.pool.integrityCheck()
       #expect(problems.isEmpty, "\(problems)")

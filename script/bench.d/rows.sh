@@ -16,8 +16,8 @@ rows() {
   fi
   local slow=0
   SQLITE_TMPDIR=$(dirname "$file") "$bench" rows "$file" "$count" "$devices" "$pushes" || slow=1
-  sqlite3 "$file" "SELECT name, sum(pgsize) AS bytes, sum(ncell) FROM dbstat WHERE name LIKE 'deliveries%'
-    AND aggregate = TRUE GROUP BY name" 2>/dev/null || true
+  sqlite3 "$file" "SELECT name, pageno * (SELECT page_size FROM pragma_page_size) AS bytes, ncell FROM dbstat WHERE name LIKE 'deliveries%'
+    AND aggregate = TRUE" 2>/dev/null || true
   echo "The file: $(stat -c %s "$file") bytes, $(($(stat -c %s "$file") / count)) for each delivery with all else."
   "$bench" trim "$file" 20
   return "$slow"

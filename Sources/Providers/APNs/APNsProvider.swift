@@ -101,6 +101,11 @@ public final class APNsProvider: @unchecked Sendable {
     }
   }
 
+  /// Calls `then`, on the loop's thread, if nothing is in flight.
+  public func ifIdle(_ then: @escaping @Sendable () -> Void) {
+    loop.execute { [self] in if group?.inFlight ?? 0 == 0 { then() } }
+  }
+
   // MARK: Answers
 
   /// The result of an answer; nil if the request is on its way again.
