@@ -20,10 +20,7 @@ public final class BlockingPool: Sendable {
     self.threads = threads
     state = Mutex(State())
     for number in 0..<threads {
-      let thread = Thread { [self] in serve() }
-      thread.name = "\(name)-\(number)"
-      thread.stackSize = 1 << 20
-      thread.start()
+      Thread.start("\(name)-\(number)") { [self] in serve() }
     }
   }
 

@@ -67,15 +67,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
     var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
     guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { throw SystemError("epoll_ctl") }
-    let thread = Thread {
-      // On Linux this is of the thread, not of the process ("C library/kernel differences", setpriority(2)). That it is
-      // refused cannot be: everybody may stand back.
-      if niceness > 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
-      self.run()
-    }
-    thread.name = name
-    thread.stackSize = 1 << 20
-    thread.start()
+    Thread.start(name, niceness: niceness) { self.run() }
   }
 
   deinit {

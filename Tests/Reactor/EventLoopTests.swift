@@ -21,6 +21,18 @@ struct EventLoopTests {
     #expect(values == [1, 2])
   }
 
+  @Test("the system knows the threads by name")
+  func names() async throws {
+    @Sendable func name() -> String { (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "" }
+    let loop = try EventLoop(name: "a name that is long")
+    defer { loop.stop() }
+    let pool = BlockingPool(name: "pool", threads: 1)
+    defer { pool.stop() }
+    let seen = await withCheckedContinuation { continuation in loop.execute { continuation.resume(returning: name()) } }
+    #expect(seen == "a name that is \n")
+    #expect(try await pool.run(name) == "pool-0\n")
+  }
+
   @Test(
     "timers fire by deadline, not by the order of the calls; a cancelled one does not",
     arguments: [true, false])
