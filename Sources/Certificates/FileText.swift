@@ -28,7 +28,8 @@ struct FileText {
     }
     let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
     // One byte alone is the beginning of anything.
-    guard bytes.count > 1 || data.first != 0x30, bytes.isPlainText, String(validating: bytes, as: UTF8.self) != nil else {
+    guard bytes.count > 1 || data.first != 0x30, bytes.isPlainText, String(validating: bytes, as: UTF8.self) != nil
+    else {
       return nil
     }
     return bytes
