@@ -95,9 +95,71 @@ struct StoreFaultTests {
     }
   }
 
+  /// A file system of some hundred kilobytes more than the database, seen by the server alone; it ends with the server.
+  @Test("a real server on a full file system", .enabled(if: OwnMount.isPossible))
+  func fullFileSystem() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+      let phones = try await scene.add(10_000)
+      let push = try await scene.push()
+      scene.store.close()
+      let small = scene.box.folder + "/small"
+      try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
+      // 10 000 outcomes need more than is left, be it in the log or in the file.
+      let script = """
+        mount -t tmpfs -o mode=700,size=$(($(du -sk "$0" | cut -f1) + 400))k none "$1" && cp -p "$0"/* "$1" && shift \
+        && exec "$@"
+        """
+      let child = try Child(
+        OwnMount.namespace + [
+          "sh", "-c", script, scene.box.data, small, try Child.signalbox(), "serve", "--data", small, "--listen",
+          "127.0.0.1:0", "--log-format", "json",
+        ], in: scene.box.folder)
+      try await eventually("the log says so") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.errorText.contains("the push waits for the store")
+      }
+      #expect(child.errorText.contains("SQLite 13"), "\(child.errorText)")
+      let pid = try #require(child.pid)
+      let during = try await Self.copy(of: small, at: pid, in: scene.box)
+      defer { during.close() }
+      let (state, counts) = try await during.read { database in
+        let push = try PushRecord.get(database, id: push.id)
+        return (push.state, push.counts)
+      }
+      #expect(state == .sending && counts.total < 10_000, "\(counts)")
+      try await Child.run(
+        "nsenter",
+        ["-t", "\(pid)", "-m"] + (geteuid() == 0 ? [] : ["-U", "--preserve-credentials"]) + [
+          "mount", "-o", "remount,size=64m", small,
+        ], in: scene.box.folder)
+      try await eventually("the push ends", within: .seconds(120), every: .milliseconds(200)) {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        // Torn, if it was written to meanwhile; then the next is looked at.
+        guard let copy = try? await Self.copy(of: small, at: pid, in: scene.box) else { return false }
+        defer { copy.close() }
+        return (try? await copy.read { try PushRecord.get($0, id: push.id).state }) == .finished
+      }
+      let copy = try await Self.copy(of: small, at: pid, in: scene.box)
+      defer { copy.close() }
+      #expect(await scene.stop(child) == 0)
+      let tally = try await Tally(
+        copy, push: push.id, audience: Set(phones.map(\.token)), phones: scene.simulator.phones)
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
+      #expect(child.errorText.contains("the store works again; the push goes on"))
+      #expect(try await copy.pool.integrityCheck().isEmpty)
+    }
+  }
+
+  /// What stands in a folder that only the process sees. SQLite would follow the link out of its file system.
+  private static func copy(of folder: String, at pid: pid_t, in box: CommandRunner) async throws -> Store {
+    let copy = "\(box.folder)/\(UUID().uuidString)"
+    try await Child.run("cp", ["-r", "/proc/\(pid)/root\(folder)", copy], in: box.folder)
+    return try DataDirectory(copy).open(now: Date())
+  }
+
   /// A mount of its own that ends with the program. A file system cannot become read-only under an open file, short of
   /// a damaged disk, so this is how it is met: at the start.
-  @Test("a server on a read-only folder says so and ends", .enabled(if: ReadOnlyMount.isPossible))
+  @Test("a server on a read-only folder says so and ends", .enabled(if: OwnMount.isPossible))
   func readOnly() async throws {
     try await DeliveryScene.run { scene in
       let phones = try await scene.add(10)
@@ -105,7 +167,7 @@ struct StoreFaultTests {
       scene.store.close()
       let script = #"mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@""#
       let child = try Child(
-        ReadOnlyMount.namespace + [
+        OwnMount.namespace + [
           "sh", "-c", script, scene.box.data, try Child.signalbox(), "serve", "--data", scene.box.data, "--listen",
           "127.0.0.1:0",
         ], in: scene.box.folder, seconds: 30)
@@ -129,7 +191,7 @@ struct StoreFaultTests {
   }
 
   /// Whether this machine lets us mount in a namespace of our own.
-  private enum ReadOnlyMount {
+  private enum OwnMount {
     static let namespace = geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-Urm"]
     static let isPossible: Bool = {
       let process = Process()
