@@ -4,14 +4,16 @@ import Foundation
 struct FileText {
   /// UTF-8 without a byte order mark.
   let bytes: Data
+  /// What it is, without blanks at its ends; only its beginning if it is long.
+  let head: String
 
   /// Nil for what is no text: a file with control characters, or in no encoding of Unicode.
   init?(_ data: Data) {
     guard let bytes = Self.decoded(data) else { return nil }
     // Line ends of old Macs: PEM readers see one long line.
-    self.bytes =
-      bytes.holds(0x0A) || !bytes.holds(0x0D)
-      ? bytes : Data(bytes.map { $0 == 0x0D ? 0x0A : $0 })
+    let lines = bytes.holds(0x0A) || !bytes.holds(0x0D) ? bytes : Data(bytes.map { $0 == 0x0D ? 0x0A : $0 })
+    self.bytes = lines
+    head = String(decoding: lines.prefix(8192), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   private static func decoded(_ data: Data) -> Data? {
@@ -39,11 +41,6 @@ struct FileText {
     guard let text = String(data: data, encoding: .utf16) else { return nil }
     let bytes = Data(text.utf8)
     return bytes.isPlainText ? bytes : nil
-  }
-
-  /// What it is, without blanks at its ends; only its beginning if it is long.
-  var head: String {
-    String(decoding: bytes.prefix(8192), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// What some tools save: the Base64 of a file without the lines around it. All binary forms begin with `MI` then, a
