@@ -38,6 +38,33 @@ struct SealingPageTests {
     }
   }
 
+  @Test("of many that do not open twenty are named, and the others counted")
+  func many() async throws {
+    try await ConsoleScene.with { scene in
+      let file = try CertificateFile.inspect(
+        data: Data(try CertificateSamples.p12(days: 365)), fileName: "push.p12", password: "secret")
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        let kept = try CertificateTracker.keep(
+          database, file, .init(fileName: "push.p12"), sealer: sealer, by: "test", now: ConsoleScene.noon)
+        let columns = try database.fetchAll("SELECT name FROM pragma_table_info('certificates')") { $0.text(0) }
+          .filter { !["id", "sha256"].contains($0) }.joined(separator: ", ")
+        for number in 1...24 {
+          try database.run(
+            "INSERT INTO certificates(sha256, \(columns)) SELECT ?, \(columns) FROM certificates WHERE id = ?",
+            "\(number)", kept.id)
+        }
+        try database.run("UPDATE certificates SET sealed = x'01020304'")
+      }
+      var anna = try await scene.signIn(.admin)
+      let list = ScenePage(try await anna.get("/certificates"))
+      #expect(list.links.count { $0.hasSuffix("#successor") } == 20 && list.text.contains("and 5 more"))
+      let overview = try await anna.get("/").text
+      #expect(overview.components(separatedBy: "does not open: pushes with it fail").count == 21)
+      #expect(overview.contains("5 more things"))
+    }
+  }
+
   @Test("another key than the database's: pages say so, nothing is sealed, and a tick begins anew")
   func other() async throws {
     try await ConsoleScene.with { scene in

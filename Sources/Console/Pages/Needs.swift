@@ -58,7 +58,7 @@ struct Needs {
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
         href: item.key.map { "/\($0)" } ?? "/certificates", action: "renew")
     }
-    values += report.closed.map { item in
+    values += report.closed.prefix(Self.shown).map { item in
       need(
         texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": item.name]),
         detail: item.reason, href: item.key.map { "/\($0)" } ?? "/certificates", action: "show")
@@ -68,7 +68,7 @@ struct Needs {
         texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": item.name]),
         detail: item.reason, href: item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
-    let rest = max(0, pressing.count - Self.shown) + max(0, report.unreadable.count - Self.shown)
+    let rest = [pressing.count, report.closed.count, report.unreadable.count].reduce(0) { $0 + max(0, $1 - Self.shown) }
     if rest > 0 {
       values.append(
         need(

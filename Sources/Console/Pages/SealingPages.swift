@@ -28,13 +28,20 @@ enum SealingPages {
     }
   }
 
+  /// More of them are counted, not named.
+  private static let shown = 20
+
   /// The notice above a list, false if all is well.
   static func notice(_ facts: Facts, _ page: PageContext) -> Value {
     guard facts.state != .fits || !facts.closed.isEmpty else { return false }
+    let rest = facts.closed.count - shown
     return [
       "text": .string(page.texts(sentence(facts.state))),
+      "more": .string(rest > 0 ? page.texts("sealing.more", count: rest) : ""),
       "items": .list(
-        facts.closed.map { ["href": .string("/certificates/\($0.id)#successor"), "name": .string($0.details.name)] }),
+        facts.closed.prefix(shown).map {
+          ["href": .string("/certificates/\($0.id)#successor"), "name": .string($0.details.name)]
+        }),
       "can_begin": .bool(facts.state != .fits && page.may(.admin)),
     ]
   }
