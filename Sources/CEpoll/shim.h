@@ -6,6 +6,8 @@
 #include <sys/sendfile.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <pthread.h>
 
-// Declared by sys/socket.h only under _GNU_SOURCE, which must be set before the first header of all.
+// Declared by these headers only under _GNU_SOURCE, which must be set before the first header of all.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags);
+extern int pthread_setname_np(pthread_t thread, const char *name);

@@ -56,30 +56,54 @@ struct FileText {
   /// The same with the blocks of PEM put right that lost their line ends on the way: pasted into one line, indented, or
   /// written with `\n` as two characters, as in variables and JSON. Nothing else is changed.
   var repaired: Data {
+    let (opening, dashes) = (Array("-----BEGIN ".utf8), Array("-----".utf8))
     var result = Data()
-    var rest = bytes[...]
-    while let begin = rest.firstRange(of: Data("-----BEGIN ".utf8)),
-      let labelEnd = rest[begin.upperBound...].firstRange(of: Data("-----".utf8)),
-      labelEnd.lowerBound - begin.upperBound <= 60
+    var position = 0
+    while let begin = bytes.offset(of: opening, from: position),
+      let labelEnd = bytes.offset(of: dashes, from: begin + opening.count), labelEnd - begin <= 71
     {
-      let end = Data("-----END ".utf8) + rest[begin.upperBound..<labelEnd.lowerBound] + Data("-----".utf8)
-      guard let last = rest[labelEnd.upperBound...].firstRange(of: end) else { break }
-      result += [0x0A] + rest[begin.lowerBound..<labelEnd.upperBound] + [0x0A]
-      result += Self.body(rest[labelEnd.upperBound..<last.lowerBound])
+      let end = Array("-----END ".utf8) + part(begin + opening.count, labelEnd) + dashes
+      let start = labelEnd + dashes.count
+      guard let last = bytes.offset(of: end, from: start) else { break }
+      result += [0x0A] + part(begin, start) + [0x0A]
+      result += Self.body(part(start, last))
       result += [0x0A] + end + [0x0A]
-      rest = rest[last.upperBound...]
+      position = last + end.count
     }
-    return result + rest
+    return result + part(position, bytes.count)
+  }
+
+  private func part(_ start: Int, _ end: Int) -> Data {
+    bytes[bytes.startIndex + start..<bytes.startIndex + end]
   }
 
   private static func body(_ body: Data) -> Data {
+    // Headers, as DEK-Info; line ends as two characters, or those of Unicode.
+    let isPlain = body.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
+    guard !isPlain || body.holds(UInt8(ascii: ":")) || body.holds(UInt8(ascii: "\\")) else { return wrapped(body) }
     let text = String(decoding: body, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
     let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-    // Headers, as DEK-Info, end with an empty line.
+    // Headers end with an empty line.
     let headers = lines.filter { $0.contains(":") }
-    let digits = Array(lines.filter { !$0.contains(":") }.joined().utf8.filter { $0 > 0x20 })
-    let wrapped = stride(from: 0, to: digits.count, by: 64).map { digits[$0..<min($0 + 64, digits.count)] }
     let head = headers.isEmpty ? "" : headers.joined(separator: "\n") + "\n\n"
-    return Data(head.utf8) + Data(wrapped.joined(separator: [0x0A]))
+    return Data(head.utf8) + wrapped(Data(lines.filter { !$0.contains(":") }.joined().utf8))
+  }
+
+  /// Without blanks, in lines of 64.
+  private static func wrapped(_ body: Data) -> Data {
+    var result: [UInt8] = []
+    result.reserveCapacity(body.count + body.count / 64)
+    var column = 0
+    body.withUnsafeBytes { bytes in
+      for byte in bytes where byte > 0x20 {
+        if column == 64 {
+          result.append(0x0A)
+          column = 0
+        }
+        result.append(byte)
+        column += 1
+      }
+    }
+    return Data(result)
   }
 }
