@@ -33,7 +33,7 @@ struct HostileFileTests {
     return (file, quickest)
   }
 
-  /// Also long files are cut at every length: half an hour of one core in a release build.
+  /// Also long files are cut at every length: twenty minutes of processor time in a release build.
   private static let isWhole = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_CUTS"] == "all"
 
   /// The lengths that a file is cut to: each one, unless it is so long that a test would take minutes; then each of the
