@@ -1,4 +1,5 @@
 public import Foundation
+import OpenSSL
 import Push
 
 /// Finds out what a file is: by its content, never by its name's ending.

@@ -3,25 +3,6 @@ import Glibc
 
 /// What is asked of every byte of a file of unknown origin, which may be as long as a file may be.
 extension Data {
-  /// How many bytes stand before the first `text` that begins at or behind `start`; nil if there is none.
-  func offset(of text: [UInt8], from start: Int = 0) -> Int? {
-    withUnsafeBytes { buffer in
-      guard let base = buffer.baseAddress, let first = text.first else { return nil }
-      var start = start
-      // Behind it there is no room for all of the text.
-      let end = buffer.count - text.count + 1
-      while start < end, let found = memchr(base + start, Int32(first), end - start) {
-        start = UnsafeRawPointer(found) - base
-        if memcmp(found, text, text.count) == 0 { return start }
-        start += 1
-      }
-      return nil
-    }
-  }
-
-  /// Whether `text` stands anywhere in it.
-  func holds(_ text: String) -> Bool { offset(of: Array(text.utf8)) != nil }
-
   /// Whether `byte` stands anywhere in it.
   func holds(_ byte: UInt8) -> Bool {
     withUnsafeBytes { buffer in

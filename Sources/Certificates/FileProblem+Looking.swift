@@ -1,4 +1,5 @@
 import Foundation
+import OpenSSL
 import Push
 
 extension FileProblem.Found {
@@ -38,7 +39,7 @@ extension FileProblem.Found {
 
   /// Whatever was no UTF-8 stands there as U+FFFD now.
   private static func isReadAsText(_ bytes: [UInt8]) -> Bool {
-    Data(bytes).ranges(of: Data([0xEF, 0xBF, 0xBD])).count >= 3
+    Data(bytes).count(of: [0xEF, 0xBF, 0xBD]) >= 3
   }
 
   /// Looks at a text that holds no PEM, no JSON and no Base64.

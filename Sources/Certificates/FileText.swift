@@ -1,4 +1,5 @@
 import Foundation
+import OpenSSL
 
 /// A file that is text, in UTF-8 and with line ends that OpenSSL knows, whatever it came in.
 struct FileText {

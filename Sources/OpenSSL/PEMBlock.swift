@@ -41,7 +41,7 @@ public struct PEMBlock: Sendable, Hashable {
     let last = text[((text.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)...]
     let dashes = Array("-----BEGIN".utf8)
     if last.first == dashes[0], !last.starts(with: "-----END".utf8) { return true }
-    return Data(text).ranges(of: Data(dashes)).count > whole
+    return Data(text).count(of: dashes) > whole
   }
 
   private static func next(_ bio: OpaquePointer) -> PEMBlock? {
