@@ -37,7 +37,7 @@ enum SealingPages {
     let rest = facts.closed.count - shown
     return [
       "text": .string(page.texts(sentence(facts.state))),
-      "more": .string(rest > 0 ? page.texts("sealing.more", count: rest) : ""),
+      "more": .string(rest > 0 ? page.texts("expiry.more", count: rest) : ""),
       "items": .list(
         facts.closed.prefix(shown).map {
           ["href": .string("/certificates/\($0.id)#successor"), "name": .string($0.details.name)]
