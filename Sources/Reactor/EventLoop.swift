@@ -38,6 +38,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   private let threadID = Atomic<UInt>(0)
   private let finished = DispatchSemaphore(value: 0)
   private let clock: @Sendable () -> UInt64
+  private let closing: @Sendable (Int32) -> Void
 
   /// Starts a loop on a thread of its own.
   ///
@@ -53,26 +54,48 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     try self.init(name: name, niceness: niceness, clock: clock, waitsExactly: true)
   }
 
+  /// How a loop opens and closes its descriptors; tests let that fail.
+  struct Descriptors: Sendable {
+    var epoll: @Sendable () -> Int32 = { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+    var wakeup: @Sendable () -> Int32 = { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
+    var close: @Sendable (Int32) -> Void = { _ = Glibc.close($0) }
+  }
+
   /// - Parameter waitsExactly: false: as where the system cannot.
-  init(name: String, niceness: Int32, clock: @escaping @Sendable () -> UInt64, waitsExactly: Bool) throws {
+  init(
+    name: String, niceness: Int32, clock: @escaping @Sendable () -> UInt64, waitsExactly: Bool,
+    descriptors: Descriptors = Descriptors()
+  ) throws {
+    // First of all: what fails here has closed its own, and `deinit`, which closes both, is not called.
+    (epoll, wakeup) = try Self.open(descriptors)
+    closing = descriptors.close
     self.clock = clock
     self.waitsExactly = waitsExactly
-    epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard epoll >= 0 else { throw SystemError("epoll_create1") }
-    wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    guard wakeup >= 0 else {
-      let error = SystemError("eventfd")
-      close(epoll)
-      throw error
-    }
-    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
-    guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { throw SystemError("epoll_ctl") }
     Thread.start(name, niceness: niceness) { self.run() }
   }
 
+  private static func open(_ descriptors: Descriptors) throws -> (epoll: Int32, wakeup: Int32) {
+    let epoll = descriptors.epoll()
+    guard epoll >= 0 else { throw SystemError("epoll_create1") }
+    let wakeup = descriptors.wakeup()
+    guard wakeup >= 0 else {
+      let error = SystemError("eventfd")
+      descriptors.close(epoll)
+      throw error
+    }
+    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
+    guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else {
+      let error = SystemError("epoll_ctl")
+      descriptors.close(epoll)
+      descriptors.close(wakeup)
+      throw error
+    }
+    return (epoll, wakeup)
+  }
+
   deinit {
-    close(epoll)
-    close(wakeup)
+    closing(epoll)
+    closing(wakeup)
   }
 
   /// Whether the caller runs on this loop's thread.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -19,6 +20,54 @@ struct EventLoopTests {
       }
     }
     #expect(values == [1, 2])
+  }
+
+  @Test("a loop that cannot be made closes each of its descriptors once")
+  func failedLoop() throws {
+    let opened = Mutex<[Int32]>([])
+    let closed = Mutex<[Int32]>([])
+    @Sendable func note(_ descriptor: Int32) -> Int32 {
+      opened.withLock { $0.append(descriptor) }
+      return descriptor
+    }
+    let real = EventLoop.Descriptors()
+    var descriptors = real
+    descriptors.epoll = { note(real.epoll()) }
+    descriptors.close = { descriptor in
+      closed.withLock { $0.append(descriptor) }
+      real.close(descriptor)
+    }
+    let wakeups: [(call: String, open: @Sendable () -> Int32)] = [
+      (
+        "eventfd",
+        {
+          errno = EMFILE
+          return -1
+        }
+      ),
+      // A file is never waited for.
+      ("epoll_ctl", { note(open("/dev/null", O_RDONLY)) }),
+    ]
+    for wakeup in wakeups {
+      opened.withLock { $0 = [] }
+      closed.withLock { $0 = [] }
+      descriptors.wakeup = wakeup.open
+      let error = #expect(throws: SystemError.self) {
+        try EventLoop(
+          name: "test", niceness: 0, clock: EventLoop.now, waitsExactly: true, descriptors: descriptors)
+      }
+      #expect(error?.call == wakeup.call)
+      #expect(closed.withLock { $0 } == opened.withLock { $0 })
+    }
+  }
+
+  @Test("the soft limit of descriptors is raised as far as the hard one lets it, and never lowered")
+  func descriptorLimit() {
+    let before = DescriptorLimit.raise(to: 0)
+    #expect(DescriptorLimit.raise(to: before - 1) == before)
+    let raised = DescriptorLimit.raise(to: before + 1)
+    #expect(raised == before + 1 || raised == before, "before: the hard limit")
+    #expect(DescriptorLimit.raise(to: 0) == raised)
   }
 
   @Test("the system knows the threads by name")
