@@ -76,7 +76,7 @@ public final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Settings for accepting connections.
+  /// Settings for accepting connections. Below TLS 1.3 only with ECDHE and authenticated encryption.
   ///
   /// - Parameters:
   ///   - identity: the server's certificate.
@@ -90,6 +90,11 @@ public final class TLSContext: @unchecked Sendable {
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .server, identity: identity, alpn: alpn, versions: versions)
+    // Below TLS 1.3, whose suites are all of this kind: a new key for each connection, so that what was recorded cannot
+    // be read with the server's key, and encryption that authenticates (RFC 9325 section 4.2).
+    guard SSL_CTX_set_cipher_list(context.pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
+      throw TLSError(.other, "The ciphers cannot be set: \(TLSError.takeMessage()).")
+    }
     // Without it a resumed session fails as soon as client certificates are asked for
     // (https://www.openssl.org/docs/man3.0/man3/SSL_CTX_set_session_id_context.html).
     let name = Array("signalbox".utf8)
