@@ -49,9 +49,10 @@ struct ConsoleScene: Sendable {
   ///
   /// - Parameters:
   ///   - proxies: whose word about the client the console believes.
+  ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
   static func with(
-    simulator hasSimulator: Bool = false, proxies: [AddressRange] = [],
+    simulator hasSimulator: Bool = false, proxies: [AddressRange] = [], address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
@@ -63,7 +64,8 @@ struct ConsoleScene: Sendable {
     let pool = BlockingPool(name: "scene", threads: 2)
     defer { pool.stop() }
     let scene = try await ConsoleScene(
-      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies, look: look)
+      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies,
+      address: address, look: look)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -81,7 +83,7 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange],
+    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange], address: String?,
     look: @escaping HostWatch.Look
   ) async throws {
     self.store = store
@@ -99,7 +101,7 @@ struct ConsoleScene: Sendable {
     let root = TemplateFixtureTests.root
     var configuration = Console.Configuration(
       templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
-      address: "http://localhost:8080", version: "0.0.0")
+      address: address, version: "0.0.0")
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
@@ -214,7 +216,7 @@ struct ConsoleScene: Sendable {
     browser.csrf = try #require(browser.cookies["signalbox_form"])
     let answer = try await browser.post("/session", [("email", name), ("password", Self.password)])
     #expect(answer.status == 303, "the sign-in was refused")
-    let cookie = try #require(browser.cookies["signalbox_session"])
+    let cookie = try #require(browser.cookies["signalbox_session"] ?? browser.cookies["__Host-signalbox_session"])
     let found = try await store.read {
       try Session.find($0, idHash: Digest.sha256(Array(cookie.utf8)), idle: 1e6, now: Self.noon)
     }

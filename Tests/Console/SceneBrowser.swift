@@ -55,7 +55,8 @@ struct SceneBrowser {
 
   /// Sends a form with files, with the token.
   mutating func upload(_ target: String, _ parts: [Multipart.Part]) async throws -> SceneAnswer {
-    let form = Multipart(parts + [.field("csrf", csrf)])
+    // First, as in our pages: a file that is read as it comes is not looked behind for it.
+    let form = Multipart([.field("csrf", csrf)] + parts)
     let headers = ["Content-Type": form.contentType, "Content-Length": String(form.body.count)]
     return try await send(.post, target, headers: headers, body: form.body)
   }

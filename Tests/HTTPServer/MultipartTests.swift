@@ -107,7 +107,7 @@ struct MultipartTests {
       guard let file = form.file("file") else { throw HTTPError(.badRequest, "no file") }
       return .text("\(form["note"] ?? "-") \(file.part.fileName ?? "-") \(file.bytes.count) \(file.bytes == content)")
     }
-    router.post("/stream", options: .init(bodyLimit: 1 << 20, streamsBody: true)) { request in
+    router.post("/stream", options: .init(bodyLimit: 1 << 20)) { request in
       var reader = try MultipartReader(request)
       var count = 0
       while let event = try await reader.next() { if case .data(let bytes) = event { count += bytes.count } }

@@ -1,3 +1,5 @@
+import Glibc
+import Reactor
 import Testing
 
 @testable import HTTPServer
@@ -71,6 +73,17 @@ struct RouterTests {
     let announced = try Request(.post, "/small", headers: ["Content-Length": "4"], body: [1, 2, 3, 4])
     #expect(await router.respond(to: announced).status == .contentTooLarge)
     #expect(await router.respond(to: try Request(.post, "/needed")).status == .lengthRequired)
+  }
+
+  @Test("what is no fault of the request, but a want of descriptors, is 503 and soon over")
+  func withoutDescriptors() async throws {
+    var router = Router()
+    router.get("/:number") { request in throw SystemError("open", number: try request.parameter("number")) }
+    for (number, status) in [(EMFILE, Status.serviceUnavailable), (ENFILE, .serviceUnavailable), (EIO, 500)] {
+      let answer = await router.respond(to: try Request(.get, "/\(number)"))
+      #expect(answer.status == status)
+      #expect(answer.headers["Retry-After"] == (status == .serviceUnavailable ? "5" : nil))
+    }
   }
 
   private enum Name: RequestContextKey { typealias Value = String }

@@ -39,7 +39,7 @@ private func testRouter() -> Router {
   router.get("/nothing") { _ in Response(.noContent) }
   router.post("/echo") { request in .json(try await request.body.collect(upTo: 1 << 20)) }
   router.post("/deaf") { _ in throw HTTPError(.unauthorized) }
-  router.post("/upper", options: .init(bodyLimit: 1 << 24, streamsBody: true)) { request in
+  router.post("/upper", options: .init(bodyLimit: 1 << 24)) { request in
     Response(
       body: .stream(length: nil) { writer in
         for try await piece in request.body {
@@ -203,7 +203,7 @@ struct ServerTests {
   @Test("a body that nobody read does not become the next request")
   func unreadBody() async throws {
     var router = testRouter()
-    router.post("/ignores", options: .init(streamsBody: true)) { _ in .text("ok") }
+    router.post("/ignores") { _ in .text("ok") }
     try await withServer(router) { server in
       let inner = "GET /number/7 HTTP/1.1\r\nHost: a\r\n\r\n"
       let whole = try await server.exchange(

@@ -103,22 +103,186 @@ struct ServerTimeTests {
     }
   }
 
-  @Test("a connection too many is answered with 503 and closed; when one goes, the next comes in")
-  func connectionLimit() async throws {
-    try await withServer(router(), configure: { $0.maximumConnections = 2 }) { server in
-      let first = try RawClient(server.address)
-      let second = try RawClient(server.address)
-      defer { second.close() }
-      for client in [first, second] {
-        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(client.receive(until: "hello").statuses == [200])
+  @Test("a body that drips is answered with 408: by its rate, and in any case after the time for all of it")
+  func drippingBody() async throws {
+    let rates: [(rate: Int, limit: Duration)] = [(1_000_000_000, .seconds(3600)), (1, .milliseconds(200))]
+    for (rate, limit) in rates {
+      try await withServer(
+        router(),
+        configure: {
+          // No pause is as long.
+          $0.bodyTimeout = .milliseconds(200)
+          $0.leastBodyRate = rate
+          $0.bodyTimeLimit = limit
+        }
+      ) { server in
+        for head in ["Content-Length: 1000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nF0000\r\n"] {
+          let answer = try await server.connected { client in
+            client.send("POST /echo HTTP/1.1\r\nHost: a\r\n\(head)")
+            while !client.hasAnswer(within: 5) { client.send("a") }
+            return client.receiveAll()
+          }
+          #expect(answer.statuses == [408] && answer.text.contains("Connection: close"))
+        }
       }
-      let third = try await server.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(third.statuses == [503] && third.text.contains("Connection: close"))
-      first.close()
-      while server.server.connectionCount > 1 { await Task.yield() }
-      #expect(try await server.exchange("GET / HTTP/1.1\r\n" + close).statuses == [200])
     }
+  }
+
+  @Test("time in which nobody asks for the body does not count against the client")
+  func busyHandler() async throws {
+    let release = Signal<Void>()
+    var router = router()
+    router.post("/later") { request in
+      var body = request.body.makeAsyncIterator()
+      var count = try await body.next()?.count ?? 0
+      _ = await release.next()
+      while let piece = try await body.next() { count += piece.count }
+      return .text("\(count) bytes")
+    }
+    try await withServer(
+      router,
+      configure: {
+        $0.bodyTimeout = .milliseconds(150)
+        $0.bodyTimeLimit = .milliseconds(150)
+      }
+    ) { server in
+      let answer = try await server.connected { client in
+        client.send("POST /later HTTP/1.1\r\nConnection: close\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
+        // Twice the time for the whole body.
+        #expect(!client.hasAnswer(within: 300))
+        client.send("cd")
+        release.send()
+        return client.receiveAll()
+      }
+      #expect(answer.statuses == [200] && answer.body == "4 bytes")
+    }
+  }
+
+  @Test("of a body that nobody asks for, no more is taken than came with the head, and a little for a good end")
+  func unwantedBody() async throws {
+    let total = 64 << 20
+    var router = router()
+    router.post("/secret", options: .init(bodyLimit: total)) { _ in throw HTTPError(.unauthorized) }
+    // No time-out: whoever is not read from waits until the server closes.
+    try await withServer(
+      router,
+      configure: {
+        $0.lingerTimeout = .milliseconds(300)
+        $0.lingerBytes = 100_000
+      }
+    ) { server in
+      let answers = try await withThrowingTaskGroup(of: (Answer, Int).self) { group in
+        for _ in 0..<3 {
+          group.addTask {
+            try await server.connected { client in
+              client.send("POST /secret HTTP/1.1\r\nHost: a\r\nContent-Length: \(total)\r\n\r\n")
+              var sent = 0
+              let piece = [UInt8](repeating: 0x61, count: 65_536)
+              while sent < total, client.send(piece) { sent += piece.count }
+              return (client.receiveAll(), sent)
+            }
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      for (answer, sent) in answers {
+        #expect(answer.statuses == [401] && answer.text.contains("Connection: close"))
+        // What the kernel holds on both sides, at most.
+        #expect(sent < total / 3, "\(sent) bytes were taken")
+      }
+    }
+  }
+
+  private func connected(_ client: RawClient) -> RawClient {
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    #expect(client.receive(until: "hello").statuses == [200])
+    return client
+  }
+
+  @Test("a newcomer takes the place of whoever has waited longest; where all are busy it gets 503, and the log a line")
+  func connectionLimit() async throws {
+    let begun = Signal<Void>()
+    let release = Signal<Void>()
+    let warnings = Recorder<ServerWarning>()
+    var router = router()
+    router.get("/slow") { _ in
+      begun.send()
+      _ = await release.next()
+      return .text("hello")
+    }
+    try await withServer(
+      router,
+      configure: {
+        $0.maximumConnections = 2
+        $0.maximumConnectionsOfAddress = 100
+        $0.warningLog = { warnings.add($0) }
+      }
+    ) { server in
+      let first = connected(try RawClient(server.address))
+      let second = connected(try RawClient(server.address))
+      second.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(second.receive(until: "hello").statuses == [200])
+      let third = connected(try RawClient(server.address))
+      #expect(first.receiveAll().bytes.isEmpty, "the first has waited longest, and is closed without a word")
+      #expect(server.server.connectionCount == 2)
+      second.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+      third.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+      _ = await begun.next()
+      _ = await begun.next()
+      let refused = try await server.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(refused.statuses == [503] && refused.text.contains("Connection: close"))
+      #expect(refused.text.contains("\r\nRetry-After: 5\r\n"))
+      release.send()
+      release.send()
+      for client in [second, third] { #expect(client.receive(until: "hello").statuses == [200]) }
+      let told = warnings.all.map { warning in
+        if case .full = warning.cause { return warning.gaveWay == 1 && warning.refused == 0 }
+        return false
+      }
+      #expect(told == [true], "once a minute")
+      for client in [first, second, third] { client.close() }
+    }
+  }
+
+  @Test("one address cannot have all connections, a proxy can")
+  func addressLimit() async throws {
+    let warnings = Recorder<ServerWarning>()
+    for isProxy in [false, true] {
+      try await withServer(
+        router(),
+        configure: {
+          $0.maximumConnections = 100
+          $0.maximumConnectionsOfAddress = 2
+          $0.isProxy = { isProxy && $0.host == "127.0.0.1" }
+          $0.warningLog = { warnings.add($0) }
+        }
+      ) { server in
+        let other = connected(try RawClient(server.address, from: "127.0.0.2"))
+        var clients: [RawClient] = []
+        for _ in 0..<3 { clients.append(connected(try RawClient(server.address))) }
+        #expect(server.server.connectionCount == (isProxy ? 4 : 3))
+        if !isProxy { #expect(clients[0].receiveAll().bytes.isEmpty) }
+        _ = connected(other)
+        _ = connected(clients[1])
+        for client in clients + [other] { client.close() }
+      }
+    }
+    let told = warnings.all.map { warning in
+      if case .address(let address) = warning.cause { return address.host }
+      return ""
+    }
+    #expect(told == ["127.0.0.1"])
+  }
+
+  @Test(
+    "an address counts with its network, where one household has many",
+    arguments: [
+      ("192.0.2.1", "192.0.2.2", false), ("192.0.2.1", "::ffff:192.0.2.1", true), ("2001:db8::1", "2001:db8::2", true),
+      ("2001:db8::1", "2001:db8:0:0:ffff::1", true), ("2001:db8::1", "2001:db8:0:1::1", false),
+    ])
+  func peers(one: String, other: String, areSame: Bool) throws {
+    let key = try #require(PeerKey(one))
+    #expect((key == PeerKey(other)) == areSame)
   }
 
   @Test("a client that goes in the middle of its body ends the handler's reading")
@@ -126,7 +290,7 @@ struct ServerTimeTests {
     let begun = Signal<Void>()
     let errors = Signal<String>()
     var router = router()
-    router.post("/upload", options: .init(streamsBody: true)) { request in
+    router.post("/upload") { request in
       do {
         for try await _ in request.body { begun.send() }
       } catch {

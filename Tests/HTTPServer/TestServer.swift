@@ -21,7 +21,8 @@ struct Answer: Sendable {
 struct RawClient: Sendable {
   let descriptor: Int32
 
-  init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+  /// - Parameter source: an address of this machine; nil: as the system chooses.
+  init(_ address: SocketAddress, receiveBuffer: Int32? = nil, from source: String? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -31,6 +32,15 @@ struct RawClient: Sendable {
     }
     var four = sockaddr_in()
     four.sin_family = sa_family_t(AF_INET)
+    if let source {
+      inet_pton(AF_INET, source, &four.sin_addr)
+      let bound = withUnsafePointer(to: &four) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard bound == 0 else { throw SystemError("bind \(source)") }
+    }
     four.sin_port = address.port.bigEndian
     inet_pton(AF_INET, address.host, &four.sin_addr)
     let result = withUnsafePointer(to: &four) { pointer in

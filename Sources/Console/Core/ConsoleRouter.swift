@@ -3,9 +3,14 @@ import HTTPServer
 import OpenSSL
 import Store
 
-/// Registers routes. There are four ways, and none without a decision who may come in.
+/// Registers routes. There are five ways, and none without a decision who may come in. It is made before anything of a
+/// request's body is read, so that strangers cannot fill the memory.
 struct ConsoleRouter {
+  /// The most bytes of a form for everybody: two passwords, each character escaped.
+  private static let openFormLimit = 32 * 1024
+
   typealias PageHandler = @Sendable (PageContext) async throws -> Response
+  typealias UploadHandler = @Sendable (PageContext, IncomingFile?) async throws -> Response
   typealias APIHandler = @Sendable (APIContext) async throws -> Response
 
   private var router = Router()
@@ -14,15 +19,19 @@ struct ConsoleRouter {
   init(_ console: Console) {
     self.console = console
     let errors = ErrorResponses(console)
+    let address = PublicAddress(console.configuration.address)
     router.errorPage = { failure in
       var response = errors.response(to: failure)
       // What could not be read never reaches the middleware below.
-      SecurityHeaders.add(to: &response, isSecure: failure.request?.isSecure ?? false)
+      SecurityHeaders.add(to: &response, isSecure: address.isSecure || failure.request?.isSecure ?? false)
       return response
     }
     let proxies = TrustedProxies(ranges: console.configuration.trustedProxies)
     router.use { request, next in
-      let request = proxies.restored(request)
+      try address.check(request, through: proxies)
+      var request = proxies.restored(request)
+      // Also behind a proxy that nobody has named: cookies of a console with https are not for plain http.
+      if address.isSecure { request.isSecure = true }
       var response = try await next(request)
       SecurityHeaders.add(to: &response, isSecure: request.isSecure)
       return response
@@ -50,6 +59,26 @@ struct ConsoleRouter {
     _ method: Method, _ pattern: String, role: User.Role = .viewer, options: Route.Options = Route.Options(),
     _ handler: @escaping PageHandler
   ) {
+    personal(method, pattern, role: role, options: options) { context in
+      try await handler(method.isSafe ? context : context.reading(try await Form(context.request)))
+    }
+  }
+
+  /// A form of a page with a file that the handler reads piece by piece, however large it is. The other fields stand
+  /// before it, the token among them.
+  mutating func upload(
+    _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping UploadHandler
+  ) {
+    personal(.post, pattern, role: role, options: options) { context in
+      let (form, file) = try await IncomingFile.after(fieldsOf: context.request)
+      return try await handler(context.reading(form), file)
+    }
+  }
+
+  /// Calls the handler for a person who may be here and has not come from another site. Its form is still to be read.
+  private mutating func personal(
+    _ method: Method, _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping PageHandler
+  ) {
     let console = console
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
@@ -59,12 +88,11 @@ struct ConsoleRouter {
         return Response.redirect(to: "/session/new?return=\(Self.escaped(method == .get ? request.target : "/"))")
       }
       let texts = Self.texts(console, request, user)
-      let form = method.isSafe ? Form() : try await Form(request)
       let context = PageContext(
-        console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: form,
+        console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now)
       return try await Self.answer(context) {
-        if !method.isSafe { try Self.check(request, form, csrf: session.csrf) }
+        if !method.isSafe { try Self.checkSite(request) }
         guard context.may(role) else { throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")]) }
         return try await handler(context)
       }
@@ -74,21 +102,23 @@ struct ConsoleRouter {
   /// A page for everybody. Its forms carry a token that a cookie of the same browser holds.
   mutating func open(_ method: Method, _ pattern: String, _ handler: @escaping PageHandler) {
     let console = console
-    router.on(method, pattern) { request in
+    router.on(method, pattern, options: Route.Options(bodyLimit: Self.openFormLimit)) { request in
       let now = console.clock()
       let principal = try await Authentication(store: console.store).user(request, now: now)
       let known = request.cookie(Cookies.form) ?? ""
       let csrf = known.utf8.count >= 20 ? known : Random.token(bytes: 18)
-      let form = method.isSafe ? Form() : try await Form(request)
       var user: User?
       var expected = csrf
       if case .user(let person, let session)? = principal { (user, expected) = (person, session.csrf) }
       let context = PageContext(
         console: console, request: request, principal: principal, texts: Self.texts(console, request, user),
-        csrf: expected, form: form, now: now)
+        csrf: expected, form: Form(), now: now)
       var response = try await Self.answer(context) {
-        if !method.isSafe { try Self.check(request, form, csrf: expected) }
-        return try await handler(context)
+        guard !method.isSafe else { return try await handler(context) }
+        try Self.checkSite(request)
+        // Without a session and without the cookie no token is right, whatever the form says.
+        guard principal != nil || csrf == known else { throw PageError(.forbidden, "csrf") }
+        return try await handler(context.reading(try await Form(request)))
       }
       if csrf != known { Cookies.set(Cookies.form, csrf, age: nil, on: &response, request) }
       return response
@@ -148,13 +178,10 @@ struct ConsoleRouter {
     return console.locales.best(for: request.header("Accept-Language"))
   }
 
-  /// Cross-site request forgery: what browsers say about the origin, and a token that other sites cannot know.
-  private static func check(_ request: Request, _ form: Form, csrf: String) throws {
+  /// Cross-site request forgery: what browsers say about the origin. The other half is ``PageContext/reading(_:)``.
+  private static func checkSite(_ request: Request) throws {
     let site = request.header("Sec-Fetch-Site") ?? "same-origin"
-    let isOwn = site == "same-origin" || site == "none"
-    guard isOwn, constantTimeEqual(Array(form.raw("csrf").utf8), Array(csrf.utf8)) else {
-      throw PageError(.forbidden, "csrf")
-    }
+    guard site == "same-origin" || site == "none" else { throw PageError(.forbidden, "csrf") }
   }
 
   /// A path for a query's value.

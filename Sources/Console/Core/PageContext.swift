@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Mustache
+import OpenSSL
 import Reactor
 import Push
 import Store
@@ -14,8 +15,20 @@ struct PageContext: Sendable {
   let texts: Texts
   /// What forms of this page have to send along.
   let csrf: String
-  let form: Form
+  var form: Form
   let now: Date
+
+  /// The same request with its form, now that it is known who sends it.
+  ///
+  /// - Throws: 403 if the form does not bring the token that only our own pages know.
+  func reading(_ form: Form) throws -> PageContext {
+    guard constantTimeEqual(Array(form.raw("csrf").utf8), Array(csrf.utf8)) else {
+      throw PageError(.forbidden, "csrf")
+    }
+    var context = self
+    context.form = form
+    return context
+  }
 
   var store: Store { console.store }
   var query: URLEncodedForm { request.queryItems }

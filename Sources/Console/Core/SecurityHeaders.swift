@@ -15,6 +15,6 @@ enum SecurityHeaders {
     response.headers.setDefault("Referrer-Policy", "same-origin")
     response.headers.setDefault("Cross-Origin-Opener-Policy", "same-origin")
     response.headers.setDefault("Cross-Origin-Resource-Policy", "same-origin")
-    if isSecure { response.headers.setDefault("Strict-Transport-Security", "max-age=31536000") }
+    if isSecure { response.headers.setDefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains") }
   }
 }

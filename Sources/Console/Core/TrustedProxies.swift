@@ -19,7 +19,7 @@ public struct AddressRange: Sendable, Hashable {
   }
 
   /// Whether an address, as text, is in it. An IPv4 address mapped into IPv6 is the IPv4 address.
-  func contains(_ host: String) -> Bool {
+  public func contains(_ host: String) -> Bool {
     guard let other = Self.bytes(host), other.count == bytes.count else { return false }
     return (0..<length).allSatisfy { bit in
       let mask = UInt8(0x80) >> (bit % 8)

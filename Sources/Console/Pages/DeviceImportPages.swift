@@ -7,16 +7,19 @@ import Store
 
 /// Importing a list of devices from a file or from pasted lines.
 enum DeviceImportPages {
-  /// A form is read whole; larger files go through the command or the API, which stream.
+  /// Larger files go through the command or the API: a browser shows nothing before the end.
   private static let bodyLimit = 64 << 20
+  /// So many bytes may pass before it is plain whether they are CSV or NDJSON.
+  private static let startLimit = 64 * 1024
   private static let shownErrors = 200
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/devices/import", role: .operator) { page in
       try await formPage(page, FieldErrors())
     }
-    routes.page(.post, "/devices/import", role: .operator, options: Route.Options(bodyLimit: bodyLimit)) { page in
-      try await importDevices(page)
+    let options = Route.Options(bodyLimit: bodyLimit, bodyTimeLimit: .seconds(3600))
+    routes.upload("/devices/import", role: .operator, options: options) { page, file in
+      try await importDevices(page, file)
     }
   }
 
@@ -46,66 +49,61 @@ enum DeviceImportPages {
       ], status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
-  private static func importDevices(_ page: PageContext) async throws -> Response {
-    let file = page.form.file("file")
-    let bytes = file?.bytes ?? Array(page.form.raw("text").utf8)
+  private static func importDevices(_ page: PageContext, _ file: IncomingFile?) async throws -> Response {
     let field = file == nil ? "text" : "file"
     var errors = FieldErrors()
-    guard !bytes.allSatisfy({ $0 <= 0x20 }) else {
-      errors.add(field, page.texts("devices.choose_file"))
+    do {
+      guard let report = try await register(page, file) else {
+        errors.add(field, page.texts("devices.choose_file"))
+        return try await formPage(page, errors)
+      }
+      return try reportPage(page, report, app: page.form["app"])
+    } catch let problems as Problems {
+      for problem in problems.all { errors.add(field, page.texts.text(problem)) }
       return try await formPage(page, errors)
     }
+  }
+
+  /// Registers what the file holds, else what was pasted, while it comes.
+  ///
+  /// - Returns: nil if it holds nothing.
+  /// - Throws: `Problems` if nothing can be read.
+  private static func register(_ page: PageContext, _ file: IncomingFile?) async throws -> DeviceImportReport? {
+    var file = file
+    var pasted: [UInt8]? = file == nil ? Array(page.form.raw("text").utf8) : nil
+    func next() async throws -> [UInt8]? {
+      defer { pasted = nil }
+      return try await file?.next() ?? pasted
+    }
+    var intake: DeviceIntake?
+    var start: [UInt8] = []
+    var isBlank = true
+    while let piece = try await next() {
+      isBlank = isBlank && piece.allSatisfy { $0 <= 0x20 }
+      if intake == nil {
+        start += piece
+        if isBlank, start.count < startLimit { continue }
+        intake = DeviceIntake(parser(page, start), for: page)
+        try await intake?.take(start)
+        start = []
+      } else {
+        try await intake?.take(piece)
+      }
+    }
+    if isBlank { return nil }
+    try await intake?.finish()
+    return intake?.report
+  }
+
+  private static func parser(_ page: PageContext, _ start: [UInt8]) -> DeviceLineParser {
     let app = page.form["app"]
-    let parser = DeviceLineParser(
-      format: format(page.form["format"], file?.part.fileName, bytes),
-      defaults: app.isEmpty ? [:] : ["app": .string(app)])
-    let (report, isStopped) = try await run(parser, bytes, page)
-    if isStopped, report.added + report.updated == 0, let first = report.errors.first {
-      for problem in first.problems { errors.add(field, page.texts.text(problem)) }
-      return try await formPage(page, errors)
-    }
-    return try reportPage(page, report, app: app)
+    return DeviceLineParser(
+      format: format(page.form["format"], start), defaults: app.isEmpty ? [:] : ["app": .string(app)])
   }
 
-  private static func format(_ chosen: String, _ name: String?, _ bytes: [UInt8]) -> DeviceImport.Format {
+  private static func format(_ chosen: String, _ start: [UInt8]) -> DeviceImport.Format {
     if let format = DeviceImport.Format(rawValue: chosen) { return format }
-    return bytes.first { $0 > 0x20 } == UInt8(ascii: "{") ? .ndjson : .csv
-  }
-
-  /// Registers batch by batch, so that other writers get their turn.
-  private static func run(
-    _ start: DeviceLineParser, _ bytes: [UInt8], _ page: PageContext
-  ) async throws -> (DeviceImportReport, Bool) {
-    var parser = start
-    var report = DeviceImportReport()
-    var batch = DeviceImportBatch()
-    let (actor, now, store) = (page.actor, page.now, page.store)
-    func register() async throws {
-      let lines = batch.take()
-      guard !lines.isEmpty else { return }
-      report.add(try await store.write { try lines.register($0, by: actor, now: now) })
-    }
-    for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
-      for result in parser.push(bytes[start..<min(bytes.count, start + 1 << 16)]) {
-        switch result {
-        case .success(let line): batch.add(line)
-        case .failure(let line): report.add(line)
-        }
-      }
-      if batch.isFull { try await register() }
-    }
-    for result in parser.finish() {
-      switch result {
-      case .success(let line): batch.add(line)
-      case .failure(let line): report.add(line)
-      }
-    }
-    try await register()
-    let audit = page.audit(
-      "device.import", "devices",
-      ["added": .integer(Int64(report.added)), "updated": .integer(Int64(report.updated))])
-    _ = try await store.write { try AuditEntry.add($0, audit, now: now) }
-    return (report, parser.isStopped)
+    return start.first { $0 > 0x20 } == UInt8(ascii: "{") ? .ndjson : .csv
   }
 
   private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) throws -> Response {

@@ -30,6 +30,7 @@ public struct StaticFiles: Sendable {
   ///
   /// - Parameter path: decoded segments below the root, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
+  /// - Throws: ``SystemError`` if it cannot be told, as without descriptors.
   public func response(to request: Request, path: [String]) async throws -> Response? {
     guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
     let location = ([root] + path).joined(separator: "/")
@@ -129,10 +130,11 @@ public struct StaticFiles: Sendable {
   // MARK: On the pool
 
   private static func open(_ location: String, below root: String) throws -> Found? {
-    guard let resolved = resolve(location), isInside(resolved, root) else { return nil }
+    guard let resolved = resolve(location) else { return try nothing("realpath") }
+    guard isInside(resolved, root) else { return nil }
     // O_NONBLOCK: opening a named pipe must not wait. O_NOFOLLOW: a link put there meanwhile is not followed.
     let descriptor = Glibc.open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return try nothing("open") }
     var information = stat()
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
@@ -145,6 +147,15 @@ public struct StaticFiles: Sendable {
     guard file.size <= smallSize else { return Found(content: .file(file), modified: time.tv_sec, etag: etag) }
     guard let bytes = file.read(0..<file.size), bytes.count == file.size else { throw SystemError("pread") }
     return Found(content: .bytes(bytes), modified: time.tv_sec, etag: etag)
+  }
+
+  /// That a file is not there, or not for us, is an answer; everything else that `errno` says is trouble.
+  private static func nothing(_ call: String) throws -> Found? {
+    let error = SystemError(call)
+    switch error.number {
+    case ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG, ENXIO: return nil
+    default: throw error
+    }
   }
 
   /// By components: `/srv/public-old` is not inside `/srv/public`.

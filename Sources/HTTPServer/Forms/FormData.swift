@@ -15,8 +15,7 @@ public struct FormData: Sendable {
   ///
   /// - Throws: as ``MultipartReader``.
   public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) async throws {
-    let whole = RequestBody(try await request.body.collect(upTo: .max))
-    var reader = try MultipartReader(request, body: whole, limits: limits)
+    var reader = try MultipartReader(request, limits: limits)
     var part: MultipartPart?
     var bytes: [UInt8] = []
     while let event = try await reader.next() {

@@ -19,10 +19,6 @@ public struct MultipartReader: Sendable {
   ///
   /// - Throws: ``HTTPError`` 415 for another content type, 400 for a bad boundary.
   public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) throws {
-    try self.init(request, body: request.body, limits: limits)
-  }
-
-  init(_ request: Request, body: RequestBody, limits: MultipartLimits) throws {
     guard request.mediaType == "multipart/form-data" else {
       throw HTTPError(.unsupportedMediaType, "The body must be multipart/form-data.")
     }
@@ -30,7 +26,7 @@ public struct MultipartReader: Sendable {
       throw HTTPError(.badRequest, "The content type names no boundary of 1 to 70 allowed characters.")
     }
     parser = MultipartParser(boundary: boundary, limits: limits)
-    self.body = body.makeAsyncIterator()
+    body = request.body.makeAsyncIterator()
   }
 
   /// The next event; nil when the form is complete and the body read to its end.

@@ -9,5 +9,8 @@ struct RequestError: HTTPResponseError, Equatable, CustomStringConvertible {
     self.message = message
   }
 
+  /// Who is turned away because the server is full may come again soon.
+  var headers: Headers { status == .serviceUnavailable ? ["Retry-After": ServerWarning.retryAfter] : Headers() }
+
   var description: String { "\(status): \(message)" }
 }

@@ -1,3 +1,5 @@
+import Reactor
+
 /// An error that is to become a page.
 public struct Failure: Sendable {
   /// The status of the answer.
@@ -15,9 +17,11 @@ public struct Failure: Sendable {
 
   init(_ error: any Error, request: Request?, requestID: String) {
     let known = error as? any HTTPResponseError
-    status = known?.status ?? .internalServerError
+    // Not the request's fault, and soon over: others give their descriptors back.
+    let isShort = (error as? SystemError)?.isOutOfDescriptors ?? false
+    status = known?.status ?? (isShort ? .serviceUnavailable : .internalServerError)
     message = known?.message ?? ""
-    headers = known?.headers ?? Headers()
+    headers = known?.headers ?? (isShort ? ["Retry-After": ServerWarning.retryAfter] : Headers())
     self.request = request
     self.requestID = requestID
     self.error = error

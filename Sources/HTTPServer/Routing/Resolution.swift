@@ -4,10 +4,13 @@ public struct Resolution: Sendable {
   public var handler: Handler
   /// The most bytes of a body; more is answered with 413 before it is read.
   public var bodyLimit: Int
+  /// The most that is waited for all pieces of the body together; nil: as the server is configured.
+  public var bodyTimeLimit: Duration?
 
   /// Creates a resolution.
-  public init(bodyLimit: Int = 1 << 20, handler: @escaping Handler) {
+  public init(bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, handler: @escaping Handler) {
     self.handler = handler
     self.bodyLimit = bodyLimit
+    self.bodyTimeLimit = bodyTimeLimit
   }
 }

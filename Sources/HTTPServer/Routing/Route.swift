@@ -1,19 +1,19 @@
 /// One line of the router's table.
 public struct Route: Sendable {
-  /// What is decided before the body is read.
+  /// What is decided before the handler is called. Nothing of the body is read before the handler asks for it, so that
+  /// it can find out first who sends it.
   public struct Options: Sendable {
     /// The most bytes of the body.
     public var bodyLimit: Int
-    /// Whether the handler reads the body itself. Otherwise it is read before the handler is called, so that
-    /// `request.body.collect(upTo:)` returns at once.
-    public var streamsBody: Bool
+    /// The most that is waited for all pieces of the body together; nil: as the server is configured.
+    public var bodyTimeLimit: Duration?
     /// Whether a request without a body is answered with 411.
     public var requiresBody: Bool
 
     /// Creates options.
-    public init(bodyLimit: Int = 1 << 20, streamsBody: Bool = false, requiresBody: Bool = false) {
+    public init(bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false) {
       self.bodyLimit = bodyLimit
-      self.streamsBody = streamsBody
+      self.bodyTimeLimit = bodyTimeLimit
       self.requiresBody = requiresBody
     }
   }

@@ -84,7 +84,7 @@ public struct Router: Responder {
     if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
     request.route = route.pattern
     return Resolution(
-      bodyLimit: route.options.bodyLimit, handler: wrapped(Self.reader(of: route)))
+      bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: wrapped(route.handler))
   }
 
   /// Answers without a connection, for tests: errors are pages as over a connection.
@@ -108,15 +108,6 @@ public struct Router: Responder {
   private static func allowed(_ methods: Set<Method>) -> Response {
     let names = methods.map(\.rawValue).sorted()
     return Response(.noContent, headers: ["Allow": names.joined(separator: ", ")])
-  }
-
-  private static func reader(of route: Route) -> Handler {
-    if route.options.streamsBody { return route.handler }
-    let (handler, limit) = (route.handler, route.options.bodyLimit)
-    return { request in
-      if request.head.framing != .none { _ = try await request.body.collect(upTo: limit) }
-      return try await handler(request)
-    }
   }
 
   /// Puts the middleware around a handler. Each layer's errors become pages before the next one sees them, so that

@@ -4,7 +4,7 @@ extension Connection {
   var wantsInput: Bool {
     switch state {
     case .closed: false
-    case .draining: true
+    case .draining: drained < worker.configuration.lingerBytes
     case .open:
       if let exchange { exchange.waitsForBody } else { !closesAfterOutput && !sawEnd && canTakeRequest }
     }
@@ -21,6 +21,7 @@ extension Connection {
       buffer.filled(count)
       if state == .draining {
         buffer.consume(count)
+        drained += count
       } else if let exchange {
         exchange.inputArrived()
       } else {
@@ -69,6 +70,7 @@ extension Connection {
   /// A body is waited for.
   func awaitBody() {
     arm(.body)
+    if let latest = exchange?.latestBody { readDeadline = min(readDeadline, latest) }
     if sawEnd {
       exchange?.failBody(RequestError(.badRequest, "The body ended before it was complete."))
     } else {

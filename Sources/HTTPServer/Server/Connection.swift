@@ -31,6 +31,8 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   let worker: Worker
   let remoteAddress: SocketAddress?
+  /// As whose it is counted.
+  let peer: PeerKey?
   /// Place in the worker's list.
   var index = 0
   let transport: Transport
@@ -42,17 +44,22 @@ final class Connection: EventHandler, @unchecked Sendable {
   var exchange: Exchange?
   var interest: Readiness = []
   var deadline = Deadline.none
+  /// When the deadline was set.
+  var armedAt: UInt64 = 0
   var readDeadline: UInt64 = 0
   var writeDeadline: UInt64 = 0
   var closesAfterOutput = false
   var sawEnd = false
   var isAdvancing = false
   var readIsPlanned = false
+  /// Bytes that were thrown away behind the last answer.
+  var drained = 0
 
-  init(worker: Worker, transport: Transport, remoteAddress: SocketAddress?) {
+  init(worker: Worker, transport: Transport, remoteAddress: SocketAddress?, peer: PeerKey?) {
     self.worker = worker
     self.transport = transport
     self.remoteAddress = remoteAddress
+    self.peer = peer
     parser = RequestParser(limits: worker.configuration.parserLimits)
   }
 
@@ -92,6 +99,14 @@ final class Connection: EventHandler, @unchecked Sendable {
       // Nobody reads now: be deaf to more, but on an event stream hear when the client goes.
       let remaining: Readiness = readiness.contains(.peerClosed) ? [] : .peerClosed
       setInterest(interest.subtracting([.readable, .peerClosed]).union(remaining))
+    }
+  }
+
+  /// Whether it waits for a request, or the rest of its head, and everything is sent: then it can give way to another.
+  var isWaiting: Bool {
+    switch deadline {
+    case .first, .head, .idle: state == .open && isDrained
+    case .none, .body, .linger: false
     }
   }
 
@@ -187,6 +202,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     // The time for a head is not prolonged by its bytes.
     if kind == .head, deadline == .head { return }
     deadline = kind
+    armedAt = worker.now
     let configuration = worker.configuration
     let timeout: Duration
     switch kind {

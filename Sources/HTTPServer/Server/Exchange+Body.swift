@@ -42,6 +42,7 @@ extension Exchange {
     switch event {
     case .body:
       bodyHasBegun = true
+      bodyBytes += piece.count
       return .success(piece)
     case .end:
       bodyIsOver = true
@@ -59,6 +60,8 @@ extension Exchange {
     if let result = pollBody() { return continuation.resume(with: result) }
     guard bodyWaiter == nil, let connection else { return continuation.resume(throwing: ClientGone()) }
     bodyWaiter = continuation
+    worker.touchClock()
+    bodyAwaitedAt = worker.now
     if continueIsDue, !bodyHasBegun, status == 0 {
       continueIsDue = false
       connection.output.append("HTTP/1.1 100 Continue\r\n\r\n")
@@ -74,8 +77,18 @@ extension Exchange {
       return
     }
     bodyWaiter = nil
+    bodyWaited += worker.now &- bodyAwaitedAt
     connection?.bodyArrived()
     waiter.resume(with: result)
+  }
+
+  /// When the body has come too slowly, or taken too long, as a whole. What was not waited for does not count: while a
+  /// handler works, nobody reads.
+  var latestBody: UInt64 {
+    let configuration = worker.configuration
+    let seconds = bodyBytes / max(1, configuration.leastBodyRate)
+    let allowed = min(configuration.bodyTimeout + .seconds(seconds), bodyTimeLimit).nanoseconds
+    return bodyAwaitedAt &+ (allowed > bodyWaited ? allowed - bodyWaited : 0)
   }
 
   /// The rest of the body will not come.

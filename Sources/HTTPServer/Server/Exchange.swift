@@ -23,6 +23,12 @@ final class Exchange: @unchecked Sendable {
   var bodyHasBegun = false
   var bodyFailure: (any Error)?
   var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
+  var bodyBytes = 0
+  /// Nanoseconds that were waited for pieces of the body before this one.
+  var bodyWaited: UInt64 = 0
+  /// When the waiting for this piece began.
+  var bodyAwaitedAt: UInt64 = 0
+  var bodyTimeLimit: Duration
   var continueIsDue: Bool
 
   // The answer.
@@ -45,6 +51,7 @@ final class Exchange: @unchecked Sendable {
     worker = connection.worker
     loop = worker.loop
     bodyIsOver = head.framing == .none
+    bodyTimeLimit = worker.configuration.bodyTimeLimit
     continueIsDue = head.expectsContinue
   }
 
@@ -57,6 +64,7 @@ final class Exchange: @unchecked Sendable {
     var request = request
     request.report = worker.configuration.errorLog
     self.request = request
+    if let limit = resolution.bodyTimeLimit { bodyTimeLimit = limit }
     var handler = resolution.handler
     if case .length(let length) = head.framing, length > resolution.bodyLimit {
       let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")

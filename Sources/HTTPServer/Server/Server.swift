@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+public import OpenSSL
 public import Reactor
 import Synchronization
 
@@ -16,6 +17,7 @@ public final class Server: Sendable {
   private let configuration: ServerConfiguration
   private let responder: any Responder
   private let count = ConnectionCount()
+  private let tls: TLSSettings
   private let state = Mutex(State.ready)
 
   /// Creates a server that does not listen yet.
@@ -23,10 +25,15 @@ public final class Server: Sendable {
     precondition(configuration.loops > 0, "a server needs a loop")
     self.configuration = configuration
     self.responder = responder
+    tls = TLSSettings(configuration.tls)
   }
 
   /// Connections at this moment.
   public var connectionCount: Int { count.current }
+
+  /// Shows another certificate from the next connection on; those that stand keep theirs. A server without TLS stays
+  /// without.
+  public func replaceTLS(_ context: TLSContext) { tls.replace(context) }
 
   /// Listens. Can be called once.
   ///
@@ -39,12 +46,14 @@ public final class Server: Sendable {
       guard case .ready = state else { preconditionFailure("a server starts once") }
       let descriptor = try Socket.listen(on: configuration.address)
       let address: SocketAddress
+      let alarm = Alarm(configuration.warningLog ?? { _ in })
       var workers: [Worker] = []
       do {
         address = try Socket.localAddress(of: descriptor)
         for number in 0..<configuration.loops {
           workers.append(
-            try Worker(configuration: configuration, responder: responder, count: count, number: number))
+            try Worker(
+              configuration: configuration, responder: responder, tls: tls, count: count, alarm: alarm, number: number))
         }
       } catch {
         close(descriptor)
@@ -52,7 +61,7 @@ public final class Server: Sendable {
         throw error
       }
       let listener = Listener(
-        descriptor: descriptor, workers: workers, count: count, maximum: configuration.maximumConnections)
+        descriptor: descriptor, workers: workers, configuration: configuration, count: count, alarm: alarm)
       state = .running(workers, listener)
       return (workers, listener, address)
     }

@@ -1,15 +1,6 @@
 import Foundation
 import Glibc
 import Reactor
-import Synchronization
-
-/// How many connections a server has, over all its loops.
-final class ConnectionCount: Sendable {
-  private let number = Atomic<Int>(0)
-
-  var current: Int { number.load(ordering: .relaxed) }
-  func add(_ change: Int) { number.add(change, ordering: .relaxed) }
-}
 
 /// One event loop's share of a server: its connections, its lent buffers, its clock.
 ///
@@ -19,6 +10,8 @@ final class Worker: @unchecked Sendable {
   let configuration: ServerConfiguration
   let responder: any Responder
   let count: ConnectionCount
+  private let tls: TLSSettings
+  private let alarm: Alarm
   /// Nanoseconds on the loop's clock when it last woke up for something.
   private(set) var now: UInt64 = 0
   private(set) var isStopping = false
@@ -30,11 +23,16 @@ final class Worker: @unchecked Sendable {
   private var dateSecond = 0
   private var dateField: [UInt8] = []
 
-  init(configuration: ServerConfiguration, responder: any Responder, count: ConnectionCount, number: Int) throws {
+  init(
+    configuration: ServerConfiguration, responder: any Responder, tls: TLSSettings, count: ConnectionCount,
+    alarm: Alarm, number: Int
+  ) throws {
     loop = try EventLoop(name: "http-\(number)")
     self.configuration = configuration
     self.responder = responder
+    self.tls = tls
     self.count = count
+    self.alarm = alarm
   }
 
   func touchClock() { now = EventLoop.now() }
@@ -63,15 +61,18 @@ final class Worker: @unchecked Sendable {
 
   // MARK: Connections
 
-  /// Takes over an accepted socket.
-  func add(_ descriptor: Int32, from address: SocketAddress?, isRefused: Bool) {
+  /// Takes over an accepted socket, which is counted already.
+  ///
+  /// - Parameter shortage: why there is no place for it, unless another one gives way.
+  func add(_ descriptor: Int32, from address: SocketAddress?, peer: PeerKey?, shortage: ServerWarning.Cause?) {
     touchClock()
     guard let transport = transport(descriptor) else {
       close(descriptor)
-      count.add(-1)
+      count.remove(peer)
       return
     }
-    let connection = Connection(worker: self, transport: transport, remoteAddress: address)
+    let isRefused = shortage.map { !makeRoom($0, of: peer) } ?? false
+    let connection = Connection(worker: self, transport: transport, remoteAddress: address, peer: peer)
     connection.index = connections.count
     connections.append(connection)
     guard !isStopping else { return connection.close() }
@@ -79,8 +80,21 @@ final class Worker: @unchecked Sendable {
     planSweep()
   }
 
+  /// Closes the connection that has waited longest for a request, of all or of the peer that has too many.
+  ///
+  /// - Returns: false if none waits: each has a request that is being answered.
+  func makeRoom(_ shortage: ServerWarning.Cause, of peer: PeerKey? = nil) -> Bool {
+    let isOfPeer = if case .address = shortage { true } else { false }
+    // Only when places are short: a list in order would have to be kept with each request.
+    let waiting = connections.lazy.filter { $0.isWaiting && (!isOfPeer || $0.peer == peer) }
+    let longest = waiting.min { $0.armedAt < $1.armedAt }
+    longest?.close()
+    alarm.raise(shortage, gaveWay: longest != nil, at: now)
+    return longest != nil
+  }
+
   private func transport(_ descriptor: Int32) -> Transport? {
-    guard let context = configuration.tls else { return .plain(PlainTransport(descriptor: descriptor)) }
+    guard let context = tls.current else { return .plain(PlainTransport(descriptor: descriptor)) }
     // It fails only without memory: then this connection is the least trouble.
     return (try? TLSTransport(context, descriptor: descriptor)).map { .tls($0) }
   }
@@ -91,7 +105,7 @@ final class Worker: @unchecked Sendable {
       last.index = connection.index
       connections[connection.index] = last
     }
-    count.add(-1)
+    count.remove(connection.peer)
     if isStopping, connections.isEmpty { finishStop() }
   }
 

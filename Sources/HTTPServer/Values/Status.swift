@@ -83,6 +83,8 @@ extension Status {
   public static let rangeNotSatisfiable: Status = 416
   /// 417
   public static let expectationFailed: Status = 417
+  /// 421: the request is for another host.
+  public static let misdirectedRequest: Status = 421
   /// 422
   public static let unprocessableContent: Status = 422
   /// 429
