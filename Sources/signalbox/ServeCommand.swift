@@ -1,6 +1,7 @@
 import Arguments
 import Console
 import Foundation
+import Glibc
 import Logging
 import OpenSSL
 import Reactor
@@ -25,7 +26,20 @@ enum ServeCommand {
     return range
   }
   private static let address = Option<String?>(
-    "address", "url", "Where people reach the console, as https://push.example.com; for links.")
+    "address", "url",
+    "Where people reach the console, as https://push.example.com; for links. What is meant for another host is refused."
+  )
+  private static let connections = Option(
+    "max-connections", "number", "How many clients may be connected at once; idle ones give way to new ones.",
+    default: 4096, showing: "4096"
+  ) { text throws(BadValue) in
+    guard let number = Int(text), (16...1_000_000).contains(number) else {
+      throw BadValue("is not a number from 16 to 1000000")
+    }
+    return number
+  }
+  /// For everything that is no client: the database, providers, mail servers, watched hosts, files.
+  private static let otherDescriptors = 256
   private static let metricsOpen = Flag(
     "metrics-open", "Answers /metrics without a token: names of certificates and hosts are then everybody's.")
   private static let resources = Option<String?>(
@@ -36,7 +50,8 @@ enum ServeCommand {
     discussion: "Stops on SIGTERM and SIGINT; a push that is under way then goes on at the next start.",
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, address.parameter, metricsOpen.parameter, resources.parameter, LogOptions.level.parameter,
+      proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter, resources.parameter,
+      LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in
@@ -54,7 +69,10 @@ enum ServeCommand {
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
     options.log = LogOptions.logger(values)
+    options.maximumConnections = connections(values[connections], options.log)
     let stopped = StopSignal()
+    // In a terminal the signal says that it was closed; for a service it says that files have changed.
+    let hangups = isatty(STDIN_FILENO) == 0 ? SignalStream(SIGHUP) : nil
     let service: Service
     do {
       service = try await Service(options)
@@ -70,28 +88,37 @@ enum ServeCommand {
       io.note(
         "passwords travel readable over plain http: give --tls-certificate, or --trusted-proxy for a proxy before it")
     }
+    // Ends when the command does.
+    let reloads = hangups.map { hangups in
+      Task { for await _ in hangups.signals { await service.reload() } }
+    }
     await stopped.wait()
+    reloads?.cancel()
     await service.stop()
     return ExitCode.done
   }
 
-  private static func tls(certificate: String?, key: String?) throws -> TLSContext? {
+  /// As many connections as were asked for, or as there can be descriptors.
+  private static func connections(_ wanted: Int, _ log: Logger) -> Int {
+    let limit = DescriptorLimit.raise(to: wanted + otherDescriptors)
+    let possible = min(wanted, max(limit - otherDescriptors, limit / 2))
+    if possible < wanted {
+      log.warning(
+        "fewer connections than wanted: raise the limit of open files (ulimit -n, LimitNOFILE)",
+        ["wanted": wanted, "connections": possible, "limit": limit])
+    }
+    return possible
+  }
+
+  private static func tls(certificate: String?, key: String?) throws -> TLSFiles? {
     guard certificate != nil || key != nil else { return nil }
     guard let certificate, let key else {
       throw CommandFailure.usage("--tls-certificate and --tls-key belong together.")
     }
-    func read(_ path: String) throws -> [UInt8] {
-      guard let data = FileManager.default.contents(atPath: path) else {
-        throw CommandFailure("\(path) cannot be read.")
-      }
-      return Array(data)
-    }
-    let identity = TLSIdentity(certificateChainPEM: try read(certificate), privateKeyPEM: try read(key))
-    do {
-      return try TLSContext.server(identity: identity, alpn: ["http/1.1"])
-    } catch {
-      throw CommandFailure("\(certificate) and \(key): \(error)")
-    }
+    let files = TLSFiles(certificate: certificate, key: key)
+    // Before anything is opened or made.
+    _ = try files.load()
+    return files
   }
 }
 

@@ -22,7 +22,11 @@ final class Service: Sendable {
     /// The folder with `Templates` and `Public`.
     var resources = "."
     var isDemo = false
-    var tls: TLSContext?
+    /// Certificate and key; nil: plain http.
+    var tls: TLSFiles?
+    /// How often it is looked whether these files have changed.
+    var tlsLook = Duration.seconds(10)
+    var maximumConnections = 4096
     var trustedProxies: [AddressRange] = []
     /// Where people reach it; nil: as it listens.
     var address: String?
@@ -66,6 +70,9 @@ final class Service: Sendable {
   private let reminders: Task<Void, Never>
   private let probes: BlockingPool
   private let watch: Task<Void, Never>
+  /// Nil: plain http.
+  private let renewal: TLSRenewal?
+  private let renewals: Task<Void, Never>
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -111,7 +118,8 @@ final class Service: Sendable {
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
       mailPool: mailPool, look: look, clock: clock, log: log)
-    server = Server(Self.serverConfiguration(listen, options), console.router())
+    let stamp = options.tls?.stamp
+    server = Server(try Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     let engine = engine
@@ -125,7 +133,24 @@ final class Service: Sendable {
     watch = Task {
       await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
     }
+    let (server, pool) = (server, pool)
+    let renewal = options.tls.flatMap { files in
+      stamp.map { TLSRenewal(files, stamp: $0, server: server, pool: pool, log: log.labelled("HTTPServer")) }
+    }
+    self.renewal = renewal
+    // Ends with the service: stop() cancels it.
+    renewals = Task { await renewal?.run(every: options.tlsLook) }
     log.notice("listening", ["address": url])
+  }
+
+  /// Takes up what has changed in files: today, the server's certificate.
+  func reload() async {
+    guard let renewal else { return options.log.notice("nothing to read again: there is no certificate") }
+    do {
+      try await renewal.reload()
+    } catch {
+      options.log.notice("not read again: the server stops")
+    }
   }
 
   private static func simulator(_ store: Store, _ loop: EventLoop, _ options: Options) async throws -> APNsSimulator {
@@ -139,10 +164,32 @@ final class Service: Sendable {
     return simulator
   }
 
-  private static func serverConfiguration(_ listen: SocketAddress, _ options: Options) -> ServerConfiguration {
+  private static func serverConfiguration(
+    _ listen: SocketAddress, _ options: Options
+  ) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(address: listen)
-    configuration.tls = options.tls
+    configuration.tls = try options.tls?.load()
+    configuration.maximumConnections = options.maximumConnections
+    let proxies = options.trustedProxies
+    configuration.isProxy = { address in proxies.contains { $0.contains(address.host) } }
     let log = options.log.labelled("HTTPServer")
+    configuration.warningLog = { warning in
+      let (gaveWay, refused) = (warning.gaveWay, warning.refused)
+      switch warning.cause {
+      case .full:
+        log.warning(
+          "all connections are in use: idle ones give way to new ones, see --max-connections",
+          ["gave_way": gaveWay, "refused": refused])
+      case .address(let address):
+        log.warning(
+          "an address has half of all connections: its idle ones give way to its new ones, see --trusted-proxy",
+          ["from": address.host, "gave_way": gaveWay, "refused": refused])
+      case .descriptors(let error):
+        log.warning(
+          "no descriptors are left: raise the limit of open files (ulimit -n, LimitNOFILE)",
+          ["error": "\(error)", "gave_way": gaveWay, "refused": refused])
+      }
+    }
     configuration.accessLog = { entry in
       // Without the query: it can hold a sign-in link or somebody's alias.
       let path = entry.target?.prefix { $0 != "?" } ?? "-"
@@ -211,6 +258,7 @@ final class Service: Sendable {
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
     watch.cancel()
+    renewals.cancel()
     await server.stop(within: limit)
     trimming.cancel()
     reminders.cancel()

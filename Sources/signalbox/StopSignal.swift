@@ -24,3 +24,18 @@ final class StopSignal: Sendable {
 
   func wait() async { for await _ in stream {} }
 }
+
+/// A signal that does not end the process, each time it comes.
+final class SignalStream: Sendable {
+  let signals: AsyncStream<Void>
+  private let source: any DispatchSourceSignal
+
+  init(_ number: Int32) {
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    self.signals = signals
+    signal(number, SIG_IGN)
+    source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler { continuation.yield() }
+    source.resume()
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import Logging
+import OpenSSL
+import Reactor
+import Testing
+
+@testable import signalbox
+
+/// What a renewal of the server's certificate does to a server that runs.
+@Suite("The server's certificate", .timeLimit(.minutes(3)))
+struct ServerCertificateTests {
+  /// An authority, and files that a server may be given.
+  private struct Files {
+    let authority: CertificateAuthority
+    let folder: String
+
+    init(_ folder: String) throws {
+      self.folder = folder
+      authority = try CertificateAuthority(
+        subject: [.commonName("Authority")], notBefore: Date() - 86_400, notAfter: Date() + 86_400)
+      try write(authority.certificate.pem, "ca.pem")
+    }
+
+    var own: TLSFiles { TLSFiles(certificate: folder + "/own.pem", key: folder + "/own.key") }
+
+    /// As a renewal does: each file at once, one after the other.
+    func issue(_ name: String) throws {
+      let (certificate, key) = try authority.issue(
+        CertificateBlueprint(
+          subject: [.commonName(name)], notBefore: Date() - 86_400, notAfter: Date() + 86_400, alternativeNames: [name])
+      )
+      try write(certificate.pem, "own.pem")
+      try write(key.pkcs8PEM, "own.key")
+    }
+
+    func write(_ text: String, _ name: String) throws {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"), options: .atomic)
+    }
+
+    /// Whether a client that trusts the authority believes that the server is `name`.
+    func isShown(_ name: String, at port: UInt16) async throws -> Bool {
+      let child = try Child(
+        [
+          "curl", "-sf", "-o", "/dev/null", "--cacert", folder + "/ca.pem", "--connect-to", "::127.0.0.1:\(port)",
+          "https://\(name)/healthz",
+        ], in: folder, seconds: 60)
+      return await child.status() == 0
+    }
+  }
+
+  @Test("it is read again when its files change; files that do not fit are not taken, and the former goes on")
+  func files() async throws {
+    try await CommandRunner.with { box in
+      let files = try Files(box.folder)
+      try files.issue("a.example")
+      let log = MemorySink()
+      var options = Service.Options()
+      options.data = DataDirectory(box.data)
+      options.listen = SocketAddress("127.0.0.1:0")
+      options.resources =
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+      options.tls = files.own
+      options.tlsLook = .milliseconds(20)
+      options.passwordCost = .quickForTests
+      options.log = Logger(label: "test", sink: log)
+      let service = try await Service(options)
+      let result: Result<Void, any Error>
+      do {
+        let port = service.address.port
+        #expect(try await files.isShown("a.example", at: port))
+        try files.issue("b.example")
+        try await eventually("the new certificate is shown") { try await files.isShown("b.example", at: port) }
+        #expect(try await !files.isShown("a.example", at: port))
+        try files.write("nonsense", "own.key")
+        try await eventually("the log says so") {
+          log.entries.contains { $0.level == .error && $0.message.contains("cannot be used") }
+        }
+        #expect(try await files.isShown("b.example", at: port))
+        try files.issue("c.example")
+        try await eventually("the next good one is shown") { try await files.isShown("c.example", at: port) }
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
+      await service.stop()
+      try result.get()
+    }
+  }
+
+  @Test("SIGHUP has it read at once, and never ends the server", arguments: [true, false])
+  func hangup(hasTLS: Bool) async throws {
+    try await CommandRunner.with { box in
+      let files = try Files(box.folder)
+      try files.issue("a.example")
+      let options = hasTLS ? ["--tls-certificate", files.own.certificate, "--tls-key", files.own.key] : []
+      let child = try Child(
+        [try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0"] + options, in: box.folder)
+      try await eventually("signalbox serve listens") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.errorText.contains("listening")
+      }
+      for round in 1...2 {
+        child.send(SIGHUP)
+        let words = hasTLS ? "the certificate was read again" : "nothing to read again"
+        try await eventually("the log says so") {
+          guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+          return child.errorText.components(separatedBy: words).count == round + 1
+        }
+      }
+      child.send(SIGTERM)
+      #expect(await child.status() == 0)
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import Foundation
+import Glibc
+import OpenSSL
+import Push
+import Reactor
+import Store
+import Testing
+
+@testable import signalbox
+
+/// The real server and clients that mean it no good.
+@Suite("Limits of the server", .timeLimit(.minutes(4)))
+struct ServerLimitTests {
+  /// Starts `signalbox serve` in a box, and stops it on every path.
+  private static func serve(
+    _ box: CommandRunner, _ arguments: [String] = [], limits: String = "true",
+    _ body: (Child, UInt16) async throws -> Void
+  ) async throws {
+    let child = try Child(
+      [try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0"] + arguments, in: box.folder,
+      limits: limits)
+    let result: Result<Void, any Error>
+    do {
+      try await eventually("signalbox serve listens") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.errorText.contains("listening")
+      }
+      let line = try #require(child.outputText.split(separator: "\n").first)
+      result = .success(try await body(child, try #require(line.split(separator: ":").last.flatMap { UInt16($0) })))
+    } catch {
+      result = .failure(error)
+    }
+    child.send(SIGTERM)
+    #expect(await child.status() == 0)
+    try result.get()
+  }
+
+  /// A figure of `/proc/PID/status` in bytes, as `VmHWM`, the most memory that there ever was.
+  private static func memory(_ child: Child, _ name: String) throws -> Int {
+    let text = try String(contentsOfFile: "/proc/\(try #require(child.pid))/status", encoding: .utf8)
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name):") })
+    return try #require(line.split(separator: " ").dropLast().last.flatMap { Int($0) }) * 1024
+  }
+
+  /// Runs `body` on a thread of its own for each number, all at once.
+  private static func atOnce<Value: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) throws -> Value
+  ) async throws -> [Value] {
+    let pool = BlockingPool(name: "client", threads: count)
+    defer { pool.stop() }
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      for number in 0..<count { group.addTask { try await pool.run { try body(number) } } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  @Test("25 strangers who send 60 MiB each take no memory, on pages and API; what is read over ends soon")
+  func strangers() async throws {
+    try await CommandRunner.with { box in
+      try await Self.serve(box) { child, port in
+        let size = 60 << 20
+        let asks = [
+          ("POST /devices/import", "Content-Type: multipart/form-data; boundary=x"),
+          ("POST /session", "Content-Type: application/x-www-form-urlencoded"),
+          ("POST /certificates", "Content-Type: multipart/form-data; boundary=x"),
+          ("POST /api/v1/devices/import", "Content-Type: text/csv"),
+          ("POST /api/v1/devices/import", "Content-Type: text/csv\r\nAuthorization: Bearer sbx_wrong"),
+        ]
+        _ = try TestClient(port).ask("GET /session/new HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let before = try Self.memory(child, "VmRSS")
+        let results = try await Self.atOnce(25) { number in
+          let (line, fields) = asks[number % asks.count]
+          let client = try TestClient(port)
+          client.send("\(line) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\nTransfer-Encoding: chunked\r\n\r\n")
+          let piece = Array("10000\r\n".utf8) + [UInt8](repeating: 0x61, count: 65_536) + Array("\r\n".utf8)
+          var sent = 0
+          while sent < size, client.send(piece) { sent += piece.count }
+          return (client.receiveAll(), sent)
+        }
+        for (answer, sent) in results {
+          #expect([303, 401, 403].contains(answer.status), "\(answer.text.prefix(100))")
+          // What the kernel holds on both sides.
+          #expect(sent < size / 3, "\(sent) bytes were taken")
+        }
+        let grown = try Self.memory(child, "VmHWM") - before
+        #expect(grown < 40 << 20, "\(grown / 1024) KiB more for 25 × 60 MiB")
+      }
+    }
+  }
+
+  @Test("a list of devices is registered while it comes: four of 8 MiB at once take no memory to speak of")
+  func streamed() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let store = try DataDirectory(box.data).open(now: Date())
+      try await store.write { database in
+        try User.add(database, name: "ben@example.com", role: .operator, passwordHash: nil, now: Date())
+        let user = try #require(try User.find(database, name: "ben@example.com"))
+        try Session.open(
+          database, idHash: Secret.hash("cookie"), user: user.id, csrf: "token-of-the-session", lifetime: 3600,
+          now: Date())
+      }
+      store.close()
+      try await Self.serve(box) { child, port in
+        _ = try TestClient(port).ask(
+          "GET /devices/import HTTP/1.1\r\nHost: localhost\r\nCookie: signalbox_session=cookie\r\nConnection: close\r\n\r\n"
+        )
+        let before = try Self.memory(child, "VmRSS")
+        let answers = try await Self.atOnce(4) { _ in
+          let client = try TestClient(port)
+          let part = "--x\r\nContent-Disposition: form-data; name="
+          let start = Array(
+            (part + "csrf\r\n\r\ntoken-of-the-session\r\n" + part + "file; filename=d.csv\r\n\r\n"
+              + "app,environment,platform,token\n").utf8)
+          let end = Array("\r\n--x--\r\n".utf8)
+          let blank = [UInt8](repeating: 0x0A, count: 65_536)
+          client.send(
+            "POST /devices/import HTTP/1.1\r\nHost: localhost\r\nCookie: signalbox_session=cookie\r\n"
+              + "Content-Type: multipart/form-data; boundary=x\r\nConnection: close\r\n"
+              + "Content-Length: \(start.count + 128 * blank.count + end.count)\r\n\r\n")
+          client.send(start)
+          for _ in 0..<128 { client.send(blank) }
+          client.send(end)
+          return client.receiveAll()
+        }
+        for answer in answers { #expect(answer.status == 200, "\(answer.text.prefix(200))") }
+        let grown = try Self.memory(child, "VmHWM") - before
+        #expect(grown < 24 << 20, "\(grown / 1024) KiB more for 4 × 8 MiB")
+      }
+    }
+  }
+
+  @Test("idle connections give way to newcomers, the soft limit of descriptors is raised, and the log says so")
+  func idle() async throws {
+    try await CommandRunner.with { box in
+      // As on Debian: a soft limit far below the hard one.
+      try await Self.serve(box, ["--max-connections", "300"], limits: "ulimit -S -n 128") { child, port in
+        let limits = try String(contentsOfFile: "/proc/\(try #require(child.pid))/limits", encoding: .utf8)
+        let files = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+        #expect(files.split(separator: " ").compactMap { Int($0) }.first == 300 + 256)
+        var clients: [TestClient] = []
+        for number in 0..<400 { clients.append(try TestClient(port, from: "127.0.0.\(1 + number % 3)")) }
+        let answer = try TestClient(port, from: "127.0.0.9").ask(
+          "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        #expect(answer.status == 200)
+        withExtendedLifetime(clients) {}
+        try await eventually("the log says so") { child.errorText.contains("all connections are in use") }
+      }
+    }
+  }
+
+  @Test("fewer descriptors than connections: fewer connections, and a warning")
+  func hardLimit() async throws {
+    try await CommandRunner.with { box in
+      try await Self.serve(box, limits: "ulimit -n 400") { child, port in
+        #expect(child.errorText.contains("fewer connections than wanted") && child.errorText.contains("200"))
+        var clients: [TestClient] = []
+        for _ in 0..<500 { clients.append(try TestClient(port)) }
+        let answer = try TestClient(port).ask(
+          "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        #expect(answer.status == 200)
+        withExtendedLifetime(clients) {}
+        try await eventually("the log says so") { child.errorText.contains("an address has half of all connections") }
+      }
+    }
+  }
+
+  @Test("while descriptors are out a file is not “not found”, and a newcomer hears that he may come again")
+  func withoutDescriptors() async throws {
+    try await CommandRunner.with { box in
+      try await Self.serve(box) { child, port in
+        let pid = try #require(child.pid)
+        let first = try TestClient(port)
+        #expect(first.ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "ok\n").status == 200)
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+        // Nothing below is free, and nothing above may be used.
+        let lowest = try #require((0...).first { !open.contains($0) })
+        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=\(lowest)"], in: box.folder)
+        let file = first.ask("GET /css/console.css HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "</html>")
+        #expect(file.status == 503 && file.text.contains("\r\nRetry-After: 5\r\n"))
+        // The first waits, and gives way.
+        let second = try TestClient(port)
+        #expect(second.ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "ok\n").status == 200)
+        #expect(first.receiveAll().text.isEmpty)
+        // Its head is complete, its body is waited for: it does not give way.
+        let form = "GET /session/new HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let page = second.ask(form, until: "</html>").text
+        let token = try #require(page.split(separator: "signalbox_form=").last?.prefix { $0 != ";" })
+        second.send(
+          "POST /session HTTP/1.1\r\nHost: localhost\r\nCookie: signalbox_form=\(token)\r\nContent-Length: 9\r\n"
+            + "Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\n\r\n")
+        #expect(second.ask("", until: "\r\n\r\n").status == 100)
+        let third = try TestClient(port).ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(third.status == 503 && third.text.contains("\r\nRetry-After: 5\r\n"))
+        try await eventually("the log says so") { child.errorText.contains("no descriptors are left") }
+        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=1024"], in: box.folder)
+        let fourth = try TestClient(port).ask(
+          "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        #expect(fourth.status == 200)
+      }
+    }
+  }
+}
+
+/// A plain socket whose calls wait, for at most a minute.
+final class TestClient: Sendable {
+  struct Answer: Sendable {
+    let text: String
+    /// 0: no answer.
+    var status: Int { text.hasPrefix("HTTP/1.1 ") ? Int(text.dropFirst(9).prefix(3)) ?? 0 : 0 }
+  }
+
+  private let descriptor: Int32
+
+  init(_ port: UInt16, from source: String = "127.0.0.1") throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+    guard Self.call(descriptor, bind, source, 0) == 0, Self.call(descriptor, connect, "127.0.0.1", port) == 0 else {
+      let error = SystemError("connect")
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func call(
+    _ descriptor: Int32, _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ host: String,
+    _ port: UInt16
+  ) -> Int32 {
+    var four = sockaddr_in()
+    four.sin_family = sa_family_t(AF_INET)
+    four.sin_port = port.bigEndian
+    inet_pton(AF_INET, host, &four.sin_addr)
+    return withUnsafePointer(to: &four) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  /// False once the server has closed or reset.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+
+  @discardableResult
+  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  /// Everything until `end` has come, or the server closes.
+  func ask(_ text: String, until end: String? = nil) -> Answer {
+    send(text)
+    var all: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while end.map({ !String(decoding: all, as: UTF8.self).contains($0) }) ?? true {
+      let count = recv(descriptor, &bytes, bytes.count, 0)
+      guard count > 0 else { break }
+      all += bytes.prefix(count)
+    }
+    return Answer(text: String(decoding: all, as: UTF8.self))
+  }
+
+  /// Everything until the server closes.
+  func receiveAll() -> Answer { ask("") }
+}
