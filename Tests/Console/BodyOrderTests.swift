@@ -6,8 +6,6 @@ import Reactor
 import Store
 import Testing
 
-@testable import Console
-
 /// Who may send something is decided before anything of it is read. Each request here announces a body and waits for
 /// `100 Continue`, which a server sends when it begins to read: whoever is refused never sees it.
 @Suite("Bodies are read last", .timeLimit(.minutes(2)))
@@ -159,7 +157,8 @@ struct BodyOrderTests {
         .field("app", ""), .file("file", name: "d.csv", Array(csv.utf8)), .field("text", "nonsense"),
       ]
       let answer = try await ben.upload("/devices/import", parts)
-      #expect(ScenePage(answer).text.contains("\(3000.grouped) lines read: \(3000.grouped) added"))
+      #expect(answer.status == 200)
+      #expect(try await scene.count("devices") == 3000)
       let blank = try await ben.upload(
         "/devices/import", [.file("file", name: "d.csv", Array(repeating: 0x0A, count: 200_000))])
       #expect(blank.status == 422 && ScenePage(blank).failedFields == ["file"])
