@@ -63,7 +63,6 @@ struct ServerCertificateTests {
         .deletingLastPathComponent().path
       options.tls = files.own
       options.tlsLook = .milliseconds(20)
-      options.passwordCost = .quickForTests
       options.log = Logger(label: "test", sink: log)
       let service = try await Service(options)
       let result: Result<Void, any Error>

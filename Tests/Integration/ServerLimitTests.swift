@@ -175,7 +175,7 @@ struct ServerLimitTests {
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
         // Nothing below is free, and nothing above may be used.
         let lowest = try #require((0...).first { !open.contains($0) })
-        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=\(lowest)"], in: box.folder)
+        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=\(lowest):"], in: box.folder)
         let file = first.ask("GET /css/console.css HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "</html>")
         #expect(file.status == 503 && file.text.contains("\r\nRetry-After: 5\r\n"))
         // The first waits, and gives way.
@@ -193,7 +193,7 @@ struct ServerLimitTests {
         let third = try TestClient(port).ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(third.status == 503 && third.text.contains("\r\nRetry-After: 5\r\n"))
         try await eventually("the log says so") { child.errorText.contains("no descriptors are left") }
-        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=1024"], in: box.folder)
+        try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=1024:"], in: box.folder)
         let fourth = try TestClient(port).ask(
           "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(fourth.status == 200)
