@@ -58,6 +58,7 @@ final class Exchange: @unchecked Sendable {
     request.report = worker.configuration.errorLog
     self.request = request
     var handler = resolution.handler
+    if head.problem != nil { mustClose = true }
     if case .length(let length) = head.framing, length > resolution.bodyLimit {
       let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
       bodyFailure = error
