@@ -80,7 +80,7 @@ final class Exchange: @unchecked Sendable {
     } catch {
       response = page(for: error)
     }
-    guard let stream = begin(response) else { return }
+    guard let stream = begin(await compressed(response)) else { return }
     do {
       try await stream()
       endStream(nil)
