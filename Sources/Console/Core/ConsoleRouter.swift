@@ -24,6 +24,12 @@ struct ConsoleRouter {
     router.use { request, next in
       let request = proxies.restored(request)
       var response = try await next(request)
+      if request.route == nil, response.status == .notFound,
+        response.headers["Content-Type"]?.hasPrefix("text/html") == true,
+        let page = try await Self.notFound(console, request)
+      {
+        response = page
+      }
       SecurityHeaders.add(to: &response, isSecure: request.isSecure)
       return response
     }
@@ -33,7 +39,15 @@ struct ConsoleRouter {
   func finished() -> Router {
     var router = router
     let files = console.publicFiles
-    for folder in ["css", "js", "icons", "api"] {
+    let assets = console.assets
+    router.get("/assets/:version/*path") { request in
+      let version = request.parameters["version"] ?? ""
+      guard let response = try assets.response(to: request, version: version, path: request.parameters.rest) else {
+        throw HTTPError(.notFound)
+      }
+      return response
+    }
+    for folder in Console.assetFolders + ["api"] {
       router.get("/\(folder)/*path") { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
           throw HTTPError(.notFound)
@@ -141,6 +155,18 @@ struct ConsoleRouter {
     }
   }
 
+  /// What stands at an address without a route for somebody who has signed in: the frame with its ways on. Nil for
+  /// strangers.
+  private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
+    let now = console.clock()
+    guard case .user(let user, let session)? = try await Authentication(store: console.store).user(request, now: now)
+    else { return nil }
+    let context = PageContext(
+      console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),
+      csrf: session.csrf, form: Form(), now: now)
+    return try context.errorPage(PageError(.notFound, "not_found"))
+  }
+
   private static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {
     if let chosen = user?.language ?? request.cookie(Cookies.language), console.locales.texts[chosen] != nil {
       return console.locales[chosen]
@@ -152,7 +178,7 @@ struct ConsoleRouter {
   private static func check(_ request: Request, _ form: Form, csrf: String) throws {
     let site = request.header("Sec-Fetch-Site") ?? "same-origin"
     let isOwn = site == "same-origin" || site == "none"
-    guard isOwn, constantTimeEqual(Array(form.raw("csrf").utf8), Array(csrf.utf8)) else {
+    guard isOwn, CSRFToken.matches(form.raw("csrf"), csrf) else {
       throw PageError(.forbidden, "csrf")
     }
   }
