@@ -122,6 +122,11 @@ struct ConsoleRouter {
         throw HTTPError(
           .forbidden, "This token has the role \(principal.role.rawValue); \(role.rawValue) is needed here.")
       }
+      // Nothing here has a tag: a change under the condition of one must not happen (RFC 9110 section 13.1.1).
+      if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
+        throw HTTPError(
+          .preconditionFailed, "Nothing was changed: If-Match cannot hold, because what is here has no ETag.")
+      }
       return try await handler(APIContext(console: console, request: request, principal: principal, now: now))
     }
   }
