@@ -1,4 +1,10 @@
 extension Exchange {
+  /// Whether a browser says that a page of another site asks; also one of the same domain.
+  private var isFromOtherSite: Bool {
+    guard let site = head.first(named: "Sec-Fetch-Site") else { return false }
+    return site != "same-origin" && site != "none"
+  }
+
   /// Input of one turn: about two milliseconds of work, after which other connections go on.
   private static let codingTurn = 64 * 1024
 
@@ -19,7 +25,7 @@ extension Exchange {
     var response = response
     response.headers.append("Vary", "Accept-Encoding")
     guard ContentCoding.takesGzip(head.first(named: "Accept-Encoding")),
-      head.first(named: "Sec-Fetch-Site") != "cross-site", let encoder = worker.takeEncoder()
+      !isFromOtherSite, let encoder = worker.takeEncoder()
     else {
       return response
     }
