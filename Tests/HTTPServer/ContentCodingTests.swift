@@ -33,6 +33,13 @@ struct ContentCodingTests {
       response.headers.append("Cache-Control", "no-store, no-transform")
       return response
     }
+    for (name, tag) in [("strong", "\"a\""), ("weak", "W/\"a\"")] {
+      router.get("/" + name) { _ in
+        var response = Response.text(text)
+        response.headers.append("ETag", tag)
+        return response
+      }
+    }
     router.get("/missing") { _ in throw HTTPError(.notFound, text) }
     router.get("/events") { _ in
       .events { stream in
@@ -84,6 +91,7 @@ struct ContentCodingTests {
         #expect(head.body == [] && head.field("Content-Length") == "\(packed.body.count)")
       }
       #expect(try await unpacked(try await ask(server, "/long").body) == Array(Self.text.utf8))
+      #expect(try await ask(server, "/weak").field("Content-Encoding") == "gzip")
       let missing = try await ask(server, "/missing")
       #expect(missing.head.contains("404 Not Found") && missing.field("Content-Encoding") == "gzip")
     }
@@ -106,7 +114,7 @@ struct ContentCodingTests {
   @Test("short texts, pictures, events, streams and what forbids it stay as they are")
   func untouched() async throws {
     try await withServer(Self.router()) { server in
-      for target in ["/short", "/picture", "/kept", "/events", "/stream"] {
+      for target in ["/short", "/picture", "/kept", "/strong", "/events", "/stream"] {
         let answer = try await ask(server, target)
         #expect(answer.head.contains("200 OK") && answer.field("Content-Encoding") == nil, "\(target)")
         #expect(answer.field("Vary") == nil, "\(target)")

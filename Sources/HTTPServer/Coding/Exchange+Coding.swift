@@ -11,14 +11,14 @@ extension Exchange {
   /// Puts a text at hand into gzip, if it is worth it and the client takes it.
   ///
   /// Events and streams go as they are: what waits in a compressor would come late. So does what a handler has
-  /// negotiated itself (it says `Vary: Accept-Encoding`) or forbids to change (`Cache-Control: no-transform`). And so
-  /// does what another site made a browser ask for: the length of a compressed page, guess by guess, tells what stands
-  /// in it (BREACH).
+  /// negotiated itself (it says `Vary: Accept-Encoding`) or forbids to change (`Cache-Control: no-transform`), and what
+  /// has a strong ETag, which names these very bytes. And so does what another site made a browser ask for: the length
+  /// of a compressed page, guess by guess, tells what stands in it (BREACH).
   func compressed(_ response: Response) async -> Response {
     guard case .bytes(let plain) = response.body, plain.count >= ContentCoding.leastBytes,
       response.status != .partialContent, !response.status.forbidsBody,
       let type = response.headers["Content-Type"], ContentCoding.isText(type),
-      !response.headers.contains("Content-Encoding"),
+      !response.headers.contains("Content-Encoding"), response.headers["ETag"]?.hasPrefix("W/") != false,
       response.headers["Vary"]?.equalsIgnoringCase("Accept-Encoding") != true,
       response.headers["Cache-Control"]?.contains("no-transform") != true
     else { return response }
