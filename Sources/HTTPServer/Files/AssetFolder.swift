@@ -40,7 +40,7 @@ public struct AssetFolder: Sendable {
   /// Answers GET and HEAD with a file.
   ///
   /// - Parameters:
-  ///   - version: as it stands in the address. A page from before an update gets the file of today, to be asked for anew.
+  ///   - version: as it stands in the address. A page from before an update gets the file of today, not to be kept.
   ///   - path: decoded segments behind it, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
   public func response(to request: Request, version: String, path: [String]) throws -> Response? {

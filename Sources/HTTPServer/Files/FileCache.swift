@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Small files, kept for a moment: a page's style sheet and icons are asked for again and again. And the compressed form
-/// of text files, kept as long as they do not change.
+/// Small files, kept for a moment: a page's style sheet and icons are asked for again and again. And the compressed
+/// form of text files, kept as long as they do not change.
 ///
 /// What is changed on disk is seen after ``lifetime`` at the latest.
 final class FileCache: Sendable {
