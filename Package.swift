@@ -34,6 +34,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
@@ -43,7 +44,7 @@ let package = Package(
     room("Mustache"),
     room("Logging"),
     room("Arguments"),
-    room("HTTPServer", knows: ["Reactor", "OpenSSL", "CEpoll"]),
+    room("HTTPServer", knows: ["Reactor", "OpenSSL", "CEpoll", "CZlib"]),
     room("HTTP2", knows: ["Reactor", "OpenSSL", "CNGHTTP2", "CEpoll"]),
     room("Mail", knows: ["OpenSSL", "CCurl"]),
 

@@ -1,15 +1,8 @@
-// The console's script. Every page works without it; each part starts only where its elements are.
+// What every page has. Every page works without script; what only some pages have is named in their own heads.
 
 import { listenForCopies, showCopyButtons } from './copy.js';
-import { countDown } from './countdown.js';
-import { startDrafts } from './drafts.js';
-import { startFilters } from './filter.js';
-import { followPhones } from './phones.js';
-import { startPreview } from './preview.js';
-import { followProgress } from './progress.js';
+import { forgetDrafts } from './forget.js';
 import { keepTimes, showTimes } from './times.js';
-import { presetZone } from './zone.js';
-import { startUpload } from './upload.js';
 
 showTimes();
 keepTimes();
@@ -19,13 +12,4 @@ document.addEventListener('refreshed', ({ target }) => {
   showTimes(target);
   showCopyButtons(target);
 });
-startFilters();
-startUpload();
-followProgress();
-followPhones();
-countDown();
-// Before anything compares the form with what it was.
-presetZone();
-// The preview listens before a draft comes back: it then shows the draft.
-startPreview();
-startDrafts();
+forgetDrafts();

@@ -3,7 +3,7 @@
 import { reloadWhenIdle } from './page.js';
 
 /** Counts down in every element with data-countdown, and then reads the page anew. */
-export function countDown() {
+function start() {
   document.querySelectorAll('[data-countdown]').forEach(follow);
 }
 
@@ -24,3 +24,5 @@ function follow(element) {
   };
   const timer = setInterval(step, 200);
 }
+
+start();

@@ -1,14 +1,12 @@
 // The send form's values, kept in this tab until the push is sent: nothing typed is lost to a stray click.
 
+import { isForgotten, key } from './forget.js';
 import { debounced } from './page.js';
 
-const key = 'signalbox.draft';
-let forgotten = false;
 const kept = (field) => field.name && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
 
-/** Keeps and restores the form with data-preview; forgets on sending, discarding and signing out. */
+/** Keeps and restores the form with data-preview; discarding forgets it. */
 export function startDrafts() {
-  document.addEventListener('submit', forget);
   const form = document.querySelector('form[data-preview]');
   if (!form) return;
   const blank = JSON.stringify(values(form));
@@ -73,20 +71,11 @@ function differs(field) {
 }
 
 function write(text) {
-  if (forgotten) return;
+  if (isForgotten()) return;
   try {
     if (text === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, text);
   } catch {
     // Storage is full or forbidden: then there are no drafts.
   }
-}
-
-// Sent, or signed out: the next person at this browser must not find it. "Back to editing" is neither.
-function forget(event) {
-  const sent = event.target.matches('form[data-draft-done]') && !event.submitter?.hasAttribute('formaction');
-  if (!sent && !event.target.matches('form[action="/session/end"]')) return;
-  write(null);
-  // Leaving this very page must not write it again.
-  forgotten = true;
 }

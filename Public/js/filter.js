@@ -3,11 +3,11 @@
 import { announce, debounced, fetchPage, swap } from './page.js';
 
 /** Makes every form with data-filter answer at once. Without script its button does the same. */
-export function startFilters() {
-  document.querySelectorAll('form[data-filter]').forEach(start);
+function start() {
+  document.querySelectorAll('form[data-filter]').forEach(answer);
 }
 
-function start(form) {
+function answer(form) {
   let running;
   let last = address(form);
   const apply = async () => {
@@ -71,3 +71,5 @@ async function replace(url, signal) {
 function busy(yes) {
   regions(document).forEach((region) => region.setAttribute('aria-busy', String(yes)));
 }
+
+start();

@@ -3,11 +3,11 @@
 import { listen } from './events.js';
 import { fetchPage, reloadWhenIdle, swap } from './page.js';
 
-// As the server wrote it, before times and copy buttons were dressed.
+// As the server wrote it: this runs before console.js dresses times and copy buttons.
 let shown = document.querySelector('#phones')?.innerHTML;
 
 /** Keeps #phones as the server has it, for every element with data-phones. */
-export function followPhones() {
+function start() {
   document.querySelectorAll('[data-phones]').forEach((element) => {
     listen(element.dataset.phones, 'phones', refresher(), () => setTimeout(reloadWhenIdle, 5000));
   });
@@ -35,3 +35,5 @@ function refresher() {
     if (again) refresh();
   };
 }
+
+start();

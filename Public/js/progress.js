@@ -10,7 +10,7 @@ const namespace = 'http://www.w3.org/2000/svg';
 const kinds = ['accepted', 'failed', 'dead_token', 'skipped', 'unknown'];
 
 /** Follows the push of every element with data-progress. */
-export function followProgress() {
+function start() {
   document.querySelectorAll('[data-progress]').forEach(follow);
 }
 
@@ -123,3 +123,5 @@ function finish(url) {
     // Without storage nobody counts: the numbers are right, the rows wait for the person's own reload.
   }
 }
+
+start();

@@ -1,7 +1,7 @@
 // A certificate file that is dropped or chosen is looked at before it is kept: the server says what it is, or why not.
 
 /** Follows the form with data-upload. */
-export function startUpload() {
+function start() {
   const form = document.querySelector('form[data-upload]');
   const place = document.querySelector('[data-upload-preview]');
   const input = form?.elements.file;
@@ -41,3 +41,5 @@ async function ask(form, signal) {
     return undefined;
   }
 }
+
+start();

@@ -54,6 +54,9 @@ public struct Console: Sendable {
     var parameters: PasswordHash.Parameters { self == .normal ? .normal : .quickForTests }
   }
 
+  /// What pages are made of, among the public files.
+  static let assetFolders = ["css", "js", "icons"]
+
   let store: Store
   let engine: DeliveryEngine
   /// Nil: the Phones page says how to start the simulator.
@@ -62,6 +65,8 @@ public struct Console: Sendable {
   let locales: Locales
   let renderer: PageRenderer
   let publicFiles: StaticFiles
+  /// What pages are made of, under addresses that browsers may keep.
+  let assets: AssetFolder
   /// Sends reminders, and tests of them.
   public let courier: Courier
   /// Looks at watched hosts.
@@ -95,7 +100,9 @@ public struct Console: Sendable {
     locales = try Locales(folder: configuration.templates + "/locales")
     let templates = try TemplateLibrary(
       directory: configuration.templates, missingKey: configuration.isStrict ? .error : .empty)
-    renderer = PageRenderer(templates: templates, locales: locales, version: configuration.version)
+    assets = try AssetFolder(root: configuration.publicFiles, folders: Self.assetFolders)
+    renderer = PageRenderer(
+      templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: mailPool ?? pool,
       isStrict: configuration.isStrict)

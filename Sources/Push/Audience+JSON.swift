@@ -1,15 +1,4 @@
 extension Audience {
-  /// Reads `"all"` or an object of conditions; paths are relative to the audience.
-  ///
-  /// - Throws: everything that is wrong with it, in the order of the fields.
-  public init(json: JSONValue) throws(Problems) {
-    let fields = JSONFields(["audience": json])
-    let audience = Self.read(fields, platforms: Set(Platform.allCases))
-    try fields.finish()
-    guard let audience else { throw Problems([Problem("audience", DraftMessage.audienceMissing)]) }
-    self = audience
-  }
-
   /// As `POST /api/v1/pushes` has it; empty conditions are left out.
   public var json: JSONValue {
     guard case .rule(let rule) = self else { return "all" }
@@ -32,7 +21,8 @@ extension Audience {
     self = audience
   }
 
-  static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
+  /// The field `audience`, `"all"` or an object of conditions; what is wrong with it is reported, each with its path.
+  public static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
     guard let value = fields.value("audience") else {
       fields.report("audience", Problem("", DraftMessage.audienceMissing))
       return nil

@@ -42,13 +42,13 @@ extension JSONFields {
     return value.bool ?? mismatch(name, "boolean", value)
   }
 
-  /// One of a closed list of words.
+  /// One of a closed list of words. An empty text is none of them.
   public func choice<T: RawRepresentable<String> & CaseIterable>(
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
     // Put together only for somebody who reads it.
     var choices: String { T.allCases.map(\.rawValue).joined(separator: ", ") }
-    guard let value = value(name), value != "" else {
+    guard let value = value(name), !(required && value == "") else {
       if required { report(name, Problem("", FieldMessage.choose, ["choices": choices])) }
       return nil
     }

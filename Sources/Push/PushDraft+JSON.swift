@@ -58,7 +58,7 @@ extension PushDraft {
   }
 
   /// Absent means every platform: unlike audience and environment, a platform chooses nobody, it only leaves out.
-  private static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
+  public static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
     guard let value = fields.value("platforms"), value != "all" else { return Set(Platform.allCases) }
     let before = fields.problems.count
     let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in

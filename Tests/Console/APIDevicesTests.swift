@@ -146,6 +146,15 @@ struct APIDevicesTests {
       let wrong = try await count(["tag": [1], "tga": []], ["environment": "x", "platforms": []])
       #expect(wrong.fields == ["environment", "platforms", "audience.tag[0]", "audience.tga"])
       #expect(try await count(.null).fields == ["audience"])
+      // Platforms as a push names them.
+      for platforms in [nil, "all", .null, ["ios", "android"]] as [JSONValue?] {
+        var body: [String: JSONValue] = [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+        ]
+        body["platforms"] = platforms
+        let answer = try await scene.call(.post, "/api/v1/audience/count", as: .viewer, json: .object(body))
+        #expect(answer.json?["reachable"] == 5, "\(platforms?.text() ?? "left out")")
+      }
     }
   }
 }

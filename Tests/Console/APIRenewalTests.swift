@@ -30,6 +30,19 @@ struct APIRenewalTests {
     return id
   }
 
+  @Test("a key that was used for one certificate does not answer for another")
+  func keyAndCertificate() async throws {
+    try await ConsoleScene.with { scene in
+      let (one, other) = (try await CertificateSamples.keep(scene), try await CertificateSamples.keep(scene))
+      let file = try CertificateSamples.p12(days: 400)
+      let key = ["Idempotency-Key": "renewal"]
+      let first = try await renew(scene, one, file, [("untried", "true")], headers: key)
+      #expect(first.status == 200 && first.json?["switched"] == true, "\(first.text)")
+      let second = try await renew(scene, other, file, [("untried", "true")], headers: key)
+      #expect(second.status == 409 && second.fields == ["Idempotency-Key"], "\(second.text)")
+    }
+  }
+
   @Test("dry run, refusal, no trial, switch, undo: as the document says")
   func life() async throws {
     let document = try OpenAPIDocument()

@@ -18,6 +18,13 @@ struct ErrorPageTests {
   func notThere() async throws {
     try await ConsoleScene.with { scene in
       var anna = try await scene.signIn(.admin)
+      for target in ["/nothing", "/pushes/", "/apps/1/nothing"] {
+        let answer = try await anna.get(target)
+        #expect(answer.status == 404 && answer.text.contains("admin@example.com"), "\(target)")
+        #expect(ScenePage(answer).links.contains("/devices"), "the navigation is there: \(target)")
+        let stranger = try await scene.call(.get, target, as: nil)
+        #expect(stranger.status == 404 && !ScenePage(stranger).links.contains("/devices"), "\(target)")
+      }
       for target in ["/nothing", "/css/none.css", "/css/..%2f..%2fetc/passwd", "/pushes/", "/apps/1/nothing"] {
         let answer = try await anna.get(target)
         #expect(answer.status == 404, "\(target)")
@@ -34,6 +41,10 @@ struct ErrorPageTests {
       let put = try await anna.send(.put, "/apps")
       #expect(put.status == 405 && put.response.headers["Allow"] == "GET, HEAD, OPTIONS, POST")
       #expect(put.type == "text/html")
+      for target in ["/", "/apps", "/api/v1/apps", "/healthz"] {
+        let traced = try await anna.send("TRACE", target)
+        #expect(traced.status == 405 && traced.response.headers["Allow"]?.contains("GET") == true, "\(target)")
+      }
       let own = try await anna.get("/apps/999")
       #expect(own.status == 404 && own.text.contains("admin@example.com"), "in the frame of who is signed in")
       #expect(ScenePage(own).links.contains("/apps"), "with a way out")

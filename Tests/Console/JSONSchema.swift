@@ -6,7 +6,7 @@ struct JSONSchema {
   private static let words: Set<String> = [
     "$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf", "minItems",
     "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties", "format", "pattern",
-    "contentMediaType", "contentSchema", "description",
+    "contentMediaType", "contentSchema", "description", "discriminator",
   ]
 
   let document: JSONValue

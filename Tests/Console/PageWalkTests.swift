@@ -9,7 +9,7 @@ import Testing
 struct PageWalkTests {
   /// What the routes serve to people with GET.
   static func pages(_ scene: ConsoleScene) -> [String] {
-    let folders = ["/css/", "/js/", "/icons/", "/api/", "/favicon.ico"]
+    let folders = ["/assets/", "/css/", "/js/", "/icons/", "/api/", "/favicon.ico"]
     return scene.router.routes.filter { route in
       route.method == .get && route.name != "api" && !folders.contains { route.pattern.hasPrefix($0) }
     }.map(\.pattern)

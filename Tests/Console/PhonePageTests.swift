@@ -14,6 +14,9 @@ struct PhonePageTests {
       var ben = try await scene.signIn(.operator)
       let page = try await ben.get("/phones")
       #expect(page.status == 200 && page.text.contains("signalbox serve --demo"))
+      let tags = ScenePage(page).tags
+      #expect(tags.contains { $0.attributes["href"] == "/phones" && $0.attributes["aria-current"] == "page" })
+      #expect(tags.contains { $0.attributes["class"] == "empty" } && !page.text.contains(">What happened<"))
       #expect(try await ben.get("/phones/ca.pem").status == 404)
       for target in ["/phones", "/phones/faults", "/phones/1", "/phones/1/remove"] {
         #expect(try await ben.post(target).status == 409, "\(target)")

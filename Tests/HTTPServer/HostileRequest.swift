@@ -183,7 +183,7 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
     Self("one empty line in front", "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", 200, closes: false),
     line("method unknown", "BREW / HTTP/1.1", 501, closes: false),
     line("method in small letters", "get / HTTP/1.1", 501, closes: false),
-    line("method TRACE", "TRACE / HTTP/1.1", 501, closes: false),
+    line("method TRACE", "TRACE / HTTP/1.1", 405, closes: false),
     line("method CONNECT", "CONNECT a:80 HTTP/1.1", 501),
     line("method not allowed", "DELETE / HTTP/1.1", 405, closes: false),
   ]

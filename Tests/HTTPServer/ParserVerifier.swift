@@ -27,6 +27,10 @@ enum ParserVerifier {
         switch event {
         case .needsMore: isHungry = true
         case .head(let head):
+          if let problem = head.problem {
+            transcript.failure = problem.status
+            return transcript
+          }
           transcript.lines.append(describe(head))
           body = []
         case .body(let range): body.append(contentsOf: piece[range])

@@ -23,6 +23,33 @@ struct RouterTests {
 
   private func text(_ response: Response) -> String { String(decoding: response.body.bytes ?? [], as: UTF8.self) }
 
+  @Test("a body in a coding that nobody undoes is refused, with what is taken")
+  func contentEncoding() async throws {
+    var router = Router()
+    router.post("/") { request in .text("\(try await request.body.collect(upTo: 100).count)") }
+    for (coding, status) in [("gzip", 415), ("br, gzip", 415), ("identity", 200), ("Identity", 200)] {
+      let request = try Request(
+        .post, "/", headers: ["Content-Encoding": coding, "Content-Length": "4"], body: [1, 2, 3, 4])
+      let response = await router.respond(to: request)
+      #expect(response.status.code == status, "\(coding)")
+      #expect(response.headers["Accept-Encoding"] == (status == 415 ? "identity" : nil))
+    }
+    // Without a body there is nothing to undo.
+    let bare = try Request(.post, "/", headers: ["Content-Encoding": "gzip"])
+    #expect(await router.respond(to: bare).status == .ok)
+  }
+
+  @Test("TRACE and QUERY are known, and allowed nowhere")
+  func trace() async throws {
+    var router = Router()
+    router.get("/") { _ in .text("ok") }
+    for method in ["TRACE", "QUERY"] as [HTTPServer.Method] {
+      let response = await router.respond(to: try Request(method, "/"))
+      #expect(response.status == .methodNotAllowed && response.headers["Allow"] == "GET, HEAD, OPTIONS")
+    }
+    #expect(await router.respond(to: try Request("BREW", "/")).status == .notImplemented)
+  }
+
   @Test(
     "text wins over a variable, that over a rest",
     arguments: [

@@ -252,7 +252,7 @@ struct ServerTests {
         ("GET /nowhere HTTP/1.1\r\n", "page 404 for /nowhere", true),
         ("DELETE / HTTP/1.1\r\n", "page 405 for /", true),
         ("POST /echo HTTP/1.1\r\nContent-Length: 9999999\r\n", "page 413 for /echo", true),
-        ("GET /% HTTP/1.1\r\n", "page 400 for nobody", false),
+        ("GET /% HTTP/1.1\r\n", "page 400 for /%", false),
         ("GET / HTTP/3.0\r\n", "page 505 for nobody", false),
       ] {
         let answer = try await server.exchange(request + close)

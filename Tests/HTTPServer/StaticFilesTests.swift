@@ -106,6 +106,59 @@ struct StaticFilesTests {
     }
   }
 
+  @Test("a request for another state of the file is refused with 412")
+  func preconditions() async throws {
+    try await withFiles { router, _ in
+      let style = try await get(router, "/css/style.css")
+      let tag = try #require(style.headers["ETag"])
+      let date = try #require(style.headers["Last-Modified"])
+      let long = "Thu, 01 Jan 1970 00:00:00 GMT"
+      for (headers, status) in [
+        (["If-Match": tag], 200), (["If-Match": "\"x\", \(tag)"], 200), (["If-Match": "*"], 200),
+        (["If-Match": "\"x\""], 412), (["If-Match": "W/\(tag)"], 412), (["If-Match": ""], 412),
+        (["If-Unmodified-Since": date], 200), (["If-Unmodified-Since": long], 412),
+        (["If-Unmodified-Since": "garbage"], 200), (["If-Match": tag, "If-Unmodified-Since": long], 200),
+        (["If-Match": "\"x\"", "If-None-Match": tag], 412), (["If-Match": tag, "If-None-Match": tag], 304),
+        (["If-Match": "\"x\"", "Range": "bytes=0-1"], 412), (["If-Match": tag, "Range": "bytes=0-1"], 206),
+      ] as [(Headers, Int)] {
+        for method in [HTTPServer.Method.get, .head] {
+          let response = try await get(router, "/css/style.css", headers, method: method)
+          let expected = status == 206 && method == .head ? 200 : status
+          #expect(response.status.code == expected, "\(method) \(headers)")
+          if status == 412 { #expect(response.headers["ETag"] == tag) }
+        }
+      }
+      #expect(try await get(router, "/none.css", ["If-Match": "*"]).status == .notFound)
+    }
+  }
+
+  @Test("texts are compressed once, and anew when they change; large ones too")
+  func compressed() async throws {
+    try await withFiles { router, folder in
+      for (name, count) in [("small.js", 200), ("large.json", 6000)] {
+        let (file, target) = ("\(folder)/public/\(name)", "/\(name)")
+        try write(Array(String(repeating: "// the same again\n", count: count).utf8), to: file)
+        let packed = try await get(router, target, ["Accept-Encoding": "gzip"])
+        #expect(packed.headers["Content-Encoding"] == "gzip", "\(name)")
+        #expect(try #require(packed.body.bytes).count < count * 2, "\(name)")
+        let plain = try await get(router, target)
+        #expect(plain.headers["Content-Encoding"] == nil && plain.headers["ETag"] != packed.headers["ETag"])
+        #expect(plain.headers["Vary"] == "Accept-Encoding")
+        let part = try await get(router, target, ["Accept-Encoding": "gzip", "Range": "bytes=0-9"])
+        #expect(part.status == .partialContent && part.headers["Content-Encoding"] == nil)
+        try write(Array(String(repeating: "// something else\n", count: count).utf8), to: file)
+        var after = packed
+        // The old one may be kept for a second.
+        while after.headers["ETag"] == packed.headers["ETag"] {
+          after = try await get(router, target, ["Accept-Encoding": "gzip"])
+        }
+        #expect(after.body.bytes != packed.body.bytes && after.headers["Content-Encoding"] == "gzip", "\(name)")
+      }
+      let picture = try await get(router, "/large.bin", ["Accept-Encoding": "gzip"])
+      #expect(picture.headers["Content-Encoding"] == nil && picture.headers["Vary"] == nil)
+    }
+  }
+
   @Test("a part of a file is sent on demand")
   func ranges() async throws {
     try await withFiles { router, _ in

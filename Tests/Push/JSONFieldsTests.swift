@@ -37,6 +37,16 @@ struct JSONFieldsTests {
     try fields.finish()
   }
 
+  @Test("an empty text is none of the words of a choice")
+  func emptyChoice() {
+    let fields = JSONFields(["a": "", "b": "", "c": .null])
+    #expect(fields.choice("a", as: Environment.self) == nil)
+    #expect(fields.choice("b", required: true, as: Environment.self) == nil)
+    #expect(fields.choice("c", as: Environment.self) == nil)
+    let problems = #expect(throws: Problems.self) { try fields.finish() }
+    #expect(problems?.all.map(\.code) == ["field.not_a_choice", "field.choose"])
+  }
+
   @Test(
     "what is no object at all is said so",
     arguments: [JSONValue.null, .array([]), .string("x"), .integer(1), .double(1.5), .bool(true)])

@@ -62,7 +62,7 @@ struct PushDraftTests {
     for text in texts {
       let draft = try PushDraft(json: JSONValue(parsing: Data(text.utf8)))
       #expect(try PushDraft(json: JSONValue(parsing: draft.json.data())) == draft)
-      #expect(try Audience(json: draft.audience.json) == draft.audience)
+      #expect(try Self.audience(draft.audience.json) == draft.audience)
       #expect(try PushNotification(json: draft.notification.json) == draft.notification)
       #expect(try PushDraft.APNsOverrides(json: draft.apns.json) == draft.apns)
       #expect(try PushDraft.Options(json: draft.options.json) == draft.options)
@@ -135,11 +135,18 @@ struct PushDraftTests {
     }
   }
 
+  private static func audience(_ json: JSONValue) throws -> Audience? {
+    let fields = JSONFields(["audience": json])
+    let audience = Audience.read(fields, platforms: Set(Platform.allCases))
+    try fields.finish()
+    return audience
+  }
+
   @Test("an audience alone: all, a rule, or its problems")
   func audienceAlone() throws {
-    #expect(try Audience(json: "all") == .all)
+    #expect(try Self.audience("all") == .all)
     #expect(Audience.all.json == "all")
-    let problems = #expect(throws: Problems.self) { try Audience(json: .null) }
+    let problems = #expect(throws: Problems.self) { try Self.audience(.null) }
     #expect(lines(problems) == ["audience audience.missing"])
   }
 

@@ -19,3 +19,12 @@ fi
 if .build/python/bin/python3 -c 'import icalendar, vobject' 2>/dev/null; then
   export SIGNALBOX_TEST_CALENDARS="$PWD/.build/python/bin/python3"
 fi
+
+# schemathesis and openapi-python-client, two strangers' readers of the API's document, check the server and use it.
+if [ -x .build/python/bin/python3 ] && ! .build/python/bin/python3 -c 'import schemathesis, openapi_python_client' 2>/dev/null; then
+  .build/python/bin/pip install --quiet --disable-pip-version-check 'schemathesis==4.32.5' 'openapi-python-client==0.29.1' ||
+    echo "${0##*/}: schemathesis and openapi-python-client could not be installed; their tests will be skipped" >&2
+fi
+if .build/python/bin/python3 -c 'import schemathesis, openapi_python_client' 2>/dev/null; then
+  export SIGNALBOX_TEST_OPENAPI="$PWD/.build/python/bin/python3"
+fi

@@ -27,31 +27,14 @@ enum AudienceAPI {
     let app = fields.string(
       "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
     let environment = fields.choice("environment", required: true, as: Environment.self)
-    let before = fields.problems.count
-    let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in
-      if let platform = Platform(rawValue: word) { return platform }
-      let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": String(word.prefix(40))])
+    let platforms = PushDraft.readPlatforms(fields)
+    let audience = Audience.read(fields, platforms: platforms)
+    try fields.finish()
+    guard let app, let environment, let audience else {
+      // Each of the three is nil only with a problem reported, so that finish() has thrown.
+      throw Problems([Problem("", FieldMessage.required)])
     }
-    if fields.value("platforms") == nil {
-      fields.report("platforms", Problem("", FieldMessage.required))
-    } else if platforms.isEmpty, fields.problems.count == before {
-      fields.report("platforms", Problem("", DraftMessage.platformsEmpty))
-    }
-    var problems: [Problem] = []
-    var audience: Audience?
-    do {
-      audience = try Audience(json: fields.value("audience") ?? .null)
-    } catch {
-      problems = error.all
-    }
-    do {
-      try fields.finish()
-    } catch {
-      problems = error.all + problems
-    }
-    guard problems.isEmpty, let app, let environment, let audience else { throw Problems(problems) }
-    return (app, AudienceQuery(app: 0, environment: environment, platforms: Set(platforms), audience: audience))
+    return (app, AudienceQuery(app: 0, environment: environment, platforms: platforms, audience: audience))
   }
 
   /// Counts, but not for ever.

@@ -20,7 +20,8 @@ extension PushRecord {
       throw StoreError.unreadable(column: "pushes.draft", value: uid)
     }
     var members: [String: JSONValue] = [
-      "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error), "app": .string(app),
+      "kind": "push", "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error),
+      "app": .string(app),
       "environment": .string(environment.rawValue), "platforms": draft["platforms"] ?? [],
       "audience": draft["audience"] ?? .null, "draft": draft, "counts": counts.json(target: target),
       "waiting": .integer(Int64(waiting)), "settling": .bool(isSettling), "repeated": repeats.json,

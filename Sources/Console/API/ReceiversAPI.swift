@@ -42,12 +42,17 @@ enum ReceiversAPI {
     ]
   }
 
+  private enum Language: String, CaseIterable {
+    case english = "en"
+    case chinese = "zh-Hans"
+  }
+
   /// Reads the members that creating and changing share; the app by its bundle id.
   private static func read(_ fields: JSONFields, _ form: inout ReceiverForm, required: Bool) -> String? {
     form.name = fields.string("name", required: required, limit: .characters(ReceiverForm.nameLimit)) ?? form.name
     form.address = fields.string("address", required: required, limit: .bytes(2048))
     form.secret = fields.string("secret", limit: .bytes(200))
-    form.language = fields.string("language") ?? form.language
+    form.language = fields.choice("language", as: Language.self)?.rawValue ?? form.language
     form.isActive = fields.bool("active") ?? form.isActive
     return fields.string("app", limit: .characters(AppName.bundleIDLimit))
   }

@@ -18,8 +18,8 @@ extension Schedule {
       throw StoreError.unreadable(column: "schedules.draft", value: uid)
     }
     return [
-      "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error), "app": .string(app),
-      "environment": .string(environment.rawValue), "draft": draft, "start_at": .time(startAt),
+      "kind": "schedule", "id": .string(uid), "state": .string(state.rawValue), "error": .optional(error),
+      "app": .string(app), "environment": .string(environment.rawValue), "draft": draft, "start_at": .time(startAt),
       "next_at": .optional(nextAt),
       "next": .array(occurrences(from: now, limit: Self.shownTimes).map { .time($0) }),
       "sent": .integer(Int64(sent)), "missed": .integer(Int64(missed)), "last_push": .optional(last),

@@ -36,7 +36,7 @@ enum SigningRequestsAPI {
     let bundleID = fields.string("app", limit: .bytes(AppName.bundleIDLimit))
     let hosts = fields.strings("hosts", atMost: 100)
     let certificate = fields.integer("certificate", in: 1...Int.max).map(Int64.init)
-    let algorithm = fields.string("algorithm", limit: .bytes(20))
+    let algorithm = fields.choice("algorithm", as: SigningRequest.Algorithm.self)
     try fields.finish()
     let actor = call.actor
     var order = try await call.store.read { database -> SigningOrder in
@@ -57,16 +57,13 @@ enum SigningRequestsAPI {
       return .push(topic: app?.bundleID ?? "", app: app?.id, email: actor)
     }
     if let algorithm {
-      guard let chosen = SigningRequest.Algorithm(rawValue: algorithm), order.purpose == .host || chosen == .rsa2048
-      else {
-        let choices = order.purpose == .host ? SigningRequest.Algorithm.allCases.map(\.rawValue) : ["rsa-2048"]
+      guard order.purpose == .host || algorithm == .rsa2048 else {
         throw Problems([
           Problem(
-            "algorithm", FieldMessage.expectedChoice,
-            ["choices": choices.joined(separator: ", "), "value": algorithm])
+            "algorithm", code: "request.algorithm", "For a push certificate Apple takes rsa-2048 alone.")
         ])
       }
-      order.algorithm = chosen
+      order.algorithm = algorithm
     }
     if let problem = order.problem {
       throw Problems([problem.field == "host" ? Problem("hosts", code: problem.code, problem.template) : problem])

@@ -26,13 +26,20 @@ struct ConsoleRouter {
       SecurityHeaders.add(to: &response, isSecure: address.isSecure || failure.request?.isSecure ?? false)
       return response
     }
-    let proxies = TrustedProxies(ranges: console.configuration.trustedProxies)
+    let proxies = TrustedProxies(
+      ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
     router.use { request, next in
       try address.check(request, through: proxies)
       var request = proxies.restored(request)
       // Also behind a proxy that nobody has named: cookies of a console with https are not for plain http.
       if address.isSecure { request.isSecure = true }
       var response = try await next(request)
+      if request.route == nil, response.status == .notFound,
+        response.headers["Content-Type"]?.hasPrefix("text/html") == true,
+        let page = try await Self.notFound(console, request)
+      {
+        response = page
+      }
       SecurityHeaders.add(to: &response, isSecure: request.isSecure)
       return response
     }
@@ -42,7 +49,15 @@ struct ConsoleRouter {
   func finished() -> Router {
     var router = router
     let files = console.publicFiles
-    for folder in ["css", "js", "icons", "api"] {
+    let assets = console.assets
+    router.get("/assets/:version/*path") { request in
+      let version = request.parameters["version"] ?? ""
+      guard let response = try assets.response(to: request, version: version, path: request.parameters.rest) else {
+        throw HTTPError(.notFound)
+      }
+      return response
+    }
+    for folder in Console.assetFolders + ["api"] {
       router.get("/\(folder)/*path") { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
           throw HTTPError(.notFound)
@@ -100,9 +115,13 @@ struct ConsoleRouter {
   }
 
   /// A page for everybody. Its forms carry a token that a cookie of the same browser holds.
-  mutating func open(_ method: Method, _ pattern: String, _ handler: @escaping PageHandler) {
+  mutating func open(
+    _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
+  ) {
     let console = console
-    router.on(method, pattern, options: Route.Options(bodyLimit: Self.openFormLimit)) { request in
+    var options = options
+    options.bodyLimit = Self.openFormLimit
+    router.on(method, pattern, options: options) { request in
       let now = console.clock()
       let principal = try await Authentication(store: console.store).user(request, now: now)
       let known = request.cookie(Cookies.form) ?? ""
@@ -138,6 +157,11 @@ struct ConsoleRouter {
         throw HTTPError(
           .forbidden, "This token has the role \(principal.role.rawValue); \(role.rawValue) is needed here.")
       }
+      // Nothing here has a tag: a change under the condition of one must not happen (RFC 9110 section 13.1.1).
+      if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
+        throw HTTPError(
+          .preconditionFailed, "Nothing was changed: If-Match cannot hold, because what is here has no ETag.")
+      }
       return try await handler(APIContext(console: console, request: request, principal: principal, now: now))
     }
   }
@@ -156,6 +180,10 @@ struct ConsoleRouter {
       return try await body()
     } catch let error as PageError {
       return try context.errorPage(error)
+    } catch is PasswordsBusy {
+      var response = try context.errorPage(PageError(.serviceUnavailable, "crowded"))
+      response.headers.append("Retry-After", String(PasswordsBusy.pause))
+      return response
     } catch let error as StoreError {
       switch error {
       case .notFound: return try context.errorPage(PageError(.notFound, "not_found"))
@@ -169,6 +197,18 @@ struct ConsoleRouter {
     } catch let error as HTTPError where error.status == .notFound {
       return try context.errorPage(PageError(.notFound, "not_found"))
     }
+  }
+
+  /// What stands at an address without a route for somebody who has signed in: the frame with its ways on. Nil for
+  /// strangers.
+  private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
+    let now = console.clock()
+    guard case .user(let user, let session)? = try await Authentication(store: console.store).user(request, now: now)
+    else { return nil }
+    let context = PageContext(
+      console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),
+      csrf: session.csrf, form: Form(), now: now)
+    return try context.errorPage(PageError(.notFound, "not_found"))
   }
 
   private static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {

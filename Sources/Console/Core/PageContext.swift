@@ -13,7 +13,7 @@ struct PageContext: Sendable {
   /// Nil on the pages that are open to everybody.
   let principal: Principal?
   let texts: Texts
-  /// What forms of this page have to send along.
+  /// What forms of this page have to send along; in the page itself it stands masked.
   let csrf: String
   var form: Form
   let now: Date
@@ -70,7 +70,7 @@ struct PageContext: Sendable {
   func page(
     _ name: String, _ section: PageRenderer.Section?, _ members: [String: Value], status: Status = .ok
   ) throws -> Response {
-    var frame = PageRenderer.Frame(texts: texts, csrf: csrf, path: request.path, section: section)
+    var frame = PageRenderer.Frame(texts: texts, csrf: CSRFToken.masked(csrf), path: request.path, section: section)
     frame.user = user.map { ($0.name, $0.role.rawValue) }
     let flash = request.cookie(Cookies.flash).flatMap { texts.known("flash.\($0)") }
     frame.flash = flash.map { ($0, false) }
@@ -96,7 +96,7 @@ struct PageContext: Sendable {
     return try page(
       "errors/show", nil,
       [
-        "status": .string(error.status == .ok ? "" : String(error.status.code)), "title": text("title"),
+        "status": .string(String(error.status.code)), "title": text("title"),
         "happened": text("happened"),
         "kept": text("kept"), "next": text("next"), "request": .string(request.id),
         "action": error.action.map { ["href": .string($0.href), "label": .string(texts($0.label))] } ?? .null,

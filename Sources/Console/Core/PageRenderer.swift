@@ -8,6 +8,8 @@ struct PageRenderer: Sendable {
   let templates: TemplateLibrary
   let locales: Locales
   let version: String
+  /// Where scripts, styles and pictures are.
+  let assets: String
 
   /// What the frame around every page shows.
   struct Frame: Sendable {
@@ -48,6 +50,7 @@ struct PageRenderer: Sendable {
     for section in Section.allCases { nav[section.rawValue] = .bool(section == frame.section) }
     return [
       "t": texts.value, "lang": .string(texts.code), "csrf": .string(frame.csrf), "path": .string(frame.path),
+      "assets": .string(assets),
       "nav": .object(nav), "in_settings": .bool(frame.section == .settings), "version": .string(version),
       "user": frame.user.map { user in
         [

@@ -74,7 +74,8 @@ enum CalendarPages {
     let calendar = ExpiryCalendar(
       name: console.locales[nil]("expiry.calendar_name"), address: console.configuration.address)
     let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)
-    let tag = "\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""
+    // Weak: it names the calendar, compressed or not.
+    let tag = "W/\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""
     // Nobody between may keep it: whoever has the address may read it, and nobody else.
     let headers: Headers = ["ETag": tag, "Cache-Control": "no-cache, private"]
     if request.header("If-None-Match") == tag { return Response(.notModified, headers: headers) }

@@ -44,7 +44,9 @@ enum PhonePages {
   }
 
   private static func index(_ page: PageContext, refused: Refused? = nil) async throws -> Response {
-    guard let simulator = page.console.simulator else { throw PageError(.ok, "no_simulator") }
+    guard let simulator = page.console.simulator else {
+      return try page.page("phones/stopped", .phones, [:])
+    }
     let texts = page.texts
     let phones = simulator.phones.phones()
     let (apps, devices) = try await page.store.read { database in

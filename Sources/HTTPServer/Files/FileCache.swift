@@ -1,14 +1,18 @@
 import Synchronization
 
-/// Small files, kept for a moment: a page's style sheet and icons are asked for again and again.
+/// Small files, kept for a moment: a page's style sheet and icons are asked for again and again. And the compressed
+/// form of text files, kept as long as they do not change.
 ///
 /// What is changed on disk is seen after ``lifetime`` at the latest.
 final class FileCache: Sendable {
-  struct Entry: Sendable {
-    let bytes: [UInt8]
-    let modified: Int
-    let etag: String
+  private struct Entry: Sendable {
+    let file: FileAnswer
     let expires: UInt64
+  }
+
+  private struct Packed: Sendable {
+    let etag: String
+    let bytes: [UInt8]
   }
 
   /// Nanoseconds.
@@ -17,24 +21,46 @@ final class FileCache: Sendable {
 
   private struct State {
     var entries: [String: Entry] = [:]
+    var packed: [String: Packed] = [:]
     var bytes = 0
+
+    /// Thrown away whole when full: at most once a lifetime's worth of files.
+    mutating func makeRoom(_ count: Int, inPlaceOf former: Int) {
+      if bytes + count - former > maximumBytes { self = State() } else { bytes -= former }
+      bytes += count
+    }
   }
 
   private let state = Mutex(State())
 
-  func entry(_ location: String, at now: UInt64) -> Entry? {
+  func file(_ location: String, at now: UInt64) -> FileAnswer? {
     state.withLock { state in
       guard let entry = state.entries[location], entry.expires > now else { return nil }
-      return entry
+      return entry.file
     }
   }
 
-  func store(_ entry: Entry, at location: String) {
+  /// Keeps a file whose bytes are in memory; one that is open must be closed after its answer.
+  func store(_ file: FileAnswer, at location: String, now: UInt64) {
+    guard case .bytes(let bytes) = file.content else { return }
     state.withLock { state in
-      // Thrown away whole when full: at most once a lifetime's worth of files.
-      if state.bytes + entry.bytes.count > Self.maximumBytes { state = State() }
-      state.bytes += entry.bytes.count - (state.entries[location]?.bytes.count ?? 0)
-      state.entries[location] = entry
+      state.makeRoom(bytes.count, inPlaceOf: state.entries[location]?.file.content.size ?? 0)
+      state.entries[location] = Entry(file: file, expires: now + Self.lifetime)
+    }
+  }
+
+  /// The compressed bytes of a file, if it is still the one with this tag.
+  func packed(_ location: String, etag: String) -> [UInt8]? {
+    state.withLock { state in
+      guard let packed = state.packed[location], packed.etag == etag else { return nil }
+      return packed.bytes
+    }
+  }
+
+  func store(packed bytes: [UInt8], etag: String, at location: String) {
+    state.withLock { state in
+      state.makeRoom(bytes.count, inPlaceOf: state.packed[location]?.bytes.count ?? 0)
+      state.packed[location] = Packed(etag: etag, bytes: bytes)
     }
   }
 }

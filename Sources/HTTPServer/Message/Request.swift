@@ -54,6 +54,7 @@ public struct Request: Sendable {
     let event = Array(text.utf8).withUnsafeBufferPointer { parser.next($0, &offset) }
     switch event {
     case .head(let head):
+      if let problem = head.problem { throw problem }
       self.init(
         head: head, body: RequestBody(body), remoteAddress: remoteAddress, isSecure: isSecure,
         number: RequestNumber.random())
@@ -74,7 +75,7 @@ public struct Request: Sendable {
   /// The query's pairs, decoded.
   public var queryItems: URLEncodedForm {
     guard let query = head.query else { return URLEncodedForm() }
-    // The parser has refused wrong escapes, so that only the number of pairs can be too high: then the rest is cut.
+    // Wrong escapes are refused before a handler is asked, so that only the number of pairs can be too high: then the rest is cut.
     return URLEncodedForm(lenient: head.bytes[query])
   }
 

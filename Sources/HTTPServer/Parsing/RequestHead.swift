@@ -26,6 +26,9 @@ final class RequestHead: Sendable {
   /// What follows `?`.
   let query: Range<Int>?
   let segments: [String]
+  /// What is wrong with the path or the query. The rest of the request can be read, so that the answer is made by
+  /// whoever knows what kind of answers belong to this path.
+  let problem: RequestError?
   /// 0 for HTTP/1.0, 1 for 1.1 and later.
   let minorVersion: UInt8
   let framing: Framing
@@ -36,8 +39,8 @@ final class RequestHead: Sendable {
   let host: Range<Int>?
 
   init(
-    bytes: [UInt8], fields: [Field], line: RequestLine, segments: [String], framing: Framing, keepsAlive: Bool,
-    expectsContinue: Bool, host: Range<Int>?
+    bytes: [UInt8], fields: [Field], line: RequestLine, segments: [String], problem: RequestError?, framing: Framing,
+    keepsAlive: Bool, expectsContinue: Bool, host: Range<Int>?
   ) {
     self.bytes = bytes
     self.fields = fields
@@ -47,6 +50,7 @@ final class RequestHead: Sendable {
     query = line.query
     minorVersion = line.minorVersion
     self.segments = segments
+    self.problem = problem
     self.framing = framing
     self.keepsAlive = keepsAlive
     self.expectsContinue = expectsContinue

@@ -74,7 +74,6 @@ extension RequestLine {
     path = pathStart..<pathEnd
     if path.isEmpty, let authority { path = authority.lowerBound - 1..<authority.lowerBound }
     if pathEnd < target.upperBound { query = pathEnd + 1..<target.upperBound }
-    if let query { try Self.checkEscapes(bytes, in: query) }
   }
 
   private func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> (Int, isHTTPS: Bool)? {
@@ -89,17 +88,22 @@ extension RequestLine {
     return nil
   }
 
-  private static func checkEscapes(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>) throws(RequestError) {
-    var index = range.lowerBound
-    while index < range.upperBound {
+  /// An escape in the query that means nothing, or NUL.
+  func queryProblem(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestError? {
+    guard let query else { return nil }
+    var index = query.lowerBound
+    while index < query.upperBound {
       if bytes[index] == UInt8(ascii: "%") {
-        guard index + 2 < range.upperBound, let high = ByteClass.hexadecimal(bytes[index + 1]),
+        guard index + 2 < query.upperBound, let high = ByteClass.hexadecimal(bytes[index + 1]),
           let low = ByteClass.hexadecimal(bytes[index + 2]), high | low != 0
-        else { throw RequestError(.badRequest, "The query has a percent sign that is no escape, or an escaped NUL.") }
+        else {
+          return RequestError(.badRequest, "The query has a percent sign that is no escape, or an escaped NUL.")
+        }
         index += 2
       }
       index += 1
     }
+    return nil
   }
 }
 

@@ -194,14 +194,16 @@ struct RequestParser {
     try summary.check(bytes, line: line)
     let framing = try summary.framing(minorVersion: line.minorVersion)
     var segments: [String] = []
+    var problem = line.queryProblem(bytes)
     if !line.path.isEmpty {
-      guard let decoded = PercentDecoding.segments(ofPath: UnsafeBufferPointer(rebasing: bytes[line.path])) else {
-        throw RequestError(.badRequest, "The path has a wrong escape, or a segment that is a dot or two.")
+      if let decoded = PercentDecoding.segments(ofPath: UnsafeBufferPointer(rebasing: bytes[line.path])) {
+        segments = decoded
+      } else {
+        problem = RequestError(.badRequest, "The path has a wrong escape, or a segment that is a dot or two.")
       }
-      segments = decoded
     }
     let head = RequestHead(
-      bytes: Array(bytes), fields: fields, line: line, segments: segments, framing: framing,
+      bytes: Array(bytes), fields: fields, line: line, segments: segments, problem: problem, framing: framing,
       keepsAlive: summary.leavesOpen(minorVersion: line.minorVersion),
       expectsContinue: summary.expectsContinue && line.minorVersion > 0 && framing != .none,
       host: line.authority ?? summary.host)

@@ -78,6 +78,14 @@ public struct Router: Responder {
         HTTPError(.contentTooLarge, "The body is longer than \(route.options.bodyLimit) bytes."),
         bodyLimit: route.options.bodyLimit)
     }
+    if request.head.framing != .none, let coding = request.header("Content-Encoding"),
+      !coding.equalsIgnoringCase("identity")
+    {
+      return failing(
+        HTTPError(
+          .unsupportedMediaType, "The body has the Content-Encoding \(coding.prefix(40)); send it without one.",
+          headers: ["Accept-Encoding": "identity"]), bodyLimit: route.options.bodyLimit)
+    }
     if route.options.requiresBody, request.head.framing == .none {
       return failing(HTTPError(.lengthRequired, "The request needs a body with its length."))
     }

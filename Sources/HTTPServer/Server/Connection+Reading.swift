@@ -133,7 +133,8 @@ extension Connection {
     var request = Request(
       head: head, body: head.framing == .none ? .empty : RequestBody(exchange), remoteAddress: remoteAddress,
       isSecure: transport.isSecure, number: exchange.number)
-    let resolution = worker.responder.resolve(&request)
+    let resolution =
+      head.problem.map { problem in Resolution { _ in throw problem } } ?? worker.responder.resolve(&request)
     parser.bodyLimit = resolution.bodyLimit
     if head.framing == .none {
       var offset = 0

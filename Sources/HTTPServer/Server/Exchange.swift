@@ -66,6 +66,7 @@ final class Exchange: @unchecked Sendable {
     self.request = request
     if let limit = resolution.bodyTimeLimit { bodyTimeLimit = limit }
     var handler = resolution.handler
+    if head.problem != nil { mustClose = true }
     if case .length(let length) = head.framing, length > resolution.bodyLimit {
       let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
       bodyFailure = error
@@ -87,7 +88,7 @@ final class Exchange: @unchecked Sendable {
     } catch {
       response = page(for: error)
     }
-    guard let stream = begin(response) else { return }
+    guard let stream = begin(await compressed(response)) else { return }
     do {
       try await stream()
       endStream(nil)

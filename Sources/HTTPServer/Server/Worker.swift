@@ -17,6 +17,7 @@ final class Worker: @unchecked Sendable {
   private(set) var isStopping = false
   private var connections: [Connection] = []
   private var buffers: [Buffer] = []
+  private var encoders: [GzipEncoder] = []
   private var numbers = RequestNumber.random()
   private var sweepIsPlanned = false
   private var whenEmpty: (@Sendable () -> Void)?
@@ -58,6 +59,14 @@ final class Worker: @unchecked Sendable {
     buffer.consume(buffer.count)
     if buffers.count < 32, buffer.capacity <= 4 * Buffer.usualCapacity { buffers.append(buffer) }
   }
+
+  // MARK: Compression
+
+  /// Nil without memory.
+  func takeEncoder() -> GzipEncoder? { encoders.popLast() ?? GzipEncoder(level: GzipEncoder.quick) }
+
+  /// An encoder holds a quarter of a megabyte: few are kept.
+  func giveBack(_ encoder: GzipEncoder) { if encoders.count < 4 { encoders.append(encoder) } }
 
   // MARK: Connections
 

@@ -18,7 +18,7 @@ public struct Method: Sendable, Hashable, RawRepresentable, ExpressibleByStringL
   /// Whether the server knows what the method means; others are answered with 501.
   var isKnown: Bool { Self.known.contains(self) }
 
-  private static let known: [Method] = [.get, .post, .head, .put, .delete, .patch, .options]
+  private static let known: [Method] = [.get, .post, .head, .put, .delete, .patch, .options, .trace, .query]
 
   /// GET
   public static let get: Method = "GET"
@@ -34,4 +34,8 @@ public struct Method: Sendable, Hashable, RawRepresentable, ExpressibleByStringL
   public static let delete: Method = "DELETE"
   /// OPTIONS
   public static let options: Method = "OPTIONS"
+  /// TRACE: known, so that it is refused with 405, and never answered: it would show a script its own cookies.
+  static let trace: Method = "TRACE"
+  /// QUERY: known, so that it is refused with 405.
+  static let query: Method = "QUERY"
 }

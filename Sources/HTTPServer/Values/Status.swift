@@ -73,6 +73,8 @@ extension Status {
   public static let conflict: Status = 409
   /// 411
   public static let lengthRequired: Status = 411
+  /// 412
+  public static let preconditionFailed: Status = 412
   /// 413
   public static let contentTooLarge: Status = 413
   /// 414

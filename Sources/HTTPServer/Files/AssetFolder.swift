@@ -1,0 +1,56 @@
+import Foundation
+import OpenSSL
+import Reactor
+
+/// Style sheets, scripts and pictures: read and compressed once, and kept. Their address holds a hash of them all, so
+/// that browsers need not ask again as long as nothing changes.
+public struct AssetFolder: Sendable {
+  /// What stands before a file's path in a page, as `/assets/0f8c1d3e5a7b9c2d`.
+  public let prefix: String
+  private let version: String
+  private let files: [String: FileAnswer]
+
+  /// Reads what is below some folders, as ``StaticFiles`` would serve it.
+  ///
+  /// - Throws: ``SystemError`` if a file cannot be read.
+  public init(root: String, folders: [String]) throws {
+    guard let resolved = StaticFiles.resolve(root) else { throw SystemError("realpath \(root)") }
+    var files: [String: FileAnswer] = [:]
+    var all: [UInt8] = []
+    for folder in folders {
+      for name in try FileManager.default.subpathsOfDirectory(atPath: "\(resolved)/\(folder)").sorted() {
+        let path = "\(folder)/\(name)"
+        guard path.split(separator: "/").allSatisfy(StaticFiles.isVisible),
+          let found = try StaticFiles.open("\(resolved)/\(path)", below: resolved), let bytes = found.content.bytes
+        else { continue }
+        let digest = Digest.sha256(bytes)
+        all += Array(path.utf8) + [0] + digest
+        files[path] = FileAnswer(
+          content: .bytes(bytes),
+          gzip: StaticFiles.isWorthPacking(bytes.count, name: name)
+            ? GzipEncoder.compress(bytes, level: GzipEncoder.best) : nil,
+          modified: found.modified, etag: "\"\(Self.text(digest))\"")
+      }
+    }
+    self.files = files
+    version = Self.text(Digest.sha256(all))
+    prefix = "/assets/\(version)"
+  }
+
+  /// Answers GET and HEAD with a file.
+  ///
+  /// - Parameters:
+  ///   - version: as it stands in the address. A page from before an update gets the file of today, not to be kept.
+  ///   - path: decoded segments behind it, as ``Parameters/rest``.
+  /// - Returns: nil if there is no such file.
+  public func response(to request: Request, version: String, path: [String]) throws -> Response? {
+    guard let name = path.last, let file = files[path.joined(separator: "/")] else { return nil }
+    let isCurrent = version == self.version
+    return try file.response(
+      to: request, name: name, cacheControl: isCurrent ? "public, max-age=31536000, immutable" : "no-cache")
+  }
+
+  private static func text(_ digest: [UInt8]) -> String {
+    digest.prefix(8).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+  }
+}
