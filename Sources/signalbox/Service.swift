@@ -57,9 +57,9 @@ final class Service: Sendable {
   private let loop: EventLoop
   /// What the engine itself does between the answers of store and provider.
   private let engineLoop: EventLoop
-  private let pool: BlockingPool
-  /// Threads that wait for mail servers and webhooks.
-  private let mailPool: BlockingPool
+  private let pools: Console.Pools
+  /// Looks up the names of push services.
+  private let resolver: BlockingPool
   private let delivery: Task<Void, any Error>
   private let trimming: Task<Void, Never>
   private let sweeper: Task<Void, Never>
@@ -80,14 +80,14 @@ final class Service: Sendable {
     self.store = store
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
-    pool = BlockingPool(name: "blocking", threads: 2)
-    mailPool = BlockingPool(name: "mail", threads: 2)
+    pools = Console.Pools()
+    resolver = BlockingPool(name: "resolver", threads: 2)
     // Threads of their own: each may wait ten seconds for a host that does not answer.
     probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
-      store: store, loop: loop, resolver: pool,
+      store: store, loop: loop, resolver: resolver,
       simulator: { environment in
         simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
       }, clock: clock, log: log)
@@ -109,8 +109,8 @@ final class Service: Sendable {
     configuration.isMetricsOpen = options.isMetricsOpen
     let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
-      mailPool: mailPool, look: look, clock: clock, log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
+      look: look, clock: clock, log: log)
     server = Server(Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
@@ -227,8 +227,8 @@ final class Service: Sendable {
     await simulator?.stop()
     loop.stop()
     engineLoop.stop()
-    pool.stop()
-    mailPool.stop()
+    pools.stop()
+    resolver.stop()
     // A message under way ends within its own time limit; what it does not write down is sent again.
     await reminders.value
     probes.stop()

@@ -20,7 +20,8 @@ struct ConsoleRouter {
       SecurityHeaders.add(to: &response, isSecure: failure.request?.isSecure ?? false)
       return response
     }
-    let proxies = TrustedProxies(ranges: console.configuration.trustedProxies)
+    let proxies = TrustedProxies(
+      ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
     router.use { request, next in
       let request = proxies.restored(request)
       var response = try await next(request)
@@ -72,9 +73,11 @@ struct ConsoleRouter {
   }
 
   /// A page for everybody. Its forms carry a token that a cookie of the same browser holds.
-  mutating func open(_ method: Method, _ pattern: String, _ handler: @escaping PageHandler) {
+  mutating func open(
+    _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
+  ) {
     let console = console
-    router.on(method, pattern) { request in
+    router.on(method, pattern, options: options) { request in
       let now = console.clock()
       let principal = try await Authentication(store: console.store).user(request, now: now)
       let known = request.cookie(Cookies.form) ?? ""
@@ -126,6 +129,10 @@ struct ConsoleRouter {
       return try await body()
     } catch let error as PageError {
       return try context.errorPage(error)
+    } catch is PasswordsBusy {
+      var response = try context.errorPage(PageError(.serviceUnavailable, "crowded"))
+      response.headers.append("Retry-After", String(PasswordsBusy.pause))
+      return response
     } catch let error as StoreError {
       switch error {
       case .notFound: return try context.errorPage(PageError(.notFound, "not_found"))

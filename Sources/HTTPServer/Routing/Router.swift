@@ -83,8 +83,10 @@ public struct Router: Responder {
     }
     if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
     request.route = route.pattern
-    return Resolution(
+    var resolution = Resolution(
       bodyLimit: route.options.bodyLimit, handler: wrapped(Self.reader(of: route)))
+    resolution.endsWithClient = route.options.endsWithClient
+    return resolution
   }
 
   /// Answers without a connection, for tests: errors are pages as over a connection.

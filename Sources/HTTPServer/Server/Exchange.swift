@@ -32,6 +32,8 @@ final class Exchange: @unchecked Sendable {
   var isChunked = false
   var lengthLeft: Int?
   var isEventStream = false
+  /// Nobody wants the answer once the client has closed its side.
+  var endsWithClient = false
   var isStreaming = false
   var isStopped = false
   var lastWrite: UInt64 = 0
@@ -57,6 +59,7 @@ final class Exchange: @unchecked Sendable {
     var request = request
     request.report = worker.configuration.errorLog
     self.request = request
+    endsWithClient = resolution.endsWithClient
     var handler = resolution.handler
     if case .length(let length) = head.framing, length > resolution.bodyLimit {
       let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
