@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Logging
+import Providers
 import Push
 import Reactor
 import Store
@@ -188,6 +189,19 @@ struct CoreTableTests {
     var target = "/pushes"
     for number in 0..<200 { target = try #require(try pager(target).next("cursor\(number)")) }
     #expect(target.utf8.count < 1000, "the trail does not grow for ever: \(target.utf8.count)")
+  }
+
+  @Test("the words of a failure get one full stop, not two", arguments: ["Gone.", "InvalidProviderToken"])
+  func oneFullStop(reason: String) async throws {
+    try await ConsoleScene.with { scene in
+      let now = ConsoleScene.noon
+      for circuit in [
+        CircuitBreaker.State.open(reason: reason, since: now, until: now), .halfOpen(reason: reason, since: now),
+      ] {
+        let words = HealthWords(health: ProviderHealth(circuit: circuit), texts: scene.console.locales["en"]).text
+        #expect(words.contains("\(reason.withoutFullStop).") && !words.contains(".."), "\(words)")
+      }
+    }
   }
 
   @Test("what a browser is called in the list of sessions")
