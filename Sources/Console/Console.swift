@@ -30,6 +30,8 @@ public struct Console: Sendable {
     public var undoSeconds = 0
     /// Called when somebody has changed how long things are kept.
     public var retentionChanged: @Sendable () -> Void = {}
+    /// Waits before it is looked again whether who follows a stream of events still may.
+    public var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
     /// Whether a template that names an unknown key is an error; for tests.
     public var isStrict = false
     /// Whether `/metrics` answers everybody; otherwise it wants a token of the API.
@@ -57,6 +59,25 @@ public struct Console: Sendable {
   /// What pages are made of, among the public files.
   static let assetFolders = ["css", "js", "icons"]
 
+  /// Threads for what blocks. Each kind has its own, so that none waits for another: neither a hundred sign-ins nor a mail
+  /// server that does not answer keeps a style sheet from anybody.
+  public struct Pools: Sendable {
+    /// Password hashes: each takes a processor for half a second, and 128 MiB.
+    public let hashes = BlockingPool(name: "hash", threads: 2)
+    /// Files that are served.
+    public let files = BlockingPool(name: "file", threads: 2)
+    /// Certificate files that are opened, and keys that are made.
+    let certificates = BlockingPool(name: "certificate", threads: 2)
+    /// Mail servers and webhooks that are waited for.
+    let mail = BlockingPool(name: "mail", threads: 2)
+
+    /// Starts the threads.
+    public init() {}
+
+    /// Lets the threads end once their work is done. Does not wait.
+    public func stop() { for pool in [hashes, files, certificates, mail] { pool.stop() } }
+  }
+
   let store: Store
   let engine: DeliveryEngine
   /// Nil: the Phones page says how to start the simulator.
@@ -71,8 +92,9 @@ public struct Console: Sendable {
   public let courier: Courier
   /// Looks at watched hosts.
   let hosts: HostWatch
-  /// For work that takes a processor's time: passwords, files that are inspected.
-  let pool: BlockingPool
+  /// Tells the pages and programs that watch a push.
+  let broadcasts: PushBroadcasts
+  let pools: Pools
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -80,22 +102,22 @@ public struct Console: Sendable {
   ///
   /// - Parameters:
   ///   - simulator: the built-in one, if it runs.
-  ///   - look: how a watched host is looked at; nil: on the pool, with what the system trusts.
-  ///   - pool: where passwords are hashed and files are read; two threads do.
-  ///   - mailPool: where mail servers and webhooks are waited for; nil: `pool`.
+  ///   - pools: stay the caller's, who stops them.
+  ///   - look: how a watched host is looked at.
   /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
   public init(
     store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
-    pool: BlockingPool, mailPool: BlockingPool? = nil, look: HostWatch.Look? = nil,
+    pools: Pools, look: @escaping HostWatch.Look,
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {
     self.store = store
     self.engine = engine
     self.simulator = simulator
     self.configuration = configuration
-    self.pool = pool
+    self.pools = pools
     self.clock = clock
-    hosts = HostWatch(store, clock: clock, look: try look ?? HostWatch.look(HostProbe(), on: pool))
+    broadcasts = PushBroadcasts(engine: engine, store: store)
+    hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
     locales = try Locales(folder: configuration.templates + "/locales")
     let templates = try TemplateLibrary(
@@ -104,9 +126,9 @@ public struct Console: Sendable {
     renderer = PageRenderer(
       templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
     courier = try Courier(
-      folder: configuration.templates + "/mail", address: configuration.address, pool: mailPool ?? pool,
+      folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       isStrict: configuration.isStrict)
-    publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pool)
+    publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 
   /// Everything that the console answers.

@@ -134,7 +134,7 @@ public final class TLSConnection {
       return .verification(verification, host: host)
     }
     guard number != 0 else { return TLSError(.connection, "The peer closed the connection.") }
-    return .queued(number)
+    return .queued(number, hasIdentity: context.hasIdentity)
   }
 
   /// Whether bytes have been read from the socket and not been handed out.

@@ -30,6 +30,8 @@ public final class TLSContext: @unchecked Sendable {
   public let role: Role
   /// Whether a client goes on only with a server whose certificate it believes.
   let judges: Bool
+  /// Whether there is a certificate of ours to show.
+  let hasIdentity: Bool
   let pointer: OpaquePointer
   /// The protocols in the wire form of RFC 7301 §3.1: each behind a byte with its length.
   private let protocols: [UInt8]
@@ -117,6 +119,7 @@ public final class TLSContext: @unchecked Sendable {
   ) throws(TLSError) {
     self.role = role
     self.judges = judges
+    hasIdentity = identity != nil
     protocols = alpn.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
     ERR_clear_error()
     guard let pointer = SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {

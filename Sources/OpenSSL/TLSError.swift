@@ -84,12 +84,14 @@ extension TLSError {
   }
 
   /// What an entry of OpenSSL's error queue means. Alerts are RFC 8446 §6.2.
-  static func queued(_ number: UInt) -> TLSError {
+  ///
+  /// - Parameter hasIdentity: whether there was a certificate of ours to show.
+  static func queued(_ number: UInt, hasIdentity: Bool) -> TLSError {
     let words = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
     guard tls_error_library(number) == ERR_LIB_SSL else { return TLSError(.other, "TLS failed: \(words).") }
     let reason = tls_error_reason(number)
     if reason > SSL_AD_REASON_OFFSET, reason <= SSL_AD_REASON_OFFSET + 255 {
-      return alert(reason - SSL_AD_REASON_OFFSET)
+      return alert(reason - SSL_AD_REASON_OFFSET, hasIdentity: hasIdentity)
     }
     switch reason {
     case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_UNKNOWN_PROTOCOL,
@@ -109,11 +111,16 @@ extension TLSError {
     }
   }
 
-  private static func alert(_ number: Int32) -> TLSError {
+  private static func alert(_ number: Int32, hasIdentity: Bool) -> TLSError {
     let name = String(cString: SSL_alert_desc_string_long(number))
     switch number {
     // bad_certificate … unknown_ca, access_denied, certificate_required
     case 41...46, 48, 49, 116:
+      guard hasIdentity else {
+        return TLSError(
+          .identityRefused,
+          "The peer wants a client certificate, and none was sent: there is none here (alert: \(name)).")
+      }
       return TLSError(.identityRefused, "The peer refuses our certificate (alert: \(name)).")
     case 70:
       return TLSError(.protocolVersion, "The peer accepts neither TLS 1.2 nor 1.3 (alert: \(name)).")

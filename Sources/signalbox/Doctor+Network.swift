@@ -1,22 +1,22 @@
+import Certificates
 import Foundation
-import Glibc
+import OpenSSL
 import Push
-import Reactor
 import SQLite
 import Store
 
 extension Doctor {
-  /// How long a server has to accept a connection.
-  private static let patience: Int32 = 5000
+  /// How long a server has to show its certificate.
+  private static let patience = Duration.seconds(5)
 
-  /// Whether each server that credentials name can be found and reached; Apple's two if there is none.
-  func reach() -> [Finding] {
-    endpoints().map { reach(host: $0.host, port: $0.port) }
-  }
+  /// Whether each server that credentials name can be found and reached, and has a certificate that will be believed;
+  /// Apple's two if there is none.
+  func reach() -> [Finding] { endpoints().map(reach) }
 
   private struct Server: Hashable {
-    let host: String
-    let port: UInt16
+    let address: HostAddress
+    /// The authorities that the credential brings; nil: the system's.
+    var trust: String?
   }
 
   private func endpoints() -> [Server] {
@@ -25,12 +25,12 @@ extension Doctor {
     for credential in credentials() {
       let parts = credential.endpoint.split(separator: ":")
       if credential.endpoint == "apple", let host = apple[credential.environment] {
-        servers.append(Server(host: host, port: 443))
+        servers.append(Server(address: HostAddress(host: host, port: 443)))
       } else if parts.count == 2, let port = UInt16(parts[1]) {
-        servers.append(Server(host: String(parts[0]), port: port))
+        servers.append(Server(address: HostAddress(host: String(parts[0]), port: port), trust: credential.trustPEM))
       }
     }
-    if servers.isEmpty { servers = apple.values.sorted().map { Server(host: $0, port: 443) } }
+    if servers.isEmpty { servers = apple.values.sorted().map { Server(address: HostAddress(host: $0, port: 443)) } }
     var seen: Set<Server> = []
     return servers.filter { seen.insert($0).inserted }
   }
@@ -42,34 +42,44 @@ extension Doctor {
     return (try? Credential.all(database)) ?? []
   }
 
-  private func reach(host: String, port: UInt16) -> Finding {
-    let subject = "\(host):\(port)"
+  private func reach(_ server: Server) -> Finding {
+    let address = server.address
+    let subject = "\(address.host):\(address.port)"
+    let outcome: HostOutcome
     do {
-      let addresses = try Socket.resolve(host: host, port: port)
-      var last = "no answer"
-      for address in addresses {
-        if let problem = try connect(to: address) {
-          last = "\(address): \(problem)"
-        } else {
-          return Finding(subject: subject, level: .ok, message: "reached at \(address)")
-        }
-      }
-      return Finding(
-        subject: subject, level: .error, message: last,
-        remedy: "Let the firewall pass TCP to \(subject), or try from another network.")
+      outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience).look(at: address)
     } catch {
       return Finding(
-        subject: subject, level: .error, message: "\(error)", remedy: "Look at /etc/resolv.conf and the network.")
+        subject: subject, level: .error, message: "\(error)", remedy: "Put right the certificates that are trusted.")
+    }
+    switch outcome {
+    case .failure(let failure):
+      // What else can fail says by itself what to do.
+      let remedy: String? =
+        switch failure.code {
+        case .noSuchName: "Look at /etc/resolv.conf and the network."
+        case .refused, .unreachable, .timeout, .closed:
+          "Let the firewall pass TCP to \(subject), or try from another network."
+        default: nil
+        }
+      return Finding(subject: subject, level: .error, message: failure.description, remedy: remedy)
+    case .success(let seen):
+      let findings = HostFinding.all(seen, of: address, now: now)
+      // What a browser's user may overlook ends a connection of ours.
+      let isTrusted = seen.trust == TLSChainTrust.trusted.rawValue
+      if let worst = findings.first(where: \.isGrave) ?? (isTrusted ? nil : findings.last) {
+        return Finding(
+          subject: subject, level: .error, message: "reached at \(seen.address), but: \(worst.problem.text)",
+          remedy: "Nothing is sent there until its certificate is put right; a proxy that opens TLS shows its own.")
+      }
+      let end = seen.notAfter.map { ", its certificates last until \($0.text)" } ?? ""
+      return Finding(subject: subject, level: .ok, message: "reached at \(seen.address)\(end)")
     }
   }
 
-  /// - Returns: why not; nil if it was accepted.
-  private func connect(to address: SocketAddress) throws -> String? {
-    let descriptor: Int32
-    do { descriptor = try Socket.connect(to: address) } catch { return "\(error)" }
-    defer { close(descriptor) }
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    guard poll(&waiting, 1, Self.patience) == 1 else { return "no answer within \(Self.patience / 1000) s" }
-    return Socket.pendingError(of: descriptor).map { "\($0)" }
+  private func trust(of server: Server) throws -> TLSTrust {
+    if let pem = server.trust { return .pem(Array(pem.utf8)) }
+    guard let path = environment["SSL_CERT_FILE"] else { return .system }
+    return .pem(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
   }
 }

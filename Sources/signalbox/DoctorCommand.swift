@@ -4,7 +4,8 @@ import Push
 
 /// `signalbox doctor`
 enum DoctorCommand {
-  private static let network = Flag("network", "Also tries to reach the servers that credentials name.")
+  private static let network = Flag(
+    "network", "Also connects to the servers that credentials name, and looks at what certificates they show.")
 
   static let command = Command<Action>(
     "doctor", "Looks the installation over: one line for each finding, with its remedy.",
@@ -27,7 +28,8 @@ enum DoctorCommand {
 extension Doctor.Finding {
   fileprivate var line: String {
     let label = level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
-    return singleLine("\(label) \(subject): \(message)" + (remedy.map { ". Remedy: \($0)" } ?? ""))
+    let text = remedy.map { "\(message.withoutFullStop). Remedy: \($0)" } ?? message
+    return singleLine("\(label) \(subject): \(text)")
   }
 
   fileprivate var json: JSONValue {

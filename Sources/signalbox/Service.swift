@@ -10,6 +10,7 @@ import Push
 import Reactor
 import Retention
 import Reminders
+import SQLite
 import Simulator
 import Store
 
@@ -41,6 +42,8 @@ final class Service: Sendable {
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
+    /// Seconds that passed, whatever the clock was set to; nil: it is never set.
+    var steady: (@Sendable () -> TimeInterval)?
   }
 
   /// A broadcast takes whatever the processors have left; a person who clicks meanwhile goes before it.
@@ -61,9 +64,9 @@ final class Service: Sendable {
   private let loop: EventLoop
   /// What the engine itself does between the answers of store and provider.
   private let engineLoop: EventLoop
-  private let pool: BlockingPool
-  /// Threads that wait for mail servers and webhooks.
-  private let mailPool: BlockingPool
+  private let pools: Console.Pools
+  /// Looks up the names of push services.
+  private let resolver: BlockingPool
   private let delivery: Task<Void, any Error>
   private let trimming: Task<Void, Never>
   private let sweeper: Task<Void, Never>
@@ -87,18 +90,18 @@ final class Service: Sendable {
     self.store = store
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
-    pool = BlockingPool(name: "blocking", threads: 2)
-    mailPool = BlockingPool(name: "mail", threads: 2)
+    pools = Console.Pools()
+    resolver = BlockingPool(name: "resolver", threads: 2)
     // Threads of their own: each may wait ten seconds for a host that does not answer.
     probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
-      store: store, loop: loop, resolver: pool,
+      store: store, loop: loop, resolver: resolver,
       simulator: { environment in
         simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
       }, clock: clock, log: log)
-    engine = DeliveryEngine(store: store, routes: routes, clock: clock, log: log)
+    engine = DeliveryEngine(store: store, routes: routes, clock: clock, steady: options.steady, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("There is no address to listen on.") }
@@ -116,8 +119,8 @@ final class Service: Sendable {
     configuration.isMetricsOpen = options.isMetricsOpen
     let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool,
-      mailPool: mailPool, look: look, clock: clock, log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
+      look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
     server = Server(try Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
@@ -126,14 +129,18 @@ final class Service: Sendable {
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
-    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
+    let courier = console.courier.linking(to: Self.links(scheme, address))
+    let worker = ReminderWorker(store: store, courier: courier, source: .serve, log: log)
     reminders = Task { await worker.run(clock: clock) }
     let hosts = HostWatch(store, clock: clock, look: look)
     // Ends with the service: stop() cancels it.
     watch = Task {
       await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
     }
-    let (server, pool) = (server, pool)
+    if let trouble = await store.pool.checkDisk() {
+      log.error("nothing can be kept until the disk is well", ["error": "\(trouble)"])
+    }
+    let (server, pool) = (server, pools.files)
     let renewal = options.tls.flatMap { files in
       stamp.map { TLSRenewal(files, stamp: $0, server: server, pool: pool, log: log.labelled("HTTPServer")) }
     }
@@ -207,6 +214,12 @@ final class Service: Sendable {
     return configuration
   }
 
+  /// What links in mails begin with, unless `--address` says it. Nobody reaches every address of a machine by that name.
+  private static func links(_ scheme: String, _ address: SocketAddress) -> String {
+    let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
+    return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
+  }
+
   /// What is lost with the key file, nil if nothing is.
   func keyWarning() async throws -> String? {
     let store = store
@@ -238,6 +251,7 @@ final class Service: Sendable {
         do {
           let gone = try await store.write { database in
             try CertificateCandidate.sweep(database, now: now)
+            try LockedFile.sweep(database, now: now)
             return try TrackedCertificate.sweepReplaced(database, now: now)
           }
           for certificate in gone {
@@ -275,8 +289,8 @@ final class Service: Sendable {
     await simulator?.stop()
     loop.stop()
     engineLoop.stop()
-    pool.stop()
-    mailPool.stop()
+    pools.stop()
+    resolver.stop()
     // A message under way ends within its own time limit; what it does not write down is sent again.
     await reminders.value
     probes.stop()

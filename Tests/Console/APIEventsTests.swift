@@ -94,6 +94,54 @@ struct APIEventsTests {
     }
   }
 
+  /// What ends a stream before its push.
+  enum Ending: CaseIterable {
+    case tokenRevoked, sessionEnded, personRemoved, personDisabled
+  }
+
+  @Test("a stream ends when whoever follows it may come in no longer", arguments: Ending.allCases)
+  func ends(_ ending: Ending) async throws {
+    let (beats, beat) = AsyncStream.makeStream(of: Void.self)
+    let pause: @Sendable () async throws -> Void = { for await _ in beats { return } }
+    try await ConsoleScene.with(streamPause: pause) { scene in
+      try await scene.addDevices(3, of: try await scene.addApp())
+      let anna = try await scene.signIn(.viewer, name: "anna@example.com")
+      guard case .object(var draft) = Self.draft else { return }
+      draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: .object(draft))
+      let uid = try #require(created.json?["id"]?.string)
+      try await serve(scene) { address in
+        let (path, field) =
+          ending == .tokenRevoked
+          ? ("/api/v1/pushes/\(uid)/events", "Authorization: \(scene.authorization(.viewer))")
+          : ("/pushes/\(uid)/events", "Cookie: signalbox_session=\(anna.cookies["signalbox_session"] ?? "")")
+        let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(field)\r\n\r\n"
+        let store = scene.store
+        let text = try await EventClient.read(address, request) {
+          Task {
+            // Nothing has changed at the first look.
+            beat.yield()
+            try await store.write { database in
+              let user = try #require(try User.find(database, name: "anna@example.com"))
+              switch ending {
+              case .tokenRevoked:
+                for token in try APIToken.all(database) where token.name == "viewer" {
+                  try APIToken.revoke(database, id: token.id, now: ConsoleScene.noon)
+                }
+              case .sessionEnded: try Session.endAll(database, user: user.id)
+              case .personRemoved: try User.delete(database, id: user.id)
+              case .personDisabled: try User.setDisabled(database, id: user.id, true, now: ConsoleScene.noon)
+              }
+            }
+            beat.yield()
+          }
+        }
+        #expect(try events(text).count == 1)
+        #expect(text.hasSuffix("0\r\n\r\n"), "ended by the server, in good order")
+      }
+    }
+  }
+
   @Test("of a push that is over there is one event")
   func over() async throws {
     try await ConsoleScene.with { scene in

@@ -50,6 +50,33 @@ struct AccountPageTests {
     }
   }
 
+  @Test("a new password ends the links that would set another one; strangers who guess do not keep it from being set")
+  func passwordEndsLinks() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer, name: "anna@example.com")
+      try await scene.store.write { database in
+        let user = try #require(try User.find(database, name: "anna@example.com"))
+        for purpose in [SignInLink.Purpose.reset, .invitation] {
+          try SignInLink.add(
+            database, hash: Secret.hash("link-\(purpose)"), purpose: purpose, user: user.id, lifetime: 600,
+            now: ConsoleScene.noon)
+        }
+      }
+      var guest = try await SignInTests.guest(scene, address: "192.0.2.66")
+      #expect(try await guest.get("/session/setup?token=link-reset").status == 200)
+      for _ in 0..<6 { _ = try await guest.post("/session", [("email", "anna@example.com"), ("password", "wrong")]) }
+      #expect(try await Self.change(&anna, ConsoleScene.password).location == "/account")
+      for purpose in ["reset", "invitation"] {
+        #expect(try await guest.get("/session/setup?token=link-\(purpose)").status == 410)
+        let answer = try await guest.post(
+          "/session/setup",
+          [("token", "link-\(purpose)"), ("password", "planted long password"), ("repeat", "planted long password")])
+        #expect(answer.status == 410)
+      }
+      #expect(try await anna.get("/").status == 200)
+    }
+  }
+
   @Test("what is wrong is said at its field; guessing the current password is slowed down")
   func mistakes() async throws {
     try await ConsoleScene.with { scene in
@@ -66,7 +93,7 @@ struct AccountPageTests {
         #expect(ScenePage(answer).failedFields == fields, "\(fields)")
         #expect(!answer.text.contains(Self.chosen) && !answer.text.contains(ConsoleScene.password))
       }
-      for _ in 0..<3 { _ = try await Self.change(&anna, "wrong") }
+      for _ in 0..<4 { _ = try await Self.change(&anna, "wrong") }
       let slow = try await Self.change(&anna, ConsoleScene.password)
       #expect(slow.status == 422 && ScenePage(slow).error("current").contains("Too many attempts"))
       scene.clock.advance(2)

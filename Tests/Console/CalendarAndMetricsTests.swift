@@ -46,10 +46,19 @@ struct CalendarAndMetricsTests {
         #expect(try await feed(scene, wrong).status == 404, "\(wrong)")
       }
       #expect(try await scene.call(.get, "/certificates.ics", as: nil).status == 404)
+      for (isDisabled, status) in [(true, 404), (false, 200)] {
+        _ = try await scene.store.write { database in
+          let user = try #require(try User.find(database, name: "viewer@example.com"))
+          return try User.setDisabled(database, id: user.id, isDisabled, now: ConsoleScene.noon)
+        }
+        #expect(try await feed(scene, second).status == status, "disabled: \(isDisabled)")
+      }
+      anna = try await scene.signIn(.viewer, name: "another@example.com")
+      let third = try key(try await anna.post("/certificates/calendar"))
       _ = try await anna.post("/certificates/calendar/remove")
-      #expect(try await feed(scene, second).status == 404)
+      #expect(try await feed(scene, third).status == 404)
       #expect(try await feed(scene, other).status == 200)
-      #expect(try await scene.audit("calendar.create").count == 3)
+      #expect(try await scene.audit("calendar.create").count == 4)
     }
   }
 

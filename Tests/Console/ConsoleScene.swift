@@ -38,6 +38,8 @@ struct ConsoleScene: Sendable {
   let clock: SceneClock
   /// The phones of the simulator; its servers do not listen.
   let simulator: APNsSimulator?
+  /// Where the console's work is done.
+  let pools: Console.Pools
   /// What was logged: an error here is one that nobody expected.
   let log: MemorySink
   /// Tokens of the API, one for each role.
@@ -51,9 +53,11 @@ struct ConsoleScene: Sendable {
   ///   - proxies: whose word about the client the console believes.
   ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
+  ///   - streamPause: waits before a stream of events looks whether it may go on.
   static func with(
     simulator hasSimulator: Bool = false, proxies: [AddressRange] = [], address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
+    streamPause: (@Sendable () async throws -> Void)? = nil,
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -61,11 +65,11 @@ struct ConsoleScene: Sendable {
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     defer { store.close() }
-    let pool = BlockingPool(name: "scene", threads: 2)
-    defer { pool.stop() }
+    let pools = Console.Pools()
+    defer { pools.stop() }
     let scene = try await ConsoleScene(
-      store: store, pool: pool, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies,
-      address: address, look: look)
+      store: store, pools: pools, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies,
+      address: address, look: look, streamPause: streamPause)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -83,10 +87,11 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pool: BlockingPool, simulator: APNsSimulator?, proxies: [AddressRange], address: String?,
-    look: @escaping HostWatch.Look
+    store: Store, pools: Console.Pools, simulator: APNsSimulator?, proxies: [AddressRange], address: String?,
+    look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?
   ) async throws {
     self.store = store
+    self.pools = pools
     self.simulator = simulator
     let clock = SceneClock()
     self.clock = clock
@@ -105,8 +110,9 @@ struct ConsoleScene: Sendable {
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
+    if let streamPause { configuration.streamPause = streamPause }
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pool: pool, look: look,
+      store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools, look: look,
       clock: { clock.now }, log: logger)
     router = console.router()
     tokens = try await store.write { database in

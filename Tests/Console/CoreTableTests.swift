@@ -1,5 +1,7 @@
 import Foundation
 import HTTPServer
+import Logging
+import Providers
 import Push
 import Reactor
 import Store
@@ -44,6 +46,12 @@ struct CoreTableTests {
       ("10.0.0.1", ["6.6.6.6", "203.0.113.9, 10.0.0.2"], "https", "203.0.113.9", true),
       ("10.0.0.1", ["10.0.0.3 , 10.0.0.2"], "https", "10.0.0.3", true),
       ("10.0.0.1", [], "", "10.0.0.1", false), ("10.0.0.1", ["unknown"], "https", "10.0.0.1", true),
+      ("10.0.0.1", ["203.0.113.9:4711"], "https", "203.0.113.9", true),
+      ("10.0.0.1", ["[2001:db8::9]:4711"], "https", "2001:db8::9", true),
+      ("10.0.0.1", ["[2001:db8::9]"], "https", "2001:db8::9", true),
+      ("10.0.0.1", ["6.6.6.6", "203.0.113.9:80, 10.0.0.2:443"], "https", "203.0.113.9", true),
+      ("10.0.0.1", ["203.0.113.9, ::ffff:10.0.0.2"], "https", "203.0.113.9", true),
+      ("10.0.0.1", ["203.0.113.9:99999"], "https", "10.0.0.1", true),
       ("203.0.113.1", ["127.0.0.1"], "https", "203.0.113.1", false),
       ("2001:db8::7", ["2001:db8:1::9"], "https", "2001:db8::7", false),
     ] as [(String, [String], String, String, Bool)])
@@ -57,6 +65,27 @@ struct CoreTableTests {
     #expect(restored.isSecure == isSecure)
     let untouched = TrustedProxies(ranges: []).restored(request)
     #expect(untouched.remoteAddress?.host == peer && !untouched.isSecure)
+  }
+
+  @Test("headers of a proxy that nobody declared are ignored, with one warning for each address, and not without end")
+  func undeclaredProxies() async throws {
+    try await ConsoleScene.with(proxies: [try #require(AddressRange("10.0.0.1"))]) { scene in
+      func warnings() -> [LogEntry] {
+        scene.log.entries.filter { $0.level == .warning && $0.message.contains("--trusted-proxy") }
+      }
+      func ask(_ address: String, _ headers: [String: String]) async throws {
+        var browser = SceneBrowser(router: scene.router)
+        browser.address = address
+        _ = try await browser.get("/healthz", headers: headers)
+      }
+      try await ask("10.0.0.1", ["X-Forwarded-For": "203.0.113.9"])
+      try await ask("10.0.0.2", [:])
+      #expect(warnings().isEmpty)
+      for _ in 0..<3 { try await ask("10.0.0.2", ["X-Forwarded-For": "203.0.113.9"]) }
+      #expect(warnings().count == 1 && warnings().first.map { "\($0)" }?.contains("10.0.0.2") == true)
+      for number in 1..<100 { try await ask("192.0.2.\(number)", ["Forwarded": "for=203.0.113.9"]) }
+      #expect(warnings().count == 16, "anybody may send such headers")
+    }
   }
 
   @Test("behind a proxy that is ours, sessions are those of https, and the throttle knows the client")
@@ -160,6 +189,19 @@ struct CoreTableTests {
     var target = "/pushes"
     for number in 0..<200 { target = try #require(try pager(target).next("cursor\(number)")) }
     #expect(target.utf8.count < 1000, "the trail does not grow for ever: \(target.utf8.count)")
+  }
+
+  @Test("the words of a failure get one full stop, not two", arguments: ["Gone.", "InvalidProviderToken"])
+  func oneFullStop(reason: String) async throws {
+    try await ConsoleScene.with { scene in
+      let now = ConsoleScene.noon
+      for circuit in [
+        CircuitBreaker.State.open(reason: reason, since: now, until: now), .halfOpen(reason: reason, since: now),
+      ] {
+        let words = HealthWords(health: ProviderHealth(circuit: circuit), texts: scene.console.locales["en"]).text
+        #expect(words.contains("\(reason.withoutFullStop).") && !words.contains(".."), "\(words)")
+      }
+    }
   }
 
   @Test("what a browser is called in the list of sessions")

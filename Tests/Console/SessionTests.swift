@@ -44,6 +44,31 @@ struct SessionTests {
     }
   }
 
+  @Test("where nothing can be written, people, programs and calendars go on reading")
+  func readOnly() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      var anna = try await scene.signIn(.admin)
+      let made = try await anna.post("/certificates/calendar")
+      let key = try #require(made.text.firstMatch(of: /certificates\.ics\?key=([A-Za-z0-9_-]+)/)).1
+      // More than what is noted once in a minute, or once in an hour.
+      scene.clock.advance(4000)
+      try await scene.store.write { _ = try $0.run("PRAGMA query_only = 1") }
+      await #expect(throws: SQLiteError.self) { try await scene.store.write { try Session.endAll($0, user: 1) } }
+      for path in [
+        "/", "/pushes", "/pushes/new", "/schedules", "/devices", "/devices/1", "/apps", "/apps/1", "/certificates",
+        "/account", "/settings", "/settings/receivers", "/settings/reminders", "/settings/retention",
+      ] {
+        #expect(try await anna.get(path).status == 200, "\(path)")
+      }
+      for path in ["apps", "devices", "pushes", "reminders"] {
+        #expect(try await scene.call(.get, "/api/v1/\(path)", as: .admin).status == 200, "\(path)")
+      }
+      #expect(try await scene.call(.get, "/certificates.ics?key=\(key)", as: nil).status == 200)
+      #expect(try await scene.call(.get, "/metrics", as: .viewer).status == 200)
+    }
+  }
+
   @Test("being in use is written down once in a minute, not with every page")
   func touch() async throws {
     try await ConsoleScene.with { scene in

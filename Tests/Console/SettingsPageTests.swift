@@ -18,6 +18,46 @@ struct SettingsPageTests {
     "trust": "",
   ]
 
+  @Test("receivers' addresses, and what mail servers answer, are shown to administrators alone")
+  func hiddenReceivers() async throws {
+    try await ConsoleScene.with { scene in
+      let (address, answer) = ("lin.secret@example.com", "550 5.1.1 <lin.secret@example.com>: no such user")
+      let sealer = scene.store.sealer
+      let host = try await scene.store.write { database in
+        try HostSamples.add(database)
+        let receiver = try Receiver.add(
+          database, Receiver.Details(channel: .email, name: "Lin", target: address, language: "en", appID: nil),
+          Receiver.Secrets(address: address), sealer: sealer, by: "anna", now: ConsoleScene.noon)
+        let host = try #require(try WatchedHost.all(database).first { $0.seen != nil })
+        let reminder = try Reminder.claim(
+          database, .init(key: "hosts/\(host.id)", fingerprint: host.seen?.sha256 ?? ""), step: 7, name: "mail",
+          now: ConsoleScene.noon)
+        try ReminderMessage.add(
+          database, uid: "m1", to: receiver, reminders: [try #require(reminder)], now: ConsoleScene.noon)
+        let message = try #require(try ReminderMessage.pending(database).first)
+        for attempt in 0..<9 {
+          let at = ConsoleScene.noon + Double(attempt) * 86_400
+          _ = try ReminderMessage.lease(database, id: message.id, now: at)
+          try ReminderMessage.settle(database, id: message.id, .pending, answer: answer, now: at)
+        }
+        return host.id
+      }
+      for role in User.Role.allCases {
+        var browser = try await scene.signIn(role)
+        for path in ["/", "/hosts/\(host)"] {
+          let page = try await browser.get(path)
+          #expect(page.status == 200)
+          #expect(page.text.contains("lin.secret@") == (role == .admin), "\(path) as \(role)")
+          #expect(page.text.contains("E-mail") || role == .admin, "\(path) as \(role): the channel is no secret")
+        }
+        let item = try #require(try await scene.call(.get, "/api/v1/reminders", as: role).json?["items"]?.array?.first)
+        #expect(item["target"] == (role == .admin ? .string(address) : .null))
+        #expect(item["answer"] == (role == .admin ? .string(answer) : .null))
+        #expect(item["state"] == "pending" && item["channel"] == "email")
+      }
+    }
+  }
+
   @Test("a mail server is kept with its password sealed, and its answer to a test is shown")
   func mailServer() async throws {
     let server = try SMTPTestServer()

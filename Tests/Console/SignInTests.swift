@@ -1,7 +1,9 @@
+import Console
 import Foundation
 import HTTPServer
 import OpenSSL
 import Push
+import Reactor
 import SQLite
 import Store
 import Testing
@@ -158,6 +160,188 @@ struct SignInTests {
       #expect(try await Self.attempt(&browser).status == 429)
       var other = try await Self.guest(scene, address: "192.0.2.2")
       #expect(try await Self.attempt(&other).status == 303)
+    }
+  }
+
+  @Test("of sixty guesses at once no more are checked than one after the other would be")
+  func parallelGuesses() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      let browser = try await Self.guest(scene, address: "192.0.2.1")
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<60 {
+          group.addTask {
+            var browser = browser
+            return try await Self.attempt(&browser, Self.name, "wrong \(number)").status
+          }
+        }
+        return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      }
+      #expect(statuses == [422: 5, 429: 55])
+      #expect(try await scene.audit("session.refused").count == 5)
+    }
+  }
+
+  @Test("a success takes its own attempt back, and leaves what the address has guessed at others")
+  func takenBack() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      var browser = try await Self.guest(scene, address: "192.0.2.1")
+      for number in 0..<19 {
+        #expect(try await Self.attempt(&browser, "user\(number)@example.com", "wrong").status == 422)
+      }
+      for _ in 0..<3 {
+        var anna = try await Self.guest(scene, address: "192.0.2.1")
+        #expect(try await Self.attempt(&anna).status == 303)
+      }
+      #expect(try await Self.attempt(&browser, "last@example.com", "wrong").status == 422)
+      #expect(try await Self.attempt(&browser, "one.more@example.com", "wrong").status == 429)
+    }
+  }
+
+  @Test("strangers lock nobody out of a browser in which the person has signed in; it has a counter of its own")
+  func knownDevice() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      var known = try await Self.guest(scene, address: "192.0.2.1")
+      let answer = try await Self.attempt(&known)
+      let field = try #require(Self.cookie(answer, "signalbox_device"))
+      for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=15552000"] {
+        #expect(field.contains(part), "\(part)")
+      }
+      // Eve is known too, with an account of her own.
+      let eve = try await scene.signIn(.viewer, name: "eve@example.com")
+      for number in 0..<40 {
+        var stranger = try await Self.guest(scene, address: "198.51.100.\(number)")
+        if number % 2 == 0 { stranger.cookies["signalbox_device"] = eve.cookies["signalbox_device"] }
+        #expect(try await Self.attempt(&stranger, Self.name, "wrong").status == (number < 5 ? 422 : 429))
+      }
+      var elsewhere = try await Self.guest(scene, address: "192.0.2.2")
+      #expect(try await Self.attempt(&elsewhere).status == 429, "from a browser that is new")
+      let former = known.cookies["signalbox_device"]
+      for _ in 0..<2 {
+        known.cookies["signalbox_session"] = nil
+        #expect(try await Self.attempt(&known).status == 303, "from her own")
+      }
+      #expect(known.cookies["signalbox_device"] != former, "a new cookie each time")
+      known.cookies["signalbox_session"] = nil
+      for _ in 0..<5 { #expect(try await Self.attempt(&known, Self.name, "wrong").status == 422) }
+      #expect(try await Self.attempt(&known).status == 429, "whoever has the browser guesses no faster")
+      scene.clock.advance(181 * 86_400)
+      for _ in 0..<5 { #expect(try await Self.attempt(&elsewhere, Self.name, "wrong").status == 422) }
+      #expect(try await Self.attempt(&known).status == 429, "a stranger again after half a year")
+    }
+  }
+
+  @Test("over https the cookie of a known browser is bound to the host; two people can share a browser")
+  func sharedBrowser() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      _ = try await scene.signIn(.viewer, name: "ben@example.com")
+      var browser = try await Self.guest(scene, isSecure: true, address: "192.0.2.1")
+      for name in [Self.name, "ben@example.com"] {
+        let answer = try await Self.attempt(&browser, name)
+        #expect(answer.status == 303 && Self.cookie(answer, "__Host-signalbox_device")?.contains("Secure") == true)
+        browser.cookies["__Host-signalbox_session"] = nil
+      }
+      for name in [Self.name, "ben@example.com"] {
+        for number in 0..<5 {
+          var stranger = try await Self.guest(scene, address: "198.51.100.\(number)")
+          #expect(try await Self.attempt(&stranger, name, "wrong").status == 422)
+        }
+        #expect(try await Self.attempt(&browser, name).status == 303)
+        browser.cookies["__Host-signalbox_session"] = nil
+      }
+    }
+  }
+
+  @Test("of IPv6 a customer's network counts as one address, and a provider's as some")
+  func networks() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      var number = 0
+      func guess(_ address: String) async throws -> Int {
+        number += 1
+        var browser = try await Self.guest(scene, address: address)
+        return try await Self.attempt(&browser, "user\(number)@example.com", "wrong").status
+      }
+      for host in 1...24 {
+        #expect(try await guess("2001:db8:0:1::\(String(host, radix: 16))") == (host <= 20 ? 422 : 429), "host \(host)")
+      }
+      for network in 2...5 {
+        for host in 1...20 { #expect(try await guess("2001:db8:0:\(network):\(host)::1") == 422) }
+      }
+      #expect(try await guess("2001:db8:0:6::1") == 429, "a hundred of one /48")
+      #expect(try await guess("2001:db8:1:1::1") == 422)
+      for _ in 1...20 { _ = try await guess("::ffff:192.0.2.7") }
+      #expect(try await guess("192.0.2.7") == 429, "the same address, however it is written")
+    }
+  }
+
+  /// Holds both threads for passwords, and fills the queue before them as far as strangers may.
+  private static func hold(_ scene: ConsoleScene) async -> DispatchSemaphore {
+    let gate = DispatchSemaphore(value: 0)
+    for _ in 0..<2 {
+      await withCheckedContinuation { (held: CheckedContinuation<Void, Never>) in
+        _ = scene.pools.hashes.execute {
+          held.resume()
+          gate.wait()
+        }
+      }
+    }
+    for _ in 0..<8 { _ = scene.pools.hashes.execute {} }
+    return gate
+  }
+
+  @Test("a full queue of passwords is said at once, is no failure, and holds neither pages nor known browsers up")
+  func crowded() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      var known = try await Self.guest(scene, address: "192.0.2.1")
+      #expect(try await Self.attempt(&known).status == 303)
+      known.cookies["signalbox_session"] = nil
+      let gate = await Self.hold(scene)
+      defer { for _ in 0..<2 { gate.signal() } }
+      for _ in 0..<7 {
+        var stranger = try await Self.guest(scene, address: "192.0.2.2")
+        let answer = try await Self.attempt(&stranger)
+        #expect(answer.status == 503 && answer.response.headers["Retry-After"] == "5")
+        #expect(ScenePage(answer).text.contains("Too many people are signing in"))
+        #expect(ScenePage(answer).values("email") == [Self.name])
+      }
+      #expect(try await scene.count("sign_in_failures") == 0, "what was not checked has not failed")
+      #expect(try await scene.call(.get, "/css/console.css", as: nil).status == 200)
+      #expect(try await scene.call(.get, "/session/new", as: nil).status == 200)
+      let waiting = known
+      let task = Task {
+        var browser = waiting
+        return try await Self.attempt(&browser).status
+      }
+      for _ in 0..<2 { gate.signal() }
+      #expect(try await task.value == 303, "there is room for those who are known")
+    }
+  }
+
+  @Test("a password is not checked for a client that has gone, and it is no failure")
+  func abandoned() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await Self.addAnna(scene)
+      var known = try await Self.guest(scene, address: "192.0.2.1")
+      #expect(try await Self.attempt(&known).status == 303)
+      known.cookies["signalbox_session"] = nil
+      let sessions = try await scene.count("sessions")
+      let gate = await Self.hold(scene)
+      let browser = known
+      let task = Task {
+        var browser = browser
+        return try await Self.attempt(&browser).status
+      }
+      task.cancel()
+      #expect(try await task.value != 303, "it ends though the threads are held")
+      for _ in 0..<2 { gate.signal() }
+      try await scene.pools.hashes.run {}
+      #expect(try await scene.count("sessions") == sessions)
+      #expect(try await scene.count("sign_in_failures") == 0)
     }
   }
 

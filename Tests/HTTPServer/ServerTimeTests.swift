@@ -333,6 +333,29 @@ struct ServerTimeTests {
     }
   }
 
+  @Test("costly work is cancelled when its client closes its side", .timeLimit(.minutes(1)))
+  func costly() async throws {
+    let begun = Signal<Void>()
+    let ended = Signal<Bool>()
+    let never = Signal<Void>()
+    var router = router()
+    router.post("/costly", options: .init(endsWithClient: true)) { request in
+      _ = try await request.body.collect(upTo: 10)
+      begun.send()
+      _ = await never.next()
+      ended.send(Task.isCancelled)
+      return .text("done")
+    }
+    try await withServer(router) { server in
+      let client = try RawClient(server.address)
+      defer { client.close() }
+      client.send("POST /costly HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
+      _ = await begun.next()
+      client.endWriting()
+      #expect(await ended.next() == true)
+    }
+  }
+
   @Test("a request in progress is finished by a stop; idle connections close at once, new ones are not taken")
   func gracefulStop() async throws {
     let begun = Signal<Void>()

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import OpenSSL
 import Push
 import Reactor
@@ -169,25 +170,76 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("doctor tries the servers that credentials name, if asked")
+  /// Serves over TLS on a free port while `body` runs.
+  private func serve(
+    _ authority: CertificateAuthority, names: [String] = ["localhost"], until end: Date,
+    _ body: (UInt16) async throws -> Void
+  ) async throws {
+    let (certificate, key) = try authority.issueServer(
+      names: names, notBefore: CommandRunner.noon - 2 * 86_400, notAfter: end)
+    var configuration = ServerConfiguration(address: try #require(SocketAddress("127.0.0.1:0")))
+    configuration.tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key))
+    let server = Server(configuration, Router())
+    let port = try await server.start().port
+    do {
+      try await body(port)
+    } catch {
+      await server.stop(within: .seconds(5))
+      throw error
+    }
+    await server.stop(within: .seconds(5))
+  }
+
+  @Test("doctor connects to the servers that credentials name, if asked, and looks at what they show")
   func network() async throws {
     try await CommandRunner.with { box in
-      let trust = try trust(box)
+      let authority = try CertificateAuthority(
+        subject: [.commonName("USERTrust RSA Certification Authority")], notBefore: CommandRunner.noon - 3 * 86_400,
+        notAfter: CommandRunner.noon + 86_400)
+      let trust = ["SSL_CERT_FILE": try box.file("bundle.pem", authority.certificate.pem)]
       await box.run("apps", "add", "com.example.one", "--name", "One")
-      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
-      let address = try #require(SocketAddress(host: "127.0.0.1", port: 0))
-      let listener = try Socket.listen(on: address)
-      let port = try Socket.localAddress(of: listener).port
+      let file = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
       #expect(
         await box.run(
-          "certificates", "add", key, "--team-id", "TEAM123456", "--app", "com.example.one", "--use-for", "production",
-          "--endpoint", "127.0.0.1:\(port)"
+          "certificates", "add", file, "--team-id", "TEAM123456", "--app", "com.example.one", "--use-for", "production",
+          "--endpoint", "localhost:1"
         ).code == 0)
-      let open = await box.run("doctor", "--network", environment: trust)
-      #expect(open.code == 0 && open.output.contains("OK       127.0.0.1:\(port): reached at 127.0.0.1:\(port)"))
-      close(listener)
-      let closed = await box.run("doctor", "--network", environment: trust)
-      #expect(closed.code == 1 && closed.output.contains("ERROR    127.0.0.1:\(port): 127.0.0.1:\(port): "))
+      func look(_ port: UInt16) async throws -> CommandResult {
+        let database = try Database(path: box.data + "/signalbox.sqlite")
+        try database.run("UPDATE credentials SET endpoint = ?", "localhost:\(port)")
+        database.close()
+        return await box.run("doctor", "--network", environment: trust)
+      }
+      var last: UInt16 = 0
+      try await serve(authority, until: CommandRunner.noon + 3600) { port in
+        let good = try await look(port)
+        #expect(good.code == 0, "\(good.output)")
+        let line =
+          "OK       localhost:\(port): reached at 127.0.0.1:\(port), its certificates last until 2026-11-20T13:"
+        #expect(good.output.contains(line), "\(good.output)")
+        last = port
+      }
+      let closed = try await look(last)
+      #expect(closed.code == 1)
+      #expect(closed.output.contains("ERROR    localhost:\(last): Nothing listens on that port"), "\(closed.output)")
+      try await serve(authority, until: CommandRunner.noon - 3600) { port in
+        let expired = try await look(port)
+        #expect(expired.code == 1)
+        let line = "ERROR    localhost:\(port): reached at 127.0.0.1:\(port), but: “localhost” expired"
+        #expect(expired.output.contains(line), "\(expired.output)")
+        #expect(!expired.output.contains(".."), "\(expired.output)")
+      }
+      try await serve(authority, names: ["other.example"], until: CommandRunner.noon + 3600) { port in
+        let wrong = try await look(port)
+        #expect(wrong.code == 1 && wrong.output.contains("is not for localhost, only for other.example"))
+      }
+      let stranger = try CertificateAuthority(
+        subject: [.commonName("Somebody")], notBefore: CommandRunner.noon - 3 * 86_400,
+        notAfter: CommandRunner.noon + 86_400)
+      try await serve(stranger, until: CommandRunner.noon + 3600) { port in
+        let unknown = try await look(port)
+        #expect(unknown.code == 1 && unknown.output.contains("but: Its chain ends at"), "\(unknown.output)")
+      }
     }
   }
 }

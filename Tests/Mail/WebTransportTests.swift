@@ -72,7 +72,8 @@ struct WebTransportTests {
   func unreachable() async throws {
     for (url, code) in [
       ("https://nobody.invalid/", MailError.Code.unreachable), ("http://example.com/", .settings),
-      ("https://169.254.169.254/latest", .unreachable), ("file:///etc/passwd", .settings),
+      ("https://169.254.169.254/latest", .unreachable), ("https://100.100.100.200/latest", .unreachable),
+      ("https://[fd00:ec2::254]/latest", .unreachable), ("file:///etc/passwd", .settings),
     ] {
       guard case .failure(let error) = try await Self.post(url) else {
         Issue.record("\(url) answered")

@@ -151,6 +151,49 @@ struct EventLoopTests {
     #expect(before && !inside && after)
   }
 
+  @Test(
+    "networks of addresses, and addresses that nobody should be sent to",
+    arguments: [
+      ("2001:db8:1:2:3::4", 64, "2001:db8:1:2::/64", false), ("2001:db8:1:2:3::4", 48, "2001:db8:1::/48", false),
+      ("2001:db8:1:ffff::", 50, "2001:db8:1:c000::/50", false), ("::1", 64, "::/64", false),
+      ("10.1.2.3", 8, "10.0.0.0/8", false), ("::ffff:10.1.2.3", 24, "10.1.2.0/24", false),
+      ("169.254.169.254", 16, "169.254.0.0/16", true), ("169.253.255.255", 16, "169.253.0.0/16", false),
+      ("100.100.100.200", 32, "100.100.100.200/32", true), ("100.100.100.201", 32, "100.100.100.201/32", false),
+      ("::ffff:169.254.1.1", 32, "169.254.1.1/32", true), ("fe80::1", 10, "fe80::/10", true),
+      ("fec0::1", 10, "fec0::/10", false), ("fd00:ec2::254", 32, "fd00:ec2::/32", true),
+      ("fd00:ec2::253", 32, "fd00:ec2::/32", false), ("fd20:ce::254", 32, "fd20:ce::/32", true),
+    ])
+  func networks(host: String, length: Int, network: String, isForbidden: Bool) throws {
+    let address = try #require(SocketAddress(host: host, port: 443))
+    #expect(address.network(length) == network)
+    #expect(address.isLinkLocalOrMetadata == isForbidden)
+  }
+
+  @Test("a full queue is refused at once; the work of a cancelled task is never done, and makes room")
+  func boundedPool() async throws {
+    let pool = BlockingPool(name: "test", threads: 1)
+    defer { pool.stop() }
+    let gate = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { (held: CheckedContinuation<Void, Never>) in
+      _ = pool.execute {
+        held.resume()
+        gate.wait()
+      }
+    }
+    let (ran, never) = (Flag(), Flag())
+    _ = pool.execute { ran.set() }
+    await #expect(throws: BlockingPoolFull()) { try await pool.run(waiting: 1) { never.set() } }
+    let task = Task { try await pool.run(waiting: 2) { never.set() } }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let second = Task { try await pool.run(waiting: 2) { 7 } }
+    gate.signal()
+    #expect(try await second.value == 7)
+    #expect(ran.isSet && !never.isSet)
+    pool.stop()
+    await #expect(throws: CancellationError.self) { try await pool.run(waiting: 2) { never.set() } }
+  }
+
   @Test("addresses are read and written in the same form", arguments: ["127.0.0.1:80", "[::1]:8080", "0.0.0.0:0"])
   func addresses(text: String) {
     #expect(SocketAddress(text)?.description == text)

@@ -150,6 +150,28 @@ struct DeviceImportTests {
     #expect(device.problems(rule: .jpush).map(\.field) == ["alias", "tags[0]"])
   }
 
+  @Test(
+    "CSV: what a spreadsheet would take for a formula is text in it, and comes back as it was",
+    arguments: [
+      ("=cmd|'/c calc'!A1", "'=cmd|'/c calc'!A1"), ("+8613800000000", "'+8613800000000"), ("-1", "'-1"),
+      ("@SUM(1)", "'@SUM(1)"), ("＝1", "'＝1"), ("=\u{301}1", "'=\u{301}1"), ("'=1", "''=1"), ("''+", "\u{27}''+"),
+      ("'quoted'", "'quoted'"), ("'", "'"), ("plain=1", "plain=1"),
+    ])
+  func formulas(alias: String, cell: String) throws {
+    try withApp { database, app in
+      try register(database, app, [registration(1, alias: alias)])
+      let device = try #require(try Device.list(database, DeviceFilter(), order: .oldestFirst, limit: 1).items.first)
+      let line = DeviceExport.line(device, app: app.bundleID, .csv)
+      #expect(line.contains(",\(cell),") || line.contains(",\"\(cell)\","), "\(line)")
+      let (read, rejected) = parse((DeviceExport.header(.csv) ?? "") + line, .csv)
+      #expect(rejected.isEmpty)
+      try Device.delete(database, id: device.id, now: noon)
+      try register(database, app, read.map(\.device.registration))
+      #expect(try Device.list(database, DeviceFilter(), order: .oldestFirst, limit: 1).items.first?.alias == alias)
+      #expect(DeviceExport.line(device, app: app.bundleID, .ndjson).contains("\"alias\":\"\(alias)\""))
+    }
+  }
+
   @Test("what is exported can be imported again, to the same", arguments: DeviceImport.Format.allCases)
   func roundTrip(format: DeviceImport.Format) throws {
     try withApp { database, app in

@@ -59,6 +59,10 @@ import Testing
       #expect(try Session.all(database, user: anna.id).count == 3)
       try User.setPassword(database, id: anna.id, hash: "new", keepingSession: [3])
       #expect(try Session.all(database, user: anna.id).map(\.idHash) == [[3]])
+      try User.rehash(database, id: anna.id, from: "new", to: "newer")
+      try User.rehash(database, id: anna.id, from: "new", to: "lost: it was changed meanwhile")
+      #expect(try User.get(database, id: anna.id).passwordHash == "newer")
+      #expect(try Session.all(database, user: anna.id).count == 1, "the same password: nobody is sent away")
       try User.setDisabled(database, id: anna.id, true, now: noon)
       #expect(try user(3, at: noon) == nil)
       #expect(try User.activeCount(database) == 0)
@@ -88,6 +92,77 @@ import Testing
       #expect(try SignInLink.use(database, hash: [2], now: noon + 599)?.userID == nil)
       #expect(try SignInLink.use(database, hash: [2], now: noon + 599) == nil)
       #expect(try SignInLink.find(database, hash: [2], now: noon) == nil)
+    }
+  }
+
+  @Test("a new password, and disabling, end a person's links, and nobody else's")
+  func linksEnd() throws {
+    try withDatabase { database in
+      let people = try ["anna", "ben"].map { try User.add(database, name: $0, role: .viewer, now: noon) }
+      func links() throws -> [[UInt8]] {
+        try (0..<3).map { [$0] }.filter { try SignInLink.find(database, hash: $0, now: noon) != nil }
+      }
+      func add() throws {
+        try SignInLink.add(
+          database, hash: [0], purpose: .reset, user: people[0].id, lifetime: 600, now: noon)
+      }
+      try add()
+      try SignInLink.add(database, hash: [1], purpose: .reset, user: people[1].id, lifetime: 600, now: noon)
+      try SignInLink.add(database, hash: [2], purpose: .firstStart, user: nil, lifetime: 600, now: noon)
+      try User.setPassword(database, id: people[0].id, hash: "x")
+      #expect(try links() == [[1], [2]])
+      try add()
+      try User.setDisabled(database, id: people[0].id, true, now: noon)
+      try User.setDisabled(database, id: people[0].id, false, now: noon)
+      #expect(try links() == [[1], [2]])
+    }
+  }
+
+  @Test("a known browser is one for the people who signed in with it, for half a year, and there are not too many")
+  func knownDevices() throws {
+    try withDatabase { database in
+      let (anna, ben) = (
+        try User.add(database, name: "anna", role: .viewer, now: noon),
+        try User.add(database, name: "ben", role: .viewer, now: noon)
+      )
+      func isKnown(_ hash: UInt8, _ user: User, at: Date = noon) throws -> Bool {
+        try KnownDevice.isKnown(database, hash: [hash], user: user.id, now: at)
+      }
+      try KnownDevice.note(database, hash: [1], former: nil, user: anna.id, now: noon)
+      #expect(try isKnown(1, anna) && !isKnown(1, ben) && !isKnown(2, anna))
+      try KnownDevice.note(database, hash: [2], former: [1], user: ben.id, now: noon + 1)
+      #expect(try isKnown(2, anna) && isKnown(2, ben) && !isKnown(1, anna))
+      #expect(try isKnown(2, anna, at: noon + KnownDevice.lifetime - 1))
+      #expect(try !isKnown(2, anna, at: noon + KnownDevice.lifetime))
+      for number in 0..<20 {
+        try KnownDevice.note(database, hash: [UInt8(100 + number)], former: nil, user: anna.id, now: noon + 2)
+      }
+      #expect(try !isKnown(2, anna) && isKnown(100, anna) && isKnown(2, ben))
+      try User.delete(database, id: ben.id)
+      #expect(try !isKnown(2, ben))
+    }
+  }
+
+  @Test("an attempt that is taken back leaves what was there before")
+  func takenBack() throws {
+    try withDatabase { database in
+      let anna = SignInFailures.Subject.account("anna")
+      func count() throws -> Int { try database.int("SELECT count(*) FROM sign_in_failures") }
+      try SignInFailures.add(database, anna, window: 300, now: noon)
+      try SignInFailures.takeBack(database, anna, attemptedAt: noon, lastAt: nil)
+      #expect(try count() == 0)
+      try SignInFailures.add(database, anna, window: 300, now: noon)
+      try SignInFailures.add(database, anna, window: 300, now: noon + 5)
+      try SignInFailures.takeBack(database, anna, attemptedAt: noon + 5, lastAt: noon)
+      let left = try SignInFailures.find(database, anna, window: 300, now: noon + 6)
+      #expect(left.count == 1 && left.lastAt == noon)
+      try SignInFailures.add(database, anna, window: 300, now: noon + 7)
+      try SignInFailures.add(database, anna, window: 300, now: noon + 9)
+      try SignInFailures.takeBack(database, anna, attemptedAt: noon + 7, lastAt: noon)
+      #expect(try SignInFailures.find(database, anna, window: 300, now: noon + 9).lastAt == noon + 9)
+      try SignInFailures.clear(database, anna)
+      try SignInFailures.takeBack(database, anna, attemptedAt: noon + 9, lastAt: noon)
+      #expect(try count() == 0)
     }
   }
 

@@ -35,7 +35,12 @@ public struct HostFinding: Sendable, Hashable {
   public static func all(_ host: WatchedHost, now: Date) -> [HostFinding] {
     let blindness = blindness(host, now: now).map { [$0] } ?? []
     guard let seen = host.seen else { return blindness }
-    let found = blindness + dates(seen, now: now) + trust(seen) + name(seen, host.address.serverName)
+    return blindness + all(seen, of: host.address, now: now)
+  }
+
+  /// Everything about what a host shows, grave things first.
+  public static func all(_ seen: HostSighting, of address: HostAddress, now: Date) -> [HostFinding] {
+    let found = dates(seen, now: now) + trust(seen) + name(seen, address.serverName)
     return found.filter(\.isGrave) + found.filter { !$0.isGrave }
   }
 

@@ -11,6 +11,7 @@ public enum HostMessage: String, MessageSet {
   case duplicate = "host.duplicate"
   case note = "host.note"
   case noSuchName = "host.failure.no_such_name"
+  case forbiddenAddress = "host.failure.forbidden_address"
   case refused = "host.failure.refused"
   case unreachable = "host.failure.unreachable"
   case timeout = "host.failure.timeout"
@@ -42,6 +43,8 @@ public enum HostMessage: String, MessageSet {
     case .duplicate: "This host is watched already."
     case .note: "A note has at most 500 characters."
     case .noSuchName: "The name has no address ({detail}). Check how it is written, and the DNS of this machine."
+    case .forbiddenAddress:
+      "It leads to a link-local or metadata address ({detail}). Signalbox does not connect to those; give another address."
     case .refused: "Nothing listens on that port ({detail}). Check the port, and whether the server runs."
     case .unreachable: "No way leads there ({detail}). Check network and firewall."
     case .timeout: "It did not answer in time ({detail}). A firewall may drop what is sent there."
@@ -72,6 +75,7 @@ extension HostFailure.Code {
   fileprivate var message: HostMessage {
     switch self {
     case .noSuchName: .noSuchName
+    case .forbiddenAddress: .forbiddenAddress
     case .refused: .refused
     case .unreachable: .unreachable
     case .timeout: .timeout

@@ -5,7 +5,7 @@ import Reactor
 public import Store
 
 /// Connects to a host and looks at the certificates that it shows. Nothing is judged: an untrusted or expired one is
-/// seen as well.
+/// seen as well. Link-local and metadata addresses are not connected to.
 public struct HostProbe: Sendable {
   private let context: TLSContext
   private let timeout: Duration
@@ -40,7 +40,10 @@ public struct HostProbe: Sendable {
     } catch { throw HostFailure(.noSuchName, detail: "\(error)") }
     let line = ProbeLine(deadline: ContinuousClock.now + timeout)
     defer { line.close() }
-    let place = try line.connect(places)
+    // Looked up once: what is connected to is what was looked at here.
+    let allowed = places.filter { !$0.isLinkLocalOrMetadata }
+    guard !allowed.isEmpty else { throw HostFailure(.forbiddenAddress, detail: places.first?.host ?? "") }
+    let place = try line.connect(allowed)
     try begin(address.startProtocol, line)
     let connection: TLSConnection
     do {

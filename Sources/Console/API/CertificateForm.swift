@@ -92,7 +92,7 @@ struct CertificateForm: Sendable {
   /// - Throws: `Problems`.
   func inspect(_ call: APIContext) async throws -> InspectedFile {
     let (data, fileName, password, take) = (data, fileName, texts["password"], texts["take"])
-    return try await call.console.pool.run {
+    return try await call.console.pools.certificates.run {
       do throws(FileProblem) {
         return try CertificateFile.inspect(data: data, fileName: fileName, password: password, take: take)
       } catch {

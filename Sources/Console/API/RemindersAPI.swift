@@ -16,17 +16,19 @@ enum RemindersAPI {
         let log = try ReminderLog(database, cursor: cursor, limit: limit)
         return Page(items: log.rows, next: log.next)
       }
-      return APIContext.answer(page) { json($0) }
+      // Who may not see the receivers does not learn their addresses here, nor by what mail servers answer.
+      return APIContext.answer(page) { json($0, showsReceivers: call.principal.role >= .admin) }
     }
   }
 
   /// The schema `Reminder`.
-  private static func json(_ row: ReminderLog.Row) -> JSONValue {
+  private static func json(_ row: ReminderLog.Row, showsReceivers: Bool) -> JSONValue {
     let message = row.message
     return [
-      "id": .string(message.uid), "channel": .string(message.channel.rawValue), "target": .string(message.target),
+      "id": .string(message.uid), "channel": .string(message.channel.rawValue),
+      "target": showsReceivers ? .string(message.target) : .null,
       "receiver": message.receiverID.map { .integer($0) } ?? .null, "state": .string(message.state.rawValue),
-      "attempts": .number(message.attempts), "answer": .optional(message.answer),
+      "attempts": .number(message.attempts), "answer": .optional(showsReceivers ? message.answer : nil),
       "created_at": .time(message.createdAt), "sent_at": .optional(message.sentAt),
       "items": .array(
         row.reminders.map { reminder in

@@ -70,7 +70,7 @@ enum SigningRequestsAPI {
     }
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let chosen = order
-    let made = try await call.console.pool.run { try SigningRequest.make(chosen) }
+    let made = try await call.console.pools.certificates.run { try SigningRequest.make(chosen) }
     let (sealer, now) = (call.store.sealer, call.now)
     let base = call.audit("certificate_request.create", "")
     return try await call.store.write { database in

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Reactor
 import OpenSSL
+import SQLite
 import Store
 
 /// Finds out who asks.
@@ -22,7 +23,7 @@ struct Authentication: Sendable {
     guard let (session, user) = found else { return nil }
     // Once a minute is enough to know that it is in use, and spares a write for each page.
     if now.timeIntervalSince(session.seenAt) > 60 {
-      try await store.write { try Session.touch($0, idHash: hash, now: now) }
+      await store.noteUse { try Session.touch($0, idHash: hash, now: now) }
     }
     return .user(user, session)
   }
@@ -45,9 +46,20 @@ struct Authentication: Sendable {
         headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\", error=\"invalid_token\""])
     }
     if token.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
-      try await store.write { try APIToken.touch($0, id: token.id, now: now) }
+      await store.noteUse { try APIToken.touch($0, id: token.id, now: now) }
     }
     return .token(token)
+  }
+
+  /// Whether somebody who was let in before would still be.
+  func isGood(_ principal: Principal, now: Date) async throws -> Bool {
+    try await store.read { database in
+      switch principal {
+      case .user(_, let session):
+        try Session.find(database, idHash: session.idHash, idle: Self.idle, now: now) != nil
+      case .token(let token): try APIToken.isGood(database, id: token.id, now: now)
+      }
+    }
   }
 
   /// Opens a session for a person and gives the browser its cookie.
@@ -64,5 +76,13 @@ struct Authentication: Sendable {
     }
     Cookies.set(
       Cookies.sessionName(isSecure: request.isSecure), value, age: Int(Self.lifetime), on: &response, request)
+  }
+}
+
+extension Store {
+  /// Notes that something was used. Where nothing can be written, reading goes on: the next use is noted instead, and
+  /// whoever has to write says what is wrong.
+  func noteUse(_ touch: @escaping @Sendable (Database) throws -> Void) async {
+    do { try await write(touch) } catch {}
   }
 }

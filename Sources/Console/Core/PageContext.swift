@@ -36,6 +36,11 @@ struct PageContext: Sendable {
   var user: User? { if case .user(let user, _)? = principal { user } else { nil } }
   var session: Session? { if case .user(_, let session)? = principal { session } else { nil } }
 
+  /// Of the cookie by which this browser is known; nil without one.
+  var deviceHash: [UInt8]? {
+    request.cookie(Cookies.deviceName(isSecure: request.isSecure)).map { Secret.hash($0) }
+  }
+
   /// As it stands in the audit.
   var actor: String { principal?.name ?? "anonymous" }
 
@@ -84,6 +89,12 @@ struct PageContext: Sendable {
     var response = Response.redirect(to: path)
     if let flash { Cookies.set(Cookies.flash, flash, age: 60, on: &response, request) }
     return response
+  }
+
+  /// A stream of events, for as long as the person may come in.
+  func events(_ body: @escaping @Sendable (EventStream) async throws -> Void) throws -> Response {
+    guard let principal else { throw PageError(.forbidden, "csrf") }
+    return console.events(for: principal, body)
   }
 
   /// The page of an error, for the person who is signed in.

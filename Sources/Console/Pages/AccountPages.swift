@@ -11,7 +11,9 @@ import Store
 enum AccountPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/account") { page in try await show(page) }
-    routes.page(.post, "/account/password") { page in try await changePassword(page) }
+    routes.page(.post, "/account/password", options: Route.Options(endsWithClient: true)) { page in
+      try await changePassword(page)
+    }
     routes.page(.post, "/account/sessions/end") { page in try await endSessions(page) }
     routes.page(.post, "/account/tokens", role: .admin) { page in try await makeToken(page) }
     routes.page(.post, "/account/tokens/:id/revoke", role: .admin) { page in try await revoke(page) }
@@ -103,17 +105,27 @@ enum AccountPages {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
     let current = page.form.raw("current")
     let hash = user.passwordHash.flatMap { PasswordHash($0) }
-    let subject = SignInFailures.Subject.account(user.name)
     let now = page.now
-    let wait = try await page.store.read { database in
-      SignInThrottle.wait(try SignInThrottle.failures(database, subject, now: now), subject, now: now)
+    // A counter of the session's own: who guesses at the sign-in does not keep anybody from changing a password.
+    let answer = try await page.store.write { database in
+      try SignInThrottle.begin(database, [.session(session.idHash)], now: now)
     }
     var errors = FieldErrors()
-    if wait > 0 {
-      errors.add("current", page.texts("session.slow", count: wait))
-    } else if try await !page.console.pool.run({ hash?.verifies(current) ?? false }) {
-      try await page.store.write { try SignInThrottle.add($0, subject, now: now) }
-      errors.add("current", page.texts("account.current_wrong"))
+    switch answer {
+    case .wait(let seconds): errors.add("current", page.texts("session.slow", count: seconds))
+    case .go(let attempt):
+      let isRight: Bool
+      do {
+        isRight = try await page.hashing(isKnown: true) { hash?.verifies(current) ?? false }
+      } catch {
+        try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
+        throw error
+      }
+      if isRight {
+        try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+      } else {
+        errors.add("current", page.texts("account.current_wrong"))
+      }
     }
     let password: String
     do {
@@ -124,7 +136,7 @@ enum AccountPages {
     }
     guard errors.isEmpty else { return try await show(page, Extra(errors: errors)) }
     let parameters = page.console.configuration.passwordCost.parameters
-    let text = try await page.console.pool.run {
+    let text = try await page.hashing(isKnown: true) {
       try PasswordHash.make(password: password, parameters: parameters).text
     }
     let audit = page.audit("user.password", "user \(user.name)")

@@ -69,7 +69,7 @@ enum CalendarPages {
     }
     let report = try await console.store.read { try CertificateTracker.report($0, now: now) }
     if feed.readAt.map({ now.timeIntervalSince($0) > 3600 }) ?? true {
-      try await console.store.write { try CalendarFeed.touch($0, user: feed.userID, now: now) }
+      await console.store.noteUse { try CalendarFeed.touch($0, user: feed.userID, now: now) }
     }
     let calendar = ExpiryCalendar(
       name: console.locales[nil]("expiry.calendar_name"), address: console.configuration.address)

@@ -60,7 +60,7 @@ struct CertificateUploadForm {
     let (name, password, take) = (file.part.fileName ?? "", form.raw("password"), form["take"])
     do {
       // Opening a .p12 derives keys: work for the pool, not for the loop.
-      let inspected = try await page.console.pool.run {
+      let inspected = try await page.console.pools.certificates.run {
         try CertificateFile.inspect(
           data: Data(file.bytes), fileName: name, password: password.isEmpty ? nil : password, take: take)
       }

@@ -87,13 +87,10 @@ enum CSV {
   static func line(_ fields: [String]) -> String { fields.map(field).joined(separator: ",") + "\r\n" }
 
   // Scalars, not characters: a combining mark behind a quote, or the two of CR LF, would hide it.
-  private static let formula: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
   private static let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
 
   private static func field(_ text: String) -> String {
-    // OWASP, CSV injection: one of these at the beginning makes a formula of strangers' text.
-    var scalars = text.unicodeScalars
-    if let first = scalars.first, formula.contains(first) { scalars.insert("'", at: scalars.startIndex) }
+    let scalars = SpreadsheetText.guarded(text).unicodeScalars
     guard scalars.contains(where: special.contains) else { return String(scalars) }
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
     for scalar in scalars {

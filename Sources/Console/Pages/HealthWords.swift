@@ -14,9 +14,10 @@ struct HealthWords {
     switch health.circuit {
     case .closed: break
     case .open(let reason, let since, let until):
-      parts.append(texts("circuit.open", ["reason": reason, "since": since.utcText, "until": until.utcText]))
+      parts.append(
+        texts("circuit.open", ["reason": reason.withoutFullStop, "since": since.utcText, "until": until.utcText]))
     case .halfOpen(let reason, let since):
-      parts.append(texts("circuit.half_open", ["reason": reason, "since": since.utcText]))
+      parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": since.utcText]))
     }
     if let share = health.stormShare, let limit = health.limit {
       parts.append(texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped]))

@@ -17,6 +17,8 @@ struct Needs {
   var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
   /// Messages that nobody takes, though they were tried again.
   var stuck: [ReminderMessage] = []
+  /// Whether whoever looks may see the receivers' addresses.
+  var showsReceivers = false
   /// Schedules that did not do what they should have done.
   var schedules: [ScheduleTrouble] = []
 
@@ -106,9 +108,14 @@ struct Needs {
       + stuck.prefix(3).map { message in
         need(
           texts, label: texts("words.failed"), failed: true,
-          text: texts(
-            "needs.reminder", ["target": message.target, "count": message.attempts.grouped]),
-          detail: message.answer ?? "", href: "/settings/reminders", action: "show")
+          text: showsReceivers
+            ? texts("needs.reminder", ["target": message.target, "count": message.attempts.grouped])
+            : texts(
+              "needs.reminder_over",
+              [
+                "channel": texts("settings.channels.\(message.channel.rawValue)"), "count": message.attempts.grouped,
+              ]),
+          detail: showsReceivers ? message.answer ?? "" : "", href: "/settings/reminders", action: "show")
       }
   }
 

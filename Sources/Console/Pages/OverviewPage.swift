@@ -62,7 +62,8 @@ enum OverviewPage {
           // One that was taken up too late has ended, and says why.
           $0.counts.failed > 0 || $0.error != nil
         },
-      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, schedules: facts.schedules
+      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
+      schedules: facts.schedules
     ).values(texts)
     let start = facts.apps.isEmpty ? ("/apps/new", "overview.new_app") : ("/pushes/new", "overview.send")
     return [

@@ -82,7 +82,7 @@ enum PhonePages {
 
   private static func events(_ page: PageContext) throws -> Response {
     let changes = try simulator(page).phones.changes()
-    return .events { stream in
+    return try page.events { stream in
       // What came between the page and this connection, or while the page was out of view, is fetched at once.
       try await stream.send(ServerSentEvent(data: "{}", event: "phones"))
       for await change in changes {

@@ -91,7 +91,7 @@ enum PushPages {
   private static func events(_ page: PageContext) async throws -> Response {
     let push = try await find(page)
     let follower = PushFollower(id: push.id, engine: page.console.engine, store: page.store)
-    return .events { stream in
+    return try page.events { stream in
       try await follower.follow { progress in
         try await stream.send(
           ServerSentEvent(data: ProgressJSON(progress, page.texts).value.text(), event: "progress"))

@@ -34,7 +34,7 @@ enum RenewalPages {
     let data = Data(item.bytes)
     let file: InspectedFile
     do {
-      file = try await page.console.pool.run {
+      file = try await page.console.pools.certificates.run {
         try CertificateFile.inspect(data: data, fileName: name, password: password.isEmpty ? nil : password)
       }
     } catch let problem as FileProblem {

@@ -89,7 +89,7 @@ enum SigningRequestPages {
   }
 
   private static func make(_ order: SigningOrder, _ page: PageContext) async throws {
-    let made = try await page.console.pool.run { try SigningRequest.make(order) }
+    let made = try await page.console.pools.certificates.run { try SigningRequest.make(order) }
     let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
     let base = page.audit("certificate_request.create", "")
     do {

@@ -138,12 +138,12 @@ extension CredentialAttempt {
       return Problem(
         field, code: "trial.refused",
         "The push service refuses it for {app} in {environment}: {reason}. {remedy}",
-        arguments.merging(["reason": reason, "remedy": Reason.of(reason).remedy]) { $1 })
+        arguments.merging(["reason": reason.withoutFullStop, "remedy": Reason.of(reason).remedy]) { $1 })
     case .undecided(let reason):
       return Problem(
         "untried", code: "trial.undecided",
         "It could not be tried for {app} in {environment} ({endpoint}): {reason}. Try again, or switch without a trial.",
-        arguments.merging(["reason": reason]) { $1 })
+        arguments.merging(["reason": reason.withoutFullStop]) { $1 })
     }
   }
 }

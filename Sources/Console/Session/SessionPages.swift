@@ -14,9 +14,11 @@ enum SessionPages {
       if page.user != nil { return .redirect(to: "/") }
       return try signInPage(page, returnTo: ownPath(page.query["return"]))
     }
-    routes.open(.post, "/session") { page in try await signIn(page) }
+    // A password is checked only for somebody who waits for the answer.
+    let options = Route.Options(endsWithClient: true)
+    routes.open(.post, "/session", options: options) { page in try await signIn(page) }
     routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
-    routes.open(.post, "/session/setup") { page in try await setUp(page) }
+    routes.open(.post, "/session/setup", options: options) { page in try await setUp(page) }
     routes.open(.post, "/language") { page in try await setLanguage(page) }
     routes.page(.post, "/session/end") { page in
       if let session = page.session { try await page.store.write { try Session.end($0, idHash: session.idHash) } }
@@ -38,52 +40,71 @@ enum SessionPages {
   // MARK: Sign-in
 
   private static func signInPage(
-    _ page: PageContext, returnTo: String, problem: String? = nil, status: Status = .ok
+    _ page: PageContext, returnTo: String, problem: String? = nil, status: Status = .ok, retryAfter: Int? = nil
   ) throws -> Response {
-    try page.page(
+    var response = try page.page(
       "session/new", nil,
       [
         "problem": Value(problem), "return": .string(returnTo), "form": ["email": .string(page.form["email"])],
         "errors": ["email": "", "password": ""],
       ], status: status)
+    if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
+    return response
   }
 
   private static func signIn(_ page: PageContext) async throws -> Response {
     let name = page.form["email"]
     let password = page.form.raw("password")
     let returnTo = ownPath(page.form.raw("return"))
-    let subjects = [
-      SignInFailures.Subject.account(String(name.prefix(255))), .address(page.request.remoteAddress?.host ?? ""),
-    ]
     let now = page.now
-    let waits = try await page.store.read { database in
-      try subjects.map { SignInThrottle.wait(try SignInThrottle.failures(database, $0, now: now), $0, now: now) }
+    let strangers = SignInThrottle.subjects(account: name, address: page.request.remoteAddress)
+    let device = page.deviceHash
+    let (found, isKnown, answer) = try await page.store.write { database in
+      let found = try User.find(database, name: name)
+      var known: SignInFailures.Subject?
+      if let found, let device, try KnownDevice.isKnown(database, hash: device, user: found.id, now: now) {
+        known = .device(device)
+      }
+      return (found, known != nil, try SignInThrottle.begin(database, known.map { [$0] } ?? strangers, now: now))
     }
-    if let wait = waits.max(), wait > 0 {
-      let text = page.texts("session.slow", count: wait)
-      var response = try signInPage(page, returnTo: returnTo, problem: text, status: .tooManyRequests)
-      response.headers.append("Retry-After", String(wait))
-      return response
+    let attempt: SignInThrottle.Attempt
+    switch answer {
+    case .go(let counted): attempt = counted
+    case .wait(let seconds):
+      return try signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
+        retryAfter: seconds)
     }
-    let found = try await page.store.read { try User.find($0, name: name) }
     let parameters = page.console.configuration.passwordCost.parameters
     let hash = found?.passwordHash.flatMap { PasswordHash($0) }
     let checked = hash ?? PasswordHash.decoy(parameters: parameters)
-    let isRight = try await page.console.pool.run { checked.verifies(password) }
+    let isRight: Bool
+    do {
+      isRight = try await page.hashing(isKnown: isKnown) { checked.verifies(password) }
+    } catch {
+      // It was not looked at: it is no failure.
+      try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
+      guard error is PasswordsBusy else { throw error }
+      return try signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.busy"), status: .serviceUnavailable,
+        retryAfter: PasswordsBusy.pause)
+    }
     guard isRight, let user = found, user.disabledAt == nil else {
       let audit = page.audit("session.refused", "user \(name.prefix(255))")
-      try await page.store.write { database in
-        for subject in subjects { try SignInThrottle.add(database, subject, now: now) }
-        try AuditEntry.add(database, audit, now: now)
-      }
+      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
       return try signInPage(
         page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
     }
-    if checked.needsRehash(for: parameters) {
-      let text = try await page.console.pool.run {
-        try PasswordHash.make(password: password, parameters: parameters).text
+    try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+    if let former = user.passwordHash, checked.needsRehash(for: parameters) {
+      do {
+        let text = try await page.hashing(isKnown: true) {
+          try PasswordHash.make(password: password, parameters: parameters).text
+        }
+        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: text) }
+      } catch is PasswordsBusy {
+        // The next sign-in does it.
       }
-      try await page.store.write { try User.setPassword($0, id: user.id, hash: text) }
     }
     return try await enter(page, user, returnTo: returnTo)
   }
@@ -95,13 +116,17 @@ enum SessionPages {
       address: page.request.remoteAddress?.host)
     let now = page.now
     let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
+    let (device, formerDevice) = (Secret.text(), page.deviceHash)
     try await page.store.write { database in
       // A session that was there before, of whomever, is not taken over.
       if let former { try Session.end(database, idHash: Secret.hash(former)) }
-      try SignInFailures.clear(database, .account(user.name))
+      try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
       try AuditEntry.add(database, entry, now: now)
     }
     try await Authentication(store: page.store).open(user, page.request, on: &response, now: now)
+    Cookies.set(
+      Cookies.deviceName(isSecure: page.request.isSecure), device, age: Int(KnownDevice.lifetime), on: &response,
+      page.request)
     return response
   }
 
@@ -148,7 +173,7 @@ enum SessionPages {
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
     let parameters = page.console.configuration.passwordCost.parameters
     let chosen = password
-    let text = try await page.console.pool.run {
+    let text = try await page.hashing(isKnown: true) {
       try PasswordHash.make(password: chosen, parameters: parameters).text
     }
     let address = page.request.remoteAddress?.host

@@ -1,28 +1,78 @@
 import Foundation
+import Reactor
 import SQLite
 import Store
 
-/// Slows guessing down: five attempts are free, then the wait doubles up to a quarter of an hour. An address gets more
-/// than an account, because offices share one.
+/// Slows guessing down: some attempts are free, then the wait doubles up to a quarter of an hour.
+///
+/// An attempt counts as failed from before its password is checked: of many at once no more are checked than may be. A
+/// browser in which the person has signed in before has a counter of its own, so that nobody is locked out by strangers.
 enum SignInThrottle {
   static let window: TimeInterval = 900
-  private static let freeForAccount = 5
-  private static let freeForAddress = 20
 
-  static func failures(
-    _ database: Database, _ subject: SignInFailures.Subject, now: Date
-  ) throws -> SignInFailures { try SignInFailures.find(database, subject, window: window, now: now) }
+  /// An attempt that was counted.
+  struct Attempt: Sendable {
+    fileprivate let subjects: [(SignInFailures.Subject, lastAt: Date?)]
+    fileprivate let at: Date
+  }
 
-  static func add(_ database: Database, _ subject: SignInFailures.Subject, now: Date) throws {
-    try SignInFailures.add(database, subject, window: window, now: now)
+  /// What came of asking for an attempt.
+  enum Answer: Sendable {
+    case go(Attempt)
+    /// Not counted: so many seconds are left to wait.
+    case wait(Int)
+  }
+
+  /// What an attempt from a browser that is not known counts for.
+  static func subjects(account: String, address: SocketAddress?) -> [SignInFailures.Subject] {
+    let account = SignInFailures.Subject.account(String(account.prefix(255)))
+    guard let address else { return [account, .address("")] }
+    guard address.bytes.count == 16 else {
+      return [account, .address(address.bytes.map(String.init).joined(separator: "."))]
+    }
+    return [account, .network(address.network(64)), .network(address.network(48))]
+  }
+
+  /// Counts an attempt, in the transaction that looks whether it may be made.
+  static func begin(
+    _ database: Database, _ subjects: [SignInFailures.Subject], now: Date
+  ) throws -> Answer {
+    let found = try subjects.map { ($0, try SignInFailures.find(database, $0, window: window, now: now)) }
+    let wait = found.map { Self.wait($0.1, $0.0, now: now) }.max() ?? 0
+    if wait > 0 { return .wait(wait) }
+    for subject in subjects { try SignInFailures.add(database, subject, window: window, now: now) }
+    return .go(Attempt(subjects: found.map { ($0.0, lastAt: $0.1.lastAt) }, at: now))
+  }
+
+  /// Takes an attempt back that was not checked.
+  static func takeBack(_ database: Database, _ attempt: Attempt) throws {
+    for (subject, lastAt) in attempt.subjects {
+      try SignInFailures.takeBack(database, subject, attemptedAt: attempt.at, lastAt: lastAt)
+    }
+  }
+
+  /// Takes an attempt back that was right, and forgets the failures of this account or browser. Those of the address stay:
+  /// its other guesses were of other accounts.
+  static func succeeded(_ database: Database, _ attempt: Attempt) throws {
+    try takeBack(database, attempt)
+    if let (subject, _) = attempt.subjects.first { try SignInFailures.clear(database, subject) }
   }
 
   /// Seconds until the next attempt counts; 0: at once.
-  static func wait(_ failures: SignInFailures, _ subject: SignInFailures.Subject, now: Date) -> Int {
+  private static func wait(_ failures: SignInFailures, _ subject: SignInFailures.Subject, now: Date) -> Int {
     guard let last = failures.lastAt else { return 0 }
-    let free = if case .account = subject { freeForAccount } else { freeForAddress }
+    let free = free(subject)
     guard failures.count >= free else { return 0 }
     let pause = min(window, Double(1 << min(10, failures.count - free)))
     return max(0, Int((pause - now.timeIntervalSince(last)).rounded(.up)))
+  }
+
+  /// An address gets more than an account, because offices share one; a provider's network more than its customer's.
+  private static func free(_ subject: SignInFailures.Subject) -> Int {
+    switch subject {
+    case .account, .device, .session: 5
+    case .address: 20
+    case .network(let network): network.hasSuffix("/48") ? 100 : 20
+    }
   }
 }

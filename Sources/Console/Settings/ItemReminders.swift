@@ -46,7 +46,9 @@ struct ItemReminders: Sendable {
     }
     return [
       "href": .string("/\(item.subject.key)"), "next": .string(nextText), "any_log": .bool(!log.rows.isEmpty),
-      "log": log.value(texts, showsItems: false, itemKey: item.subject.key), "nobody": .bool(ends && !hasReceivers),
+      "log": log.value(
+        texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key),
+      "nobody": .bool(ends && !hasReceivers),
       "can_take": .bool(ends && page.may(.operator)),
       "taken": .string(taken.map { Self.words($0, texts) } ?? ""),
       "until": .string(

@@ -60,7 +60,7 @@ enum ReminderSettingsPage {
         "command": .string(
           "0 8 * * *  signalbox check-certificates --notify --data … "
             + "--address \(page.console.configuration.address ?? "https://…")"),
-        "any_log": .bool(!log.rows.isEmpty), "log": log.value(texts, showsItems: true),
+        "any_log": .bool(!log.rows.isEmpty), "log": log.value(texts, showsItems: true, showsReceivers: true),
         "previous": .string(pager.previous ?? ""), "next": .string(pager.next(log.next) ?? ""),
       ], status: errors.isEmpty ? .ok : .unprocessableContent)
   }
@@ -110,14 +110,15 @@ struct ReminderLog: Sendable {
     }
   }
 
-  func value(_ texts: Texts, showsItems: Bool, itemKey: String? = nil) -> Value {
+  /// - Parameter showsReceivers: addresses, and answers, which may repeat them: for those who may see the receivers.
+  func value(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> Value {
     .list(
       rows.map { row in
         let message = row.message
         let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
         let at = message.sentAt ?? message.createdAt
         return [
-          "target": .string(message.target),
+          "target": .string(showsReceivers ? message.target : ""),
           "channel": .string(texts("settings.channels.\(message.channel.rawValue)")),
           "at": .string(Timestamp.text(at)), "at_text": .string(at.utcText),
           "what": .string(
@@ -126,7 +127,7 @@ struct ReminderLog: Sendable {
           "state": .string(texts("reminders.states.\(message.state.rawValue)")),
           "sent": .bool(message.state == .sent),
           "failed": .bool(message.state != .sent && message.attempts > 0 && message.state == .pending),
-          "answer": .string(message.answer ?? ""),
+          "answer": .string(showsReceivers ? message.answer ?? "" : ""),
         ]
       })
   }

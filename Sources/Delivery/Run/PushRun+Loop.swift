@@ -77,7 +77,7 @@ extension PushRun {
   func refuse(_ reason: String, at now: Date) {
     guard ending == nil else { return }
     ending = .refused
-    error = "The provider refused the credential: \(reason). \(Reason.of(reason).remedy)"
+    error = "The provider refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)"
     tools.log.error(
       "credential refused; what needs it is not sent",
       ["push": push.uid, "credential": route?.credentialID ?? 0, "reason": reason])

@@ -9,12 +9,18 @@ public struct Route: Sendable {
     public var bodyTimeLimit: Duration?
     /// Whether a request without a body is answered with 411.
     public var requiresBody: Bool
+    /// Whether the handler is cancelled when the client closes its side: for costly work that only this client wants.
+    /// Otherwise a client that has closed its side still gets its answer.
+    public var endsWithClient: Bool
 
     /// Creates options.
-    public init(bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false) {
+    public init(
+      bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false, endsWithClient: Bool = false
+    ) {
       self.bodyLimit = bodyLimit
       self.bodyTimeLimit = bodyTimeLimit
       self.requiresBody = requiresBody
+      self.endsWithClient = endsWithClient
     }
   }
 

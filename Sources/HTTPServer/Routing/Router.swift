@@ -91,8 +91,10 @@ public struct Router: Responder {
     }
     if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
     request.route = route.pattern
-    return Resolution(
+    var resolution = Resolution(
       bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: wrapped(route.handler))
+    resolution.endsWithClient = route.options.endsWithClient
+    return resolution
   }
 
   /// Answers without a connection, for tests: errors are pages as over a connection.

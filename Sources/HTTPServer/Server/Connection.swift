@@ -93,10 +93,10 @@ final class Connection: EventHandler, @unchecked Sendable {
       return
     }
     guard !readiness.isDisjoint(with: [.readable, .peerClosed]) else { return }
-    if readiness.contains(.peerClosed), exchange?.isEventStream == true {
+    if readiness.contains(.peerClosed), let exchange, exchange.isEventStream || exchange.endsWithClient {
       breakOff()
     } else {
-      // Nobody reads now: be deaf to more, but on an event stream hear when the client goes.
+      // Nobody reads now: be deaf to more, but where it counts hear when the client goes.
       let remaining: Readiness = readiness.contains(.peerClosed) ? [] : .peerClosed
       setInterest(interest.subtracting([.readable, .peerClosed]).union(remaining))
     }

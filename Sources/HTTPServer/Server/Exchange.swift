@@ -38,6 +38,8 @@ final class Exchange: @unchecked Sendable {
   var isChunked = false
   var lengthLeft: Int?
   var isEventStream = false
+  /// Nobody wants the answer once the client has closed its side.
+  var endsWithClient = false
   var isStreaming = false
   var isStopped = false
   var lastWrite: UInt64 = 0
@@ -64,6 +66,7 @@ final class Exchange: @unchecked Sendable {
     var request = request
     request.report = worker.configuration.errorLog
     self.request = request
+    endsWithClient = resolution.endsWithClient
     if let limit = resolution.bodyTimeLimit { bodyTimeLimit = limit }
     var handler = resolution.handler
     if head.problem != nil { mustClose = true }

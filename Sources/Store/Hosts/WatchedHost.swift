@@ -62,6 +62,8 @@ public struct HostFailure: Error, Sendable, Hashable {
   public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
     /// The name has no address.
     case noSuchName = "no_such_name"
+    /// Its address is link-local, or of a cloud's metadata service.
+    case forbiddenAddress = "forbidden_address"
     /// Nothing listens there.
     case refused
     /// No way leads there.

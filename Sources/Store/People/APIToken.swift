@@ -66,6 +66,14 @@ public struct APIToken: Sendable, Hashable, Identifiable {
     ) { try APIToken($0) }
   }
 
+  /// Whether it is still good.
+  public static func isGood(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    try database.int(
+      """
+      SELECT count(*) FROM tokens WHERE id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+      """, id, now) > 0
+  }
+
   /// Notes that it was used, at most once in a minute.
   public static func touch(_ database: Database, id: Int64, now: Date) throws {
     try database.run(

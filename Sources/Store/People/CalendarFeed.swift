@@ -32,9 +32,14 @@ public struct CalendarFeed: Sendable, Hashable {
     try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.user_id = ?", user) { CalendarFeed($0) }
   }
 
-  /// The one with this hash, nil if there is none.
+  /// The one with this hash; nil if there is none, or its person is disabled.
   public static func find(_ database: Database, hash: [UInt8]) throws -> CalendarFeed? {
-    try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.hash = ?", hash) { CalendarFeed($0) }
+    try database.fetchOne(
+      """
+      SELECT \(columns) FROM calendar_feeds f JOIN users u ON u.id = f.user_id
+      WHERE f.hash = ? AND u.disabled_at IS NULL
+      """, hash
+    ) { CalendarFeed($0) }
   }
 
   /// Notes that it was read, at most once in an hour.

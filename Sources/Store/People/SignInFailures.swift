@@ -1,19 +1,30 @@
 public import Foundation
+internal import OpenSSL
 public import SQLite
 
-/// Failed sign-ins of one account, or from one address: what a throttle decides by.
+/// Failed sign-ins of one account, or from one place: what a throttle decides by. An attempt whose password is still being
+/// checked counts as failed until it is taken back.
 public struct SignInFailures: Sendable, Hashable {
   /// Whose failures.
   public enum Subject: Sendable, Hashable {
-    /// Of an account, whether it exists or not.
+    /// Of an account, whether it exists or not, from browsers that it does not know.
     case account(String)
-    /// From an address.
+    /// From an IPv4 address.
     case address(String)
+    /// From an IPv6 network, as `2001:db8::/64`: one customer of a provider has as many addresses as he likes.
+    case network(String)
+    /// From a known device, by the hash of its cookie.
+    case device([UInt8])
+    /// Of somebody who is signed in, by the session's hash.
+    case session([UInt8])
 
     var key: String {
       switch self {
       case .account(let name): "account:" + name.lowercased()
       case .address(let address): "address:" + address
+      case .network(let network): "network:" + network
+      case .device(let hash): "device:" + Base64URL.encode(hash)
+      case .session(let hash): "session:" + Base64URL.encode(hash)
       }
     }
   }
@@ -49,6 +60,22 @@ public struct SignInFailures: Sendable, Hashable {
         count = iif(last_at > ?3, count + 1, 1), first_at = iif(last_at > ?3, first_at, ?2), last_at = ?2
       """, subject.key, now, now.addingTimeInterval(-window))
     return try find(database, subject, window: window, now: now)
+  }
+
+  /// Takes back an attempt that was counted before it was checked.
+  ///
+  /// - Parameters:
+  ///   - attemptedAt: when it was counted.
+  ///   - lastAt: of the failure before it.
+  public static func takeBack(
+    _ database: Database, _ subject: Subject, attemptedAt: Date, lastAt: Date?
+  ) throws {
+    try database.run(
+      """
+      UPDATE sign_in_failures SET count = count - 1, last_at = iif(last_at = ?2, coalesce(?3, last_at), last_at)
+      WHERE subject = ?1
+      """, subject.key, attemptedAt, lastAt)
+    try database.run("DELETE FROM sign_in_failures WHERE subject = ? AND count <= 0", subject.key)
   }
 
   /// Forgets them: the sign-in was right.

@@ -50,4 +50,9 @@ public struct SignInLink: Sendable, Hashable {
     try database.run("UPDATE sign_in_links SET used_at = ? WHERE hash = ?", now, hash)
     return link
   }
+
+  /// Ends all links of a person.
+  static func endAll(_ database: Database, user: Int64) throws {
+    try database.run("DELETE FROM sign_in_links WHERE user_id = ?", user)
+  }
 }

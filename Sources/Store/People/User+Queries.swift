@@ -57,7 +57,7 @@ extension User {
     return try get(database, id: id)
   }
 
-  /// Sets the password and ends all sessions of the person but one.
+  /// Sets the password and ends all sessions of the person but one, and all links that would set another.
   public static func setPassword(
     _ database: Database, id: Int64, hash: String, keepingSession session: [UInt8]? = nil
   ) throws {
@@ -65,14 +65,21 @@ extension User {
       throw StoreError.notFound(noun: "user", id: "\(id)")
     }
     try Session.endAll(database, user: id, except: session)
+    try SignInLink.endAll(database, user: id)
   }
 
-  /// Keeps the person from signing in, ends all sessions, and revokes all tokens; or lets the person in again.
+  /// Keeps a new hash of the same password, unless the password was changed meanwhile.
+  public static func rehash(_ database: Database, id: Int64, from former: String, to hash: String) throws {
+    try database.run("UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?", hash, id, former)
+  }
+
+  /// Keeps the person from signing in, ends all sessions and links, and revokes all tokens; or lets the person in again.
   @discardableResult
   public static func setDisabled(_ database: Database, id: Int64, _ isDisabled: Bool, now: Date) throws -> User {
     try database.run("UPDATE users SET disabled_at = ? WHERE id = ?", isDisabled ? now : nil, id)
     if isDisabled {
       try Session.endAll(database, user: id)
+      try SignInLink.endAll(database, user: id)
       try database.run("UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL", now, id)
     }
     return try get(database, id: id)

@@ -87,6 +87,7 @@ public enum Trim {
       """)
     // There are never more than a few.
     let links = try database.run("DELETE FROM sign_in_links WHERE expires_at < ?", now)
-    return Step(removed: sessions.removed + links, isDone: sessions.isDone)
+    let devices = try KnownDevice.deleteOld(database, now: now)
+    return Step(removed: sessions.removed + links + devices, isDone: sessions.isDone)
   }
 }

@@ -176,6 +176,17 @@ struct HostProbeTests {
     #expect(failure.code == .noSuchName)
   }
 
+  @Test(
+    "link-local and metadata addresses are not connected to, however they are written",
+    arguments: [
+      "169.254.169.254", "169.254.0.1", "100.100.100.200", "::ffff:169.254.169.254", "::ffff:100.100.100.200",
+      "fe80::1", "febf::1", "fd00:ec2::254", "fd20:ce::254",
+    ])
+  func forbidden(host: String) throws {
+    let outcome = try HostProbe(timeout: .milliseconds(1)).look(at: HostAddress(host: host, port: 443))
+    #expect(throws: HostFailure(.forbiddenAddress, detail: host)) { try outcome.get() }
+  }
+
   @Test("a server that wants a certificate of its clients is seen nevertheless")
   func clientCertificate() throws {
     let certificates = try HostCertificates()

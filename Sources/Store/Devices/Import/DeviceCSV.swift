@@ -20,7 +20,8 @@ enum DeviceCSV {
   /// The object that the line stands for. An empty cell says nothing.
   static func json(_ header: [String], _ cells: [String]) throws(Problem) -> JSONValue {
     var members: [String: JSONValue] = [:]
-    for (name, cell) in zip(header, cells) where !cell.isEmpty {
+    for (name, written) in zip(header, cells) where !written.isEmpty {
+      let cell = SpreadsheetText.unguarded(written)
       if name != "tags" {
         members[name] = .string(cell)
       } else if cell.hasPrefix("[") {

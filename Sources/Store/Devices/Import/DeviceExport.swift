@@ -10,6 +10,8 @@ public enum DeviceExport {
 
   /// A device's line, with its line end.
   ///
+  /// In CSV, what a spreadsheet would take for a formula is made text; reading it again undoes that.
+  ///
   /// - Parameter app: the app's bundle id.
   public static func line(_ device: Device, app: String, _ format: DeviceImport.Format) -> String {
     let json = json(device, app: app)
@@ -22,7 +24,7 @@ public enum DeviceExport {
       default: ""
       }
     }
-    return cells.map(DeviceCSV.quoted).joined(separator: ",") + "\r\n"
+    return cells.map { DeviceCSV.quoted(SpreadsheetText.guarded($0)) }.joined(separator: ",") + "\r\n"
   }
 
   /// As the API has it: the schema `Device`.
