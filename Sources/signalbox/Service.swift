@@ -118,7 +118,8 @@ final class Service: Sendable {
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
-    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
+    let courier = console.courier.linking(to: Self.links(scheme, address))
+    let worker = ReminderWorker(store: store, courier: courier, source: .serve, log: log)
     reminders = Task { await worker.run(clock: clock) }
     let hosts = HostWatch(store, clock: clock, look: look)
     // Ends with the service: stop() cancels it.
@@ -160,6 +161,12 @@ final class Service: Sendable {
     return configuration
   }
 
+  /// What links in mails begin with, unless `--address` says it. Nobody reaches every address of a machine by that name.
+  private static func links(_ scheme: String, _ address: SocketAddress) -> String {
+    let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
+    return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
+  }
+
   /// What is lost with the key file, nil if nothing is.
   func keyWarning() async throws -> String? {
     let store = store
@@ -191,6 +198,7 @@ final class Service: Sendable {
         do {
           let gone = try await store.write { database in
             try CertificateCandidate.sweep(database, now: now)
+            try LockedFile.sweep(database, now: now)
             return try TrackedCertificate.sweepReplaced(database, now: now)
           }
           for certificate in gone {

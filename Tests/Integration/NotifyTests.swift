@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import Glibc
 import Mail
 import OpenSSL
 import Reminders
@@ -52,6 +53,55 @@ struct NotifyTests {
       let mails = try server.mails()
       #expect(mails.map { $0.headers["subject"] } == ["Shop push: 20 days left"])
       #expect(mails.first?.text?.contains("https://push.example.com/certificates/1") == true)
+    }
+  }
+
+  @Test("ten processes at once and a server, over a mail server that takes its time: one mail, tried once")
+  func exactlyOnce() async throws {
+    var mode = SMTPTestServer.Mode()
+    mode.delay = 3
+    let server = try SMTPTestServer(mode)
+    try await withData(days: 20, port: server.port) { data in
+      let program = try Child.signalbox()
+      let serve = try Child([program, "serve", "--data", data, "--listen", "127.0.0.1:0"], in: data)
+      let children = try (0..<10).map { _ in
+        try Child([program, "check-certificates", "--notify", "--no-probe", "--data", data], in: data)
+      }
+      for child in children {
+        #expect(await child.status() == 1, "\(child.errorText)")
+        let words = child.errorText
+        #expect(words.isEmpty || words.contains("another process is sending it"), "\(words)")
+      }
+      let store = try DataDirectory(data).open(now: Date())
+      defer { store.close() }
+      try await eventually("the mail is sent") {
+        try await store.read { try ReminderMessage.list($0, limit: 10).items.map(\.state) } == [.sent]
+      }
+      serve.send(SIGTERM)
+      #expect(await serve.status() == 0, "\(serve.errorText)")
+      #expect(try server.mails().count == 1)
+      #expect(try await store.read { try ReminderMessage.list($0, limit: 10).items.map(\.attempts) } == [1])
+    }
+  }
+
+  @Test("mails of the server link to where it listens, unless it is told another address")
+  func links() async throws {
+    for address in [nil, "https://push.example.com"] as [String?] {
+      let server = try SMTPTestServer()
+      try await withData(days: 20, port: server.port) { data in
+        let named = address.map { ["--address", $0] } ?? []
+        let serve = try Child(
+          [try Child.signalbox(), "serve", "--data", data, "--listen", "127.0.0.1:0"] + named, in: data)
+        try await eventually("the mail is sent") {
+          guard serve.isRunning else { throw SceneError("serve ended: \(serve.errorText)") }
+          return try !server.mails().isEmpty
+        }
+        let output = serve.outputText
+        serve.send(SIGTERM)
+        _ = await serve.status()
+        let own = try #require(output.firstMatch(of: /at (http\S+)/)).1
+        #expect(try server.mails().first?.text?.contains("\(address ?? String(own))/certificates/1") == true)
+      }
     }
   }
 
