@@ -1,5 +1,6 @@
 public import Foundation
 public import OpenSSL
+import Push
 
 /// What a person wants to know of a certificate. Its texts come from strangers: escape them.
 public struct CertificateSummary: Sendable, Hashable {
@@ -26,9 +27,9 @@ public struct CertificateSummary: Sendable, Hashable {
 
   /// Reads it off a certificate.
   public init(_ certificate: Certificate) {
-    subject = certificate.subject.description.cut(to: Self.textLimit)
-    name = (certificate.commonName ?? certificate.subject.description).cut(to: Self.nameLimit)
-    issuer = certificate.issuer.description.cut(to: Self.textLimit)
+    subject = certificate.subject.description.singleLine.cut(to: Self.textLimit)
+    name = (certificate.commonName ?? certificate.subject.description).singleLine.cut(to: Self.nameLimit)
+    issuer = certificate.issuer.description.singleLine.cut(to: Self.textLimit)
     serial = certificate.serialNumber.cut(to: Self.textLimit)
     sha256 = certificate.sha256Fingerprint
     sha1 = certificate.sha1Fingerprint

@@ -35,7 +35,7 @@ public enum CertificateTracker {
     }
   }
 
-  /// Keeps a file; its private key is sealed.
+  /// Keeps a file; its private key is sealed. A certificate that is kept without its key gets it: nothing is kept twice.
   ///
   /// - Throws: `Problems` if a key comes without its ids, or the file is there already; then nothing is kept.
   @discardableResult
@@ -56,10 +56,32 @@ public enum CertificateTracker {
     let notes = try CertificateFacts.Notes(madeBy: labels.madeBy, note: labels.note)
     var material = file.material
     defer { PrivateKey.wipe(&material) }
+    if let first = try details.sha256.flatMap({ try TrackedCertificate.find(database, sha256: $0).first }) {
+      try complete(database, first.id, file, details, notes, material, sealer: sealer, now: now)
+      if let request { try SigningRequest.fulfil(database, id: request.id, by: first.id, sealer: sealer, now: now) }
+      return try TrackedCertificate.get(database, id: first.id)
+    }
     let kept = try TrackedCertificate.add(database, details, material: material, sealer: sealer, by: user, now: now)
     try CertificateFacts.add(database, certificate: kept.id, says: file.facts, notes)
     if let request { try SigningRequest.fulfil(database, id: request.id, by: kept.id, sealer: sealer, now: now) }
     return kept
+  }
+
+  /// The key has come for a certificate that was kept without one. What people said of it before stays, unless they
+  /// say something else now.
+  private static func complete(
+    _ database: Database, _ id: Int64, _ file: InspectedFile, _ details: TrackedCertificate.Details,
+    _ notes: CertificateFacts.Notes, _ material: [UInt8], sealer: any Sealer, now: Date
+  ) throws {
+    try TrackedCertificate.refill(
+      database, id: id, material: material, publicPEM: details.publicPEM, sealer: sealer, now: now)
+    let kept = try TrackedCertificate.get(database, id: id)
+    if let app = details.appID { try TrackedCertificate.update(database, id: id, name: kept.details.name, app: app) }
+    try CertificateFacts.update(database, certificate: id, says: file.facts)
+    let before = try CertificateFacts.find(database, certificate: id)?.notes
+    try CertificateFacts.update(
+      database, certificate: id,
+      try CertificateFacts.Notes(madeBy: notes.madeBy ?? before?.madeBy, note: notes.note ?? before?.note))
   }
 
   /// What is kept beside the secret.

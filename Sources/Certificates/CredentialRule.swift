@@ -1,3 +1,4 @@
+import OpenSSL
 public import Push
 public import Store
 
@@ -51,6 +52,26 @@ public enum CredentialRule {
     return problems
   }
 
+  /// Bytes of the authorities that somebody gives for a server.
+  public static let trustLimit = 100_000
+
+  /// The authorities that a server's certificate may come from, as they are kept; nil for a text that is empty: those of
+  /// the system.
+  ///
+  /// - Throws: a problem at `trust`.
+  public static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
+    guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
+    guard endpoint != "apple", endpoint != "simulator" else {
+      throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
+    }
+    // Why it cannot be read makes no difference: the sentence says what belongs there.
+    let certificates = text.utf8.count <= trustLimit ? try? Certificate.pemBundle(text) : nil
+    guard let certificates, !certificates.isEmpty else {
+      throw Problems([Problem("trust", CredentialMessage.trust, ["limit": "\(trustLimit)"])])
+    }
+    return certificates.map(\.pem).joined()
+  }
+
   private static func isHostAndPort(_ text: String) -> Bool {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let port = UInt16(parts[1]), port > 0, (1...253).contains(parts[0].utf8.count) else {
@@ -71,6 +92,8 @@ public enum CredentialMessage: String, MessageSet {
   case topic = "credential.other_app"
   case needed = "credential.needed"
   case host = "credential.endpoint"
+  case trust = "credential.trust"
+  case trustNeedsHost = "credential.trust_needs_host"
 
   /// The English sentence.
   public var english: String {
@@ -80,6 +103,10 @@ public enum CredentialMessage: String, MessageSet {
     case .environment: "“{name}” is for {environments}, not for {environment}."
     case .topic: "“{name}” is for {topics}, not for {app}."
     case .needed: "Choose a key or certificate; only the simulator does without."
+    case .trust:
+      "Must be the certificates of the authority that the server’s own comes from, in PEM form (-----BEGIN "
+        + "CERTIFICATE-----), at most {limit} bytes."
+    case .trustNeedsHost: "Only a host of your own has an authority of its own; Apple and the simulator need none."
     case .host: "Must be apple, simulator, or a host and a port from 1 to 65535, as 127.0.0.1:2197."
     }
   }

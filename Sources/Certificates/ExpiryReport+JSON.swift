@@ -44,6 +44,7 @@ extension TrackedExpiry {
       "sha256": sha256.map(JSONValue.string) ?? .null,
       "not_before": notBefore.map { .string($0.rfc3339) } ?? .null,
       "not_after": notAfter.map { .string($0.rfc3339) } ?? .null,
+      "ending_issuer": endingIssuer.map(JSONValue.string) ?? .null,
     ]
   }
 }

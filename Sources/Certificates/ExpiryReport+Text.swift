@@ -45,8 +45,14 @@ extension ExpiryReport.Finding {
     if !item.environments.isEmpty {
       subject += " (\(item.environments.map(\.rawValue).joined(separator: ", ")))"
     }
-    let serial = item.serial.map { ", serial \($0)" } ?? ""
-    return "\(band.label) \(subject.singleLine): \(time)\(serial)\(forecast)"
+    return "\(band.label) \(subject.singleLine): \(time)\(whose)\(forecast)"
+  }
+
+  /// Whose end it is: its own, by its serial number, or that of an issuer.
+  private var whose: String {
+    guard let issuer = item.endingIssuer else { return item.serial.map { ", serial \($0)" } ?? "" }
+    let serial = item.serial.map { " (serial \($0))" } ?? ""
+    return ", when “\(issuer)” in its chain ends, earlier than its own certificate\(serial)"
   }
 
   private var forecast: String {
@@ -71,12 +77,5 @@ extension ExpiryReport.Finding {
     let left = daysLeft == 0 ? "less than a day left" : daysLeft == 1 ? "1 day left" : "\(daysLeft) days left"
     if band == .notYetValid, let notBefore = item.notBefore { return "valid only from \(notBefore.utcText) on" }
     return "\(left), until \(notAfter.utcText)"
-  }
-}
-
-extension String {
-  /// Without line breaks and other control characters: a name from a file adds no line to a report or a mail.
-  var singleLine: String {
-    String(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
   }
 }

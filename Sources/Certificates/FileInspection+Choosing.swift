@@ -9,6 +9,7 @@ extension FileInspection {
   func choose(
     _ certificates: [Certificate], _ keys: [PrivateKey], format: InspectedFile.Format
   ) throws(FileProblem) -> InspectedFile {
+    guard keys.allSatisfy(\.isSound) else { throw .unsoundKey }
     let halves = Dictionary(keys.map { ($0.publicKey.der, $0) }) { first, _ in first }
     func result(_ taken: Certificate, _ choice: InspectedFile.Choice?) -> InspectedFile {
       var rest = certificates

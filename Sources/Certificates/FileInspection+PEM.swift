@@ -39,12 +39,15 @@ extension FileInspection {
       if !blocks.isEmpty { return blocks }
     } catch {
       // Perhaps only its line ends are gone.
-      guard let blocks = try? PEMBlock.all(in: text.repaired), !blocks.isEmpty else { throw .truncated }
+      guard let blocks = try? PEMBlock.all(in: text.repaired), !blocks.isEmpty else { throw Self.damage(text) }
       return blocks
     }
-    guard let blocks = try? PEMBlock.all(in: text.repaired) else { throw .truncated }
+    guard let blocks = try? PEMBlock.all(in: text.repaired) else { throw Self.damage(text) }
     return blocks
   }
+
+  /// Why blocks cannot be read: if each that begins has its end, nothing is cut off.
+  private static func damage(_ text: FileText) -> FileProblem { text.endsEveryBlock ? .badBase64 : .truncated }
 
   private static func found(_ blocks: [PEMBlock]) -> FileProblem.Found {
     let labels = Set(blocks.map(\.label))

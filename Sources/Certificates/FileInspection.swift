@@ -28,6 +28,7 @@ struct FileInspection {
       if case .rsa = key.algorithm, !isNamedLikeKey { throw .noCertificate }
       throw .wrongKeyKind(found: key.algorithm.description)
     }
+    guard key.isSound else { throw .unsoundKey }
     return InspectedFile(
       format: format, kind: .apnsKey, role: nil, name: keyID.map { "AuthKey_\($0)" } ?? "APNs key", topics: [],
       environments: [.development, .production], teamID: nil, keyID: keyID, certificate: nil, otherCertificates: [],

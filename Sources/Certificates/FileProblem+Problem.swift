@@ -11,7 +11,10 @@ extension FileProblem {
         "file", code: "file.too_large",
         "The file has {bytes} bytes; certificate files have at most {limit}. Choose the .p12, .pem, .cer, .p8 or "
           + ".mobileprovision file itself.",
-        ["bytes": "\(bytes)", "limit": "\(CertificateFile.maximumBytes)"])
+        [
+          "bytes": bytes.map { "\($0)" } ?? "more than \(CertificateFile.maximumBytes)",
+          "limit": "\(CertificateFile.maximumBytes)",
+        ])
     case .notACertificateFile(let found): found.problem
     case .truncated:
       Problem(
@@ -21,6 +24,11 @@ extension FileProblem {
       Problem(
         "file", code: "file.damaged", "The file is damaged ({detail}). Download or export it again.",
         ["detail": detail])
+    case .badBase64:
+      Problem(
+        "file", code: "file.bad_base64",
+        "Between its lines -----BEGIN …----- and -----END …----- stands what is no Base64: some character was changed "
+          + "or lost. Download or export it again, and copy it as a file.")
     case .passwordNeeded, .wrongPassword, .passwordHasBlanks: passwordProblem
     case .unsupportedAlgorithm(let name):
       Problem(
@@ -38,7 +46,8 @@ extension FileProblem {
         "file", code: "file.too_many_parts",
         "The file holds {count} certificates and keys, so it is a collection. Export the one that is meant alone.",
         ["count": "\(count)"])
-    case .noCertificate, .keyDoesNotMatch, .severalCertificates, .noSuchCertificate, .wrongKeyKind: contentProblem
+    case .noCertificate, .keyDoesNotMatch, .severalCertificates, .noSuchCertificate, .wrongKeyKind, .unsoundKey:
+      contentProblem
     case .notAProfile(let detail):
       Problem(
         "file", code: "file.not_a_profile",
@@ -96,6 +105,11 @@ extension FileProblem {
         "file", code: "file.key_does_not_match",
         "The private key in the file belongs to none of its certificates. Export the certificate together with the "
           + "key with which it was requested: on that Mac, in Keychain Access under “My Certificates”.")
+    case .unsoundKey:
+      Problem(
+        "file", code: "file.unsound_key",
+        "The private key is damaged: its number cannot be a key, or its public half belongs to another key. Use the "
+          + "file as it was downloaded or exported; if that is lost, create a new key.")
     case .wrongKeyKind(let found):
       Problem(
         "file", code: "file.wrong_key_kind",

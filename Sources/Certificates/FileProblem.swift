@@ -4,8 +4,8 @@ import Push
 public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// It has no bytes.
   case empty
-  /// It is larger than ``CertificateFile/maximumBytes``.
-  case tooLarge(bytes: Int)
+  /// It is larger than ``CertificateFile/maximumBytes``; nil: how large is not known, as with a pipe.
+  case tooLarge(bytes: Int?)
   /// It is something else.
   case notACertificateFile(Found)
   /// Its end is missing.
@@ -34,6 +34,10 @@ public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   case noSuchCertificate([String])
   /// A key that is not on P-256, the curve of APNs.
   case wrongKeyKind(found: String)
+  /// The number of a key is none, or its public half belongs to another key.
+  case unsoundKey
+  /// A text in PEM form whose block ends, and holds what is no Base64.
+  case badBase64
   /// A signed file whose content is no provisioning profile.
   case notAProfile(detail: String)
   /// A JSON file with a key that cannot be read to its end.

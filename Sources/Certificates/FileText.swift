@@ -74,6 +74,20 @@ struct FileText {
     return result + part(position, bytes.count)
   }
 
+  /// Whether every block of PEM that begins has its end.
+  var endsEveryBlock: Bool {
+    let (opening, dashes) = (Array("-----BEGIN ".utf8), Array("-----".utf8))
+    var position = 0
+    while let begin = bytes.offset(of: opening, from: position) {
+      guard let labelEnd = bytes.offset(of: dashes, from: begin + opening.count) else { return false }
+      let end = Array("-----END ".utf8) + part(begin + opening.count, labelEnd) + dashes
+      guard let last = bytes.offset(of: end, from: labelEnd + dashes.count) else { return false }
+      position = last + end.count
+    }
+    // A dash behind the last block may be the beginning of one.
+    return !part(position, bytes.count).holds(UInt8(ascii: "-"))
+  }
+
   private func part(_ start: Int, _ end: Int) -> Data {
     bytes[bytes.startIndex + start..<bytes.startIndex + end]
   }

@@ -3,8 +3,10 @@ public import Push
 
 /// What should be known of a file before it is used, though it can be kept.
 public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
-  /// Since when it is no longer valid.
-  case expired(Date)
+  /// Since when it is no longer valid, and what that means for a thing of this kind.
+  case expired(Date, CertificateKind)
+  /// It is called as Apple calls its push certificates, and somebody else issued it: its issuer's name.
+  case notFromApple(issuer: String)
   /// From when on it will be valid.
   case notYetValid(Date)
   /// It can be watched, not used.
@@ -37,10 +39,13 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   /// The same for people: code, sentence with its remedy, and what it is filled with.
   public var problem: Problem {
     switch self {
-    case .expired(let date):
+    case .expired(let date, let kind):
+      Problem("", code: "file.warning.expired", "It expired on {date}: \(kind.afterEnd)", ["date": date.utcText])
+    case .notFromApple(let issuer):
       Problem(
-        "", code: "file.warning.expired",
-        "It expired on {date}: APNs refuses it. Create a new one at Apple's developer site.", ["date": date.utcText])
+        "", code: "file.warning.not_from_apple",
+        "It is called as Apple’s certificates are, but Apple did not issue it: “{issuer}” did. APNs refuses it; only a "
+          + "server of your own may take it.", ["issuer": issuer])
     case .notYetValid(let date):
       Problem(
         "", code: "file.warning.not_yet_valid",
@@ -111,6 +116,22 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
 
   /// The English sentence.
   public var description: String { problem.text }
+}
+
+extension CertificateKind {
+  /// What the end of such a thing means, and what to do.
+  fileprivate var afterEnd: String {
+    switch self {
+    case .apnsCertificate, .voipCertificate, .apnsKey:
+      "APNs refuses it. Create a new one at Apple's developer site."
+    case .appleCertificate: "Apple no longer accepts it. Create a new one at Apple's developer site."
+    case .provisioningProfile:
+      "builds made with it no longer start, unless they came from the App Store. Make the profile again at Apple's "
+        + "developer site, and build with that."
+    case .tlsCertificate, .host: "clients refuse it. Have a new one issued."
+    case .fcmServiceAccount, .jpushKeyPair: "it cannot send any more. Create a new one."
+    }
+  }
 }
 
 extension InspectedFile.Choice {

@@ -4,12 +4,14 @@ public import Push
 
 extension InspectedFile {
   /// What the file is, for programs. Never holds a secret.
-  public func json(now: Date) -> JSONValue {
+  ///
+  /// - Parameter keyID: the key id that somebody gave with the file.
+  public func json(now: Date, keyID given: String? = nil) -> JSONValue {
     var members = facts.object ?? [:]
     members["days_left"] = .optional(Expiry.daysLeft(notAfter: notAfter, now: now))
     members["band"] = .string(Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now).rawValue)
     members["warnings"] = .array(
-      warnings(now: now).map { ["code": .string($0.problem.code), "message": .string($0.problem.text)] })
+      warnings(now: now, keyID: given).map { ["code": .string($0.problem.code), "message": .string($0.problem.text)] })
     return .object(members)
   }
 

@@ -4,14 +4,16 @@ import Push
 
 extension InspectedFile {
   /// What the file is, for a terminal: one fact a line, then the warnings.
-  public func lines(now: Date) -> [String] {
+  ///
+  /// - Parameter keyID: the key id that somebody gave with the file.
+  public func lines(now: Date, keyID given: String? = nil) -> [String] {
     var facts: [(String, String?)] = [
       ("Kind", kindText),
       ("Name", name),
       ("Topics", topics.isEmpty ? nil : topics.map(\.text).joined(separator: ", ")),
       ("Environment", environments.isEmpty ? nil : environments.map(\.rawValue).joined(separator: ", ")),
       ("Team", teamID),
-      (kind == .jpushKeyPair ? "App key" : "Key id", keyID),
+      (kind == .jpushKeyPair ? "App key" : "Key id", keyID ?? given),
     ]
     if let serviceAccount {
       facts += [("Project", serviceAccount.projectID), ("Client", serviceAccount.clientEmail)]
@@ -39,7 +41,7 @@ extension InspectedFile {
     let lines = facts.compactMap { label, value in
       value.map { "\(label):".padding(toLength: 14, withPad: " ", startingAt: 0) + $0.singleLine }
     }
-    return lines + warnings(now: now).map { "Warning:      \($0.problem.text.singleLine)" }
+    return lines + warnings(now: now, keyID: given).map { "Warning:      \($0.problem.text.singleLine)" }
   }
 
   private var kindText: String {

@@ -3,10 +3,12 @@ import OpenSSL
 
 extension InspectedFile {
   /// What should be known before it is used, the most important first.
-  public func warnings(now: Date) -> [FileWarning] {
+  ///
+  /// - Parameter keyID: the key id that somebody gave with the file; then it need not stand in its name.
+  public func warnings(now: Date, keyID given: String? = nil) -> [FileWarning] {
     var warnings: [FileWarning] = []
     switch Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now) {
-    case .expired: warnings += notAfter.map { [.expired($0)] } ?? []
+    case .expired: warnings += notAfter.map { [.expired($0, kind)] } ?? []
     case .notYetValid: warnings += notBefore.map { [.notYetValid($0)] } ?? []
     case .fine, .soon, .urgent, .neverExpires: break
     }
@@ -16,8 +18,11 @@ extension InspectedFile {
     case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)
     default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
     }
+    if let certificate, role != .other, !certificate.isIssuedByApple {
+      warnings.append(.notFromApple(issuer: CertificateSummary(certificate).issuer))
+    }
     if isForOtherService { warnings.append(.keyOfOtherService) }
-    if kind == .apnsKey && keyID == nil { warnings.append(.keyIDUnknown) }
+    if kind == .apnsKey && keyID == nil && given?.isEmpty != false { warnings.append(.keyIDUnknown) }
     if let certificate { warnings += chainWarnings(certificate) }
     if let profile { warnings += profile.warnings(now: now) }
     return warnings
@@ -42,6 +47,12 @@ extension InspectedFile {
     }
     return warnings
   }
+}
+
+extension Certificate {
+  /// Whether its issuer is called as Apple's authorities are. That it really was Apple is not checked: whoever forges
+  /// that name is found out by APNs.
+  fileprivate var isIssuedByApple: Bool { !isSelfSigned && issuer.organization?.hasPrefix("Apple ") == true }
 }
 
 extension ProvisioningProfile {

@@ -69,8 +69,8 @@ public struct InspectedFile: Sendable {
     self.format = format
     self.kind = kind
     self.role = role
-    self.name = name.cut(to: 200)
-    self.topics = topics
+    self.name = name.singleLine.cut(to: 200)
+    self.topics = topics.map { .init(name: $0.name.singleLine, kinds: $0.kinds) }
     self.environments = environments
     self.teamID = teamID
     self.keyID = keyID

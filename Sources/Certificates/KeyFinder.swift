@@ -21,18 +21,22 @@ public enum KeyFinder {
     let fingerprint = fingerprint(certificate.publicKeyDER)
     guard file.privateKey == nil else {
       // Joined before, for the preview.
-      return (file, try? SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)?.request)
+      let awaited = try Sealing.opened {
+        try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
+      }
+      return (file, awaited?.request)
     }
     // A key that does not open is as good as none; that the key file is lost is said elsewhere.
-    if let (request, bytes) = try? SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer),
-      let key = key(bytes, for: certificate)
-    {
+    let awaited = try Sealing.opened {
+      try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
+    }
+    if let (request, bytes) = awaited, let key = key(bytes, for: certificate) {
       return (file.joined(with: key), request)
     }
     for other in try TrackedCertificate.all(database) where other.details.hasPrivateKey {
       guard let pem = other.details.publicPEM, let own = try? Certificate(pem: pem),
         own.publicKeyDER == certificate.publicKeyDER,
-        let bytes = try? TrackedCertificate.material(database, id: other.id, sealer: sealer),
+        let bytes = try Sealing.opened({ try TrackedCertificate.material(database, id: other.id, sealer: sealer) }),
         let key = key(bytes, for: certificate)
       else { continue }
       return (file.joined(with: key), nil)

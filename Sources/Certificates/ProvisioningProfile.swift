@@ -64,22 +64,22 @@ public struct ProvisioningProfile: Sendable, Hashable {
         as? String
     }
     guard let appID = entitlement("application-identifier") else { throw .missing("application-identifier") }
-    self.uuid = uuid
+    self.uuid = uuid.singleLine
     self.expirationDate = expirationDate
-    self.appID = appID
+    self.appID = appID.singleLine
     self.isIntact = isIntact
-    name = (root["Name"] as? String ?? uuid).cut(to: 200)
+    name = (root["Name"] as? String ?? uuid).singleLine.cut(to: 200)
     // Real profiles have a dozen.
     self.entitlements = entitlements.sorted { $0.key < $1.key }.prefix(100).reduce(into: [:]) {
-      $0[$1.key.cut(to: 100)] = Self.text($1.value).cut(to: 300)
+      $0[$1.key.singleLine.cut(to: 100)] = Self.text($1.value).singleLine.cut(to: 300)
     }
     let prefix = (root["ApplicationIdentifierPrefix"] as? [String])?.first
     teamID = (root["TeamIdentifier"] as? [String])?.first ?? entitlement("team-identifier") ?? prefix
-    teamName = root["TeamName"] as? String
+    teamName = (root["TeamName"] as? String)?.singleLine
     let bundle = appID.split(separator: ".", maxSplits: 1).dropFirst().first.map(String.init)
     bundleID = bundle.flatMap { $0.hasSuffix("*") ? nil : $0 }
     apsEnvironment = entitlement("aps-environment").flatMap(Push.Environment.init(rawValue:))
-    platforms = root["Platform"] as? [String] ?? []
+    platforms = (root["Platform"] as? [String] ?? []).map(\.singleLine)
     let devices = root["ProvisionedDevices"] as? [String]
     deviceCount = devices?.count ?? 0
     if root["ProvisionsAllDevices"] as? Bool == true {

@@ -76,6 +76,17 @@ public struct ReminderLadder: Sendable, Hashable {
     }.map { ($0, Self.due($0, notAfter: notAfter)) }
   }
 
+  /// The steps that are still to be sent, the first first, with the moments at which they are unless somebody keeps them
+  /// back.
+  public func coming(
+    notAfter: Date?, now: Date, sent: some Collection<Step>, hour: Int, zone: TimeZone
+  ) -> [(step: Step, at: Date)] {
+    guard let notAfter, let next = next(notAfter: notAfter, now: now, sent: sent)?.step else { return [] }
+    return steps.filter { $0 <= next }.map { step in
+      (step, max(now, Self.firstTime(step, notAfter: notAfter, hour: hour, zone: zone)))
+    }
+  }
+
   /// Whether the hour has come at which people want to hear of a step: once it is due, from the first time that the
   /// clock on their wall shows that hour; but never a day late, on a day that has 25 hours.
   public static func isTime(_ step: Step, notAfter: Date, now: Date, hour: Int, zone: TimeZone) -> Bool {

@@ -19,7 +19,8 @@ public struct Renewal: Sendable {
   /// What there is to know, the gravest first.
   public let findings: [RenewalFinding]
 
-  /// Whether it is the very file that is kept, whose key no longer opens: then it is put back where it was.
+  /// Whether it is the very file that is kept, whose key no longer opens or never came: then that is put where it
+  /// belongs, and nothing is replaced.
   public let isRefill: Bool
 
   private let labels: CertificateTracker.Labels
@@ -56,7 +57,9 @@ public struct Renewal: Sendable {
     details = try CertificateTracker.details(self.file, labels)
     let hasKey = self.file.privateKey != nil
     let isSame = details.sha256 != nil && details.sha256 == old.details.sha256
-    isRefill = try isSame && hasKey && Sealing.closed(database, in: "certificates", sealer).contains(id)
+    let isFirstKey = isSame && hasKey && !old.details.hasPrivateKey
+    isRefill =
+      try isFirstKey || isSame && hasKey && Sealing.closed(database, in: "certificates", sealer).contains(id)
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
     // What people noted of a file that is kept already is theirs, unless they say something else now.
@@ -65,8 +68,27 @@ public struct Renewal: Sendable {
       madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
       old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
-    findings = isRefill ? [RenewalFinding(.fine, .refill)] : check.findings
+    // What something sends with again may be replaced again.
+    let taken = uses.isEmpty ? old.replacement : nil
+    let successor = try taken.map { try TrackedCertificate.get(database, id: $0.by) }
+    if isRefill {
+      findings = [RenewalFinding(.fine, isFirstKey ? .complete : .refill)]
+    } else if let taken, let successor {
+      findings = [
+        RenewalFinding(
+          .stop, .replaced,
+          [
+            "date": taken.at.formatted(.iso8601.year().month().day()), "name": successor.details.name,
+            "id": "\(successor.id)",
+          ])
+      ]
+    } else {
+      findings = check.findings
+    }
   }
+
+  /// Whether it was replaced before: a matter of the order in which things came, not of the file.
+  public var isReplacedAlready: Bool { findings.contains { $0.problem.code == RenewalMessage.replaced.rawValue } }
 
   /// What a switch did.
   public struct Switched: Sendable {
@@ -86,7 +108,8 @@ public struct Renewal: Sendable {
   ) throws -> Switched {
     if isStopped { throw Problems(stops) }
     if isRefill {
-      try TrackedCertificate.refill(database, id: old.id, material: material, sealer: sealer, now: now)
+      try TrackedCertificate.refill(
+        database, id: old.id, material: material, publicPEM: details.publicPEM, sealer: sealer, now: now)
       return Switched(successor: old, moved: [], audited: ["refilled": true, "sha256": .optional(details.sha256)])
     }
     let successor =

@@ -45,6 +45,8 @@ public enum RenewalMessage: String, MessageSet {
   case longer = "renewal.longer"
   case forever = "renewal.forever"
   case refill = "renewal.refill"
+  case complete = "renewal.complete"
+  case replaced = "renewal.replaced"
 
   /// The English sentence.
   public var english: String {
@@ -81,6 +83,9 @@ public enum RenewalMessage: String, MessageSet {
     case .topicKept: "Same topic, same team: nobody is left out."
     case .longer: "It ends on {date}: {days} days later than the old one."
     case .forever: "It does not expire."
+    case .complete: "This is the certificate that is kept here, now with its private key: the key is kept with it."
+    case .replaced:
+      "Its place was taken on {date} already, by “{name}” (certificate {id}). Renew that one, or undo its renewal first."
     case .refill: "This is the file that is kept here, whose key no longer opens: the key is put back, nothing else."
     }
   }

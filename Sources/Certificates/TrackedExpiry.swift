@@ -5,7 +5,7 @@ public import Push
 public struct TrackedExpiry: Sendable, Hashable {
   /// Where it stands in the console and in the store, as `certificates/12`; nil if it is not kept.
   public var key: String?
-  /// As `Apple Push Services: com.example.app`. May come from a stranger's file: escape it.
+  /// As `Apple Push Services: com.example.app`, a single line. May come from a stranger's file: escape it.
   public var name: String
   /// What sort of thing it is.
   public var kind: CertificateKind
@@ -23,23 +23,26 @@ public struct TrackedExpiry: Sendable, Hashable {
   public var notBefore: Date?
   /// The last second in which it is valid, nil if it has no end.
   public var notAfter: Date?
+  /// Which of its issuers ends at ``notAfter``, before it would itself; nil: it is its own end.
+  public var endingIssuer: String?
 
   /// Creates a thing to watch.
   public init(
     key: String? = nil, name: String, kind: CertificateKind, app: String? = nil, topics: [String] = [],
     environments: [Push.Environment] = [], serial: String? = nil, sha256: String? = nil, notBefore: Date? = nil,
-    notAfter: Date? = nil
+    notAfter: Date? = nil, endingIssuer: String? = nil
   ) {
     self.key = key
-    self.name = name
+    self.name = name.singleLine
     self.kind = kind
     self.app = app
-    self.topics = topics
+    self.topics = topics.map(\.singleLine)
     self.environments = environments
     self.serial = serial
     self.sha256 = sha256
     self.notBefore = notBefore
     self.notAfter = notAfter
+    self.endingIssuer = endingIssuer?.singleLine
   }
 
   /// Whole days that are left; see ``Expiry/daysLeft(notAfter:now:)``.

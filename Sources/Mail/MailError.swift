@@ -8,6 +8,8 @@ public struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
     case tls
     /// User name or password.
     case authentication
+    /// The signature or the token of a webhook.
+    case signature
     /// The server does not take mail from this sender.
     case sender
     /// The server does not take mail for this receiver.
@@ -41,6 +43,7 @@ public struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
       case .unreachable: "the server cannot be reached"
       case .tls: "no trusted encrypted connection"
       case .authentication: "user name or password was refused"
+      case .signature: "the signature or the token in the address was refused"
       case .sender: "the sender was refused"
       case .recipient: "the receiver was refused"
       case .refused: "refused"

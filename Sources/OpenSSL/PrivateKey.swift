@@ -48,6 +48,16 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   /// Whether `certificate` is for this key.
   public func matches(_ certificate: Certificate) -> Bool { publicKey.der == certificate.publicKeyDER }
 
+  /// Whether the secret number of a key on a curve can be one, and the public half that was stated belongs to it. Others
+  /// are not looked at: what RSA asks for takes seconds.
+  public var isSound: Bool {
+    guard case .ellipticCurve = algorithm else { return true }
+    defer { OpenSSLError.clear() }
+    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
+    defer { EVP_PKEY_CTX_free(context) }
+    return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1
+  }
+
   /// The key as an unencrypted PKCS#8 block: a secret.
   public var pkcs8PEM: String {
     let text = MemoryBIO.written { PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) == 1 }

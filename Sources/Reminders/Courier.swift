@@ -9,7 +9,7 @@ public struct Courier: Sendable {
   /// Every language of mails.
   public let texts: MailTexts
   /// What links begin with, as `https://push.example.com`; nil: mails have no links.
-  public let address: String?
+  public private(set) var address: String?
   let templates: TemplateLibrary
   private let pool: BlockingPool
 
@@ -24,6 +24,13 @@ public struct Courier: Sendable {
     texts = try MailTexts(folder: folder + "/locales")
     self.address = address
     self.pool = pool
+  }
+
+  /// The same with links that begin with `address`, unless it has its own.
+  public func linking(to address: String) -> Courier {
+    var courier = self
+    courier.address = self.address ?? address
+    return courier
   }
 
   /// Sends a message.

@@ -34,7 +34,9 @@ public struct ReminderPlan: Sendable {
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
     due = report.findings.compactMap { finding in
       let item = finding.item
-      guard let subject = item.subject, let notAfter = item.notAfter, taken[subject] == nil else { return nil }
+      guard let subject = item.subject, let notAfter = item.notAfter,
+        taken[subject].map({ $0.quiet(notAfter: notAfter) <= now }) ?? true
+      else { return nil }
       let steps = (sent[subject] ?? []).map(ReminderLadder.Step.init)
       let step = settings.ladder.step(notAfter: notAfter, now: now, sent: steps) { step in
         ignoringHour

@@ -2,6 +2,7 @@ public import Certificates
 public import Foundation
 public import Logging
 internal import Mail
+internal import Push
 internal import SQLite
 public import Store
 
@@ -17,6 +18,8 @@ public struct ReminderWorker: Sendable {
     public var sent = 0
     /// To whom and why it failed, one line each.
     public var failures: [String] = []
+    /// What is being sent by somebody else, one line each.
+    public var elsewhere: [String] = []
   }
 
   private let store: Store
@@ -36,10 +39,10 @@ public struct ReminderWorker: Sendable {
   }
 
   /// Looks every minute, until the task is cancelled. Whatever goes wrong, it goes on.
-  public func run(clock: @Sendable () -> Date) async {
+  public func run(clock: @escaping @Sendable () -> Date) async {
     while !Task.isCancelled {
       do {
-        _ = try await look(now: clock())
+        _ = try await look(clock: clock)
       } catch {
         log.error("certificates could not be checked", ["error": "\(error)"])
       }
@@ -50,8 +53,13 @@ public struct ReminderWorker: Sendable {
 
   /// Looks once: claims what is due, then sends everything whose time has come.
   ///
-  /// - Parameter days: from how many days before its end on something is reported; nothing for reminders.
-  public func look(now: Date, within days: Int = Expiry.warningDays) async throws -> Look {
+  /// - Parameters:
+  ///   - clock: looked at again for each message: sending one takes its time, and another process goes on meanwhile.
+  ///   - days: from how many days before its end on something is reported; nothing for reminders.
+  public func look(
+    clock: @escaping @Sendable () -> Date, within days: Int = Expiry.warningDays
+  ) async throws -> Look {
+    let now = clock()
     let (source, ignoresHour) = (source, source == .cron)
     let (plan, runs) = try await store.read { database in
       (try ReminderPlan(database, now: now, ignoringHour: ignoresHour, within: days), try CheckRun.all(database))
@@ -72,9 +80,24 @@ public struct ReminderWorker: Sendable {
     }
     var look = Look(report: plan.report)
     for message in try await store.read({ try ReminderMessage.pending($0) }) {
-      try await send(message.id, now: now, &look)
+      guard try await !send(message.id, clock: clock, &look) else { continue }
+      let left = try await store.read { try ReminderMessage.find($0, id: message.id) }
+      if let left, left.state == .pending { note(left, now: clock(), &look) }
     }
     return look
+  }
+
+  /// Says of a message that is not sent now why it is not.
+  private func note(_ message: ReminderMessage, now: Date, _ look: inout Look) {
+    let whom = "\(message.channel.rawValue) to \(message.target)"
+    if message.isLeased(now) {
+      look.elsewhere.append(
+        "\(whom): another process is sending it; if that was ended, it is sent again from "
+          + "\(Timestamp.text(message.leasedUntil)) on")
+    } else if message.attempts > 0 {
+      look.failures.append(
+        "\(whom): \(message.answer ?? "not taken"); tried again from \(Timestamp.text(message.nextTryAt)) on")
+    }
   }
 
   /// What is needed to send one message.
@@ -87,15 +110,22 @@ public struct ReminderWorker: Sendable {
     let mail: MailSettings?
   }
 
-  private func send(_ id: Int64, now: Date, _ look: inout Look) async throws {
-    guard let message = try await store.write({ try ReminderMessage.lease($0, id: id, now: now) }) else { return }
+  /// Sends a message, unless its time has not come or somebody else has it.
+  ///
+  /// - Returns: whether it was this worker's to send.
+  private func send(
+    _ id: Int64, clock: @escaping @Sendable () -> Date, _ look: inout Look
+  ) async throws -> Bool {
+    let taken = try await store.write { try ReminderMessage.lease($0, id: id, now: clock()) }
+    guard let message = taken else { return false }
+    let now = clock()
     var answer: String
     do {
       guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty else {
         try await store.write {
-          try ReminderMessage.settle($0, id: id, .dropped, answer: "nothing in it is current any more", now: now)
+          try message.settle($0, .dropped, answer: "nothing in it is current any more", now: now)
         }
-        return
+        return true
       }
       let content = ReminderContent(
         parcel.entries, texts: courier.texts[parcel.receiver.details.language], zone: parcel.zone,
@@ -103,13 +133,14 @@ public struct ReminderWorker: Sendable {
       answer = try await courier.send(
         content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
     } catch {
-      try await fail(message, error, now: now, &look)
-      return
+      try await fail(message, error, now: clock(), &look)
+      return true
     }
-    let taken = answer
-    try await store.write { try ReminderMessage.settle($0, id: id, .sent, answer: taken, now: now) }
+    let (words, sentAt) = (answer, clock())
+    try await store.write { try message.settle($0, .sent, answer: words, now: sentAt) }
     look.sent += 1
     log.notice("a reminder was sent", ["channel": message.channel.rawValue, "message": message.uid])
+    return true
   }
 
   private func fail(_ message: ReminderMessage, _ error: any Error, now: Date, _ look: inout Look) async throws {
@@ -117,9 +148,8 @@ public struct ReminderWorker: Sendable {
     let isOver = now.timeIntervalSince(message.createdAt) > RetryPause.patience
     let words = "\(error)"
     try await store.write { database in
-      try ReminderMessage.settle(
-        database, id: message.id, isOver ? .dropped : .pending, answer: words, nextTry: now.addingTimeInterval(pause),
-        now: now)
+      try message.settle(
+        database, isOver ? .dropped : .pending, answer: words, nextTry: now.addingTimeInterval(pause), now: now)
     }
     look.failures.append("\(message.channel.rawValue) to \(message.target): \(words)")
     log.warning(

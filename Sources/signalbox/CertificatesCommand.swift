@@ -120,12 +120,12 @@ enum CertificatesCommand {
       throw CommandFailure(
         "\(values[file]): nothing can be sent with it, because it is no key or certificate for APNs.")
     }
-    let trusted = try values[trust].map { path in
+    let trusted = try values[trust].flatMap { path -> String? in
       guard let text = FileManager.default.contents(atPath: path) else {
         throw CommandFailure("\(path) cannot be read.")
       }
       do {
-        return try Certificate.pemBundle(String(decoding: text, as: UTF8.self)).map(\.pem).joined()
+        return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: values[endpoint])
       } catch { throw CommandFailure("\(path): \(error)") }
     }
     let found = try withStore(values, io, creating: true) { store in
@@ -156,7 +156,7 @@ enum CertificatesCommand {
       if values[CommonOptions.json] {
         io.print(json(item, now).text(pretty: true))
       } else {
-        for line in inspected.lines(now: now) { io.print(line) }
+        for line in inspected.lines(now: now, keyID: values[keyID]) { io.print(line) }
         io.print("Kept as certificate \(item.certificate.id).")
       }
     }

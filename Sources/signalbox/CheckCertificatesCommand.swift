@@ -104,9 +104,10 @@ enum CheckCertificatesCommand {
       // What fails is told below, once.
       let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
       let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
-        now: io.now(), within: days)
+        clock: io.now, within: days)
       tell(look.report, isJSON: isJSON, isNagios: isNagios, io)
-      for failure in look.failures { io.complain("a reminder was not sent: \(failure)") }
+      for message in look.elsewhere { io.note("a reminder waits: \(singleLine(message))") }
+      for failure in look.failures { io.complain("a reminder was not sent: \(singleLine(failure))") }
       let code = look.report.exitCode
       return look.failures.isEmpty || code == 2 ? code : 3
     } catch {

@@ -39,19 +39,16 @@ enum InspectCommand {
   /// - Throws: ``CommandFailure`` with path and remedy.
   static func read(path: String, password: String?, take: String? = nil) throws -> InspectedFile {
     do {
-      let url = URL(fileURLWithPath: path)
-      // One byte more than is taken: a larger file need not be read to be refused.
-      let handle = try FileHandle(forReadingFrom: url)
-      defer { try? handle.close() }  // nothing was written
-      let data = try handle.read(upToCount: CertificateFile.maximumBytes + 1) ?? Data()
-      return try CertificateFile.inspect(data: data, fileName: url.lastPathComponent, password: password, take: take)
+      return try CertificateFile.inspect(
+        data: try CertificateFileReader.data(path), fileName: URL(fileURLWithPath: path).lastPathComponent,
+        password: password, take: take)
     } catch let problem as FileProblem {
       var text = problem.problem.text
       if case .passwordNeeded = problem { text += " Here it is read from SIGNALBOX_PASSWORD." }
       if case .severalCertificates = problem { text += " Here: --take SERIAL." }
-      throw CommandFailure("\(path): \(text)")
-    } catch {
-      throw CommandFailure("\(path): \(error.localizedDescription)")
+      throw CommandFailure("\(singleLine(path)): \(text)")
+    } catch let failure as CommandFailure {
+      throw CommandFailure("\(singleLine(path)): \(failure)")
     }
   }
 }

@@ -1,3 +1,5 @@
+import Push
+
 /// Rows under headings, aligned by blanks, for a terminal.
 struct TextTable {
   private var rows: [[String]]
@@ -20,9 +22,7 @@ struct TextTable {
 }
 
 /// A name that somebody gave adds no line to a list, and moves no cursor.
-func singleLine(_ text: String) -> String {
-  String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
-}
+func singleLine(_ text: String) -> String { text.singleLine }
 
 extension CommandIO {
   func print(_ table: TextTable) { for line in table.lines { print(line) } }

@@ -39,7 +39,7 @@ extension InBrowser {
         try await scene.browser.find("#file").type(path)
         try await scene.fill("password", "open barley")
         try await scene.press("Keep")
-        try await scene.sees("Nothing was kept. Choose the file again.")
+        try await scene.sees("waits here, encrypted, for 15 minutes: it need not be chosen again.")
         try await scene.sees("password", beside: "password")
         #expect(try await kept(scene) == before)
 

@@ -36,7 +36,7 @@ extension InBrowser {
         typed.trust = trust
         try await scene.keep(typed)
         try await scene.testMail(to: "ops@example.org", isGood: false)
-        try await scene.sees("The user name, password or signature was refused. 535 5.7.8")
+        try await scene.sees("The user name or password was refused. 535 5.7.8")
         try await scene.audit("a mail server that refuses the password")
         let source = try await scene.browser.source()
         #expect(!source.contains("wrong-secret"), "a password is never shown again")

@@ -25,7 +25,7 @@ extension InBrowser {
               name, channel: service.rawValue, address: server.address(service), secret: "wrong secret")
           }
           try await scene.testReceiver(
-            "Monitoring", answer: "The user name, password or signature was refused. 401", isGood: false)
+            "Monitoring", answer: "The signature or the token in the address was refused. 401", isGood: false)
           try await scene.testReceiver("钉钉群", answer: "sign not match", isGood: false)
           try await scene.testReceiver("飞书群", answer: "sign match fail", isGood: false)
           try await scene.audit("a webhook that refuses")
@@ -47,11 +47,11 @@ extension InBrowser {
             store: scene.service.store, courier: scene.service.console.courier, source: .serve,
             log: Logger(label: "test", level: .critical, sink: StreamSink.standardError(.text)))
           let now = Date()
-          _ = try await worker.look(now: now)
+          _ = try await worker.look(clock: { now })
           try await scene.open("/settings/reminders")
           try await scene.sees("500 out of order", in: "//section[@aria-labelledby='log']//tr[contains(., 'waiting')]")
           try await scene.audit("the log with a message that waits")
-          _ = try await worker.look(now: now.addingTimeInterval(61))
+          _ = try await worker.look(clock: { now.addingTimeInterval(61) })
           let sent = server.received.dropFirst(6)
           #expect(sent.count == 4 && sent.allSatisfy { $0.signedAt != nil })
           let reminder = try #require(sent.last { $0.service == .webhook }?.json)

@@ -44,7 +44,7 @@ struct CertificateFileTests {
     #expect(
       notAfter.dropFirst("notAfter=".count).dropLast()
         == (file.notAfter?.formatted(.iso8601).replacing("T", with: " ") ?? ""))
-    #expect(file.warnings(now: Date()) == [])
+    #expect(file.warnings(now: Date()).map(\.problem.code) == ["file.warning.not_from_apple"], "it signed itself")
     #expect(Self.problem(try openssl.data("x.p12"), password: password + "x") == .wrongPassword)
     #expect(
       Self.problem(try openssl.data("x.p12"), password: nil) == (password.isEmpty ? nil : .passwordNeeded))
@@ -106,6 +106,7 @@ struct CertificateFileTests {
     #expect(file.canSend)
     #expect(file.notAfter == nil)
     #expect(file.warnings(now: noon) == (keyID == nil ? [.keyIDUnknown] : []))
+    #expect(file.warnings(now: noon, keyID: "ABC123DEFG") == [], "who gave it is not asked for it")
     #expect(Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: noon) == .neverExpires)
     // The secret does not leave by the way of descriptions.
     let secret = try #require(try openssl.text("key.p8").split(separator: "\n").dropFirst().first)
@@ -116,10 +117,10 @@ struct CertificateFileTests {
   func role(name: String, extensions: AppleExtensions?, role: CertificateRole, environments: [Push.Environment]) throws
   {
     let key = try PrivateKey.generateP256()
-    let certificate = try CertificateAuthority.selfSigned(
+    let certificate = try Made().authority.issue(
       CertificateBlueprint(
         subject: [.commonName(name)], notBefore: noon - day, notAfter: noon + 100 * day,
-        extensions: extensions?.extensions ?? []), key: key)
+        extensions: extensions?.extensions ?? []), for: key.publicKey)
     let file = try CertificateFile.inspect(data: Data((certificate.pem + key.pkcs8PEM).utf8))
     #expect(file.role == role)
     #expect(file.kind == role.kind)
@@ -172,14 +173,14 @@ struct CertificateFileTests {
     let notAfter = made.certificate.notAfter
     let notBefore = made.certificate.notBefore
     #expect(file.warnings(now: notAfter) == [])
-    #expect(file.warnings(now: notAfter + 1) == [.expired(notAfter)])
+    #expect(file.warnings(now: notAfter + 1) == [.expired(notAfter, .apnsCertificate)])
     #expect(file.warnings(now: notBefore - 1) == [.notYetValid(notBefore)])
     let (second, _) = try made.authority.issueServer(names: ["second"], notBefore: noon, notAfter: noon + day)
     let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
     #expect(
       two.warnings(now: noon) == [.severalCertificates(count: 2, taken: "Apple Push Services: com.x", .onlyWithKey)])
     let short = try CertificateAuthority(
-      subject: [.commonName("Short")], notBefore: noon - day, notAfter: noon + day)
+      subject: [.commonName("Short"), .organization("Apple Inc.")], notBefore: noon - day, notAfter: noon + day)
     let (long, key) = try short.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + 2 * day))
     let chain = try CertificateFile.inspect(data: Data((long.pem + key.pkcs8PEM + short.certificate.pem).utf8))
     #expect(chain.warnings(now: noon) == [.issuerExpiresEarlier(name: "Short", noon + day)])
@@ -215,7 +216,8 @@ struct Made {
 
   init() throws {
     authority = try CertificateAuthority(
-      subject: [.commonName("Authority")], notBefore: noon - day, notAfter: noon + 1000 * day)
+      subject: [.commonName("Authority"), .organization("Apple Inc.")], notBefore: noon - day,
+      notAfter: noon + 1000 * day)
     (certificate, key) = try authority.issue(
       .applePush(topic: "com.x", team: "TEAM123456", notBefore: noon - day, notAfter: noon + 100 * day))
   }

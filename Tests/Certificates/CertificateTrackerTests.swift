@@ -39,6 +39,77 @@ struct CertificateTrackerTests {
     }
   }
 
+  @Test("a certificate that was kept without its key gets it; nothing is kept twice, and what was noted stays")
+  func completed() throws {
+    try withStore { store, _ in
+      let p12 = try p12(until: now.addingTimeInterval(86_400 * 90))
+      let whole = try CertificateFile.inspect(data: p12, password: "secret")
+      let cer = try CertificateFile.inspect(data: try #require(whole.certificate).der)
+      func keep(_ file: InspectedFile, _ name: String, note: String? = nil) throws -> TrackedCertificate {
+        try store.writeSync { database in
+          try CertificateTracker.keep(
+            database, file, .init(fileName: name, note: note), sealer: store.sealer, by: "anna", now: now)
+        }
+      }
+      let first = try keep(cer, "push.cer", note: "from the portal")
+      #expect(!first.details.hasPrivateKey)
+      let second = try keep(whole, "push.p12")
+      #expect(second.id == first.id && second.details.hasPrivateKey && second.details.fileName == "push.cer")
+      try store.readSync { database in
+        #expect(try TrackedCertificate.all(database).count == 1)
+        let material = try TrackedCertificate.material(database, id: first.id, sealer: store.sealer)
+        #expect(try PrivateKey(pem: String(decoding: material, as: UTF8.self)).matches(try #require(whole.certificate)))
+        let facts = try CertificateFacts.find(database, certificate: first.id)
+        #expect(facts?.notes.note == "from the portal" && facts?.says["has_private_key"] == true)
+      }
+      for again in [whole, cer] {
+        let refused = #expect(throws: Problems.self) { try keep(again, "again.p12") }
+        #expect(refused?.all.map(\.code) == ["certificate.duplicate"])
+      }
+    }
+  }
+
+  @Test("a key that does not open is as good as none; a database that fails keeps nothing without its key")
+  func keyFinder() throws {
+    try withStore { store, _ in
+      let order = SigningOrder.push(topic: "com.example.shop", app: nil)
+      let made = try SigningRequest.make(order)
+      let kept = try store.writeSync { try SigningRequest.keep($0, made, sealer: store.sealer, by: "anna", now: now) }
+      let authority = try CertificateAuthority(
+        subject: [.commonName("CA")], notBefore: now - 1000, notAfter: now + 86_400 * 90)
+      let block = try #require(try PEMBlock.all(in: Data(kept.details.pem.utf8)).first)
+      let publicKey = try #require(CertificateRequest(der: block.content)?.publicKey)
+      let certificate = try authority.issue(
+        .applePush(topic: "com.example.shop", team: "TEAM123456", notBefore: now - 1000, notAfter: now + 86_400 * 60),
+        for: publicKey)
+      let file = try CertificateFile.inspect(data: certificate.der)
+      func isFound(_ sealer: any Sealer) throws -> Bool {
+        try store.readSync { try KeyFinder.joined($0, file, sealer: sealer).file.privateKey != nil }
+      }
+      #expect(try isFound(store.sealer))
+      #expect(try !isFound(SealingKey()), "another key file")
+      #expect(try !isFound(KeyRing(nil, path: "none") { throw SealingMismatch.missing }), "no key file")
+      #expect(throws: SQLiteError.self) {
+        try store.writeSync { database in
+          try database.run("ALTER TABLE certificate_requests RENAME TO broken")
+          _ = try KeyFinder.joined(database, file, sealer: store.sealer)
+        }
+      }
+    }
+  }
+
+  @Test("when an issuer in a host's chain ends first, the line names it, and says whose the serial number is")
+  func issuerEndsFirst() {
+    let item = TrackedExpiry(
+      key: "hosts/1", name: "mail.example.com:443", kind: .host, serial: "0A",
+      notAfter: now.addingTimeInterval(5 * 86_400),
+      endingIssuer: "CN=R3, O=CA")
+    let lines = ExpiryReport([item], now: now).lines()
+    #expect(lines.count == 1 && lines[0].hasPrefix("URGENT   mail.example.com:443: 5 days left, until"), "\(lines)")
+    #expect(lines[0].hasSuffix("when “CN=R3, O=CA” in its chain ends, earlier than its own certificate (serial 0A)"))
+    #expect(item.json["ending_issuer"] == "CN=R3, O=CA")
+  }
+
   @Test("exactly 30 days left warns, 30 days and one second does not", arguments: [(0.0, Int32(1)), (1.0, Int32(0))])
   func boundary(extra: Double, code: Int32) throws {
     try withStore { store, _ in

@@ -132,11 +132,72 @@ struct FileProblemTests {
     #expect(problem(encrypted, password: "密码") == nil)
   }
 
+  @Test("a key whose number is none, or whose public half belongs to another key, is refused")
+  func unsound() throws {
+    let (key, other) = (try PrivateKey.generateP256(), try PrivateKey.generateP256())
+    // PKCS#8 of a key on P-256 (RFC 5208, RFC 5915): the number stands in an OCTET STRING of 32 bytes.
+    let der = try #require(try PEMBlock.all(in: Data(key.pkcs8PEM.utf8)).first).content
+    let place = try #require(der.firstRange(of: [0x02, 0x01, 0x01, 0x04, 0x20])).upperBound
+    let order = "FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551"
+    let digits = stride(from: 0, to: 64, by: 2).compactMap { start in
+      UInt8(order.dropFirst(start).prefix(2), radix: 16)
+    }
+    let foreign = try #require(try PEMBlock.all(in: Data(other.pkcs8PEM.utf8)).first).content
+    for number in [Array(repeating: UInt8(0), count: 32), digits, Array(foreign[place..<place + 32])] {
+      var changed = der
+      changed.replaceSubrange(place..<place + 32, with: number)
+      #expect(problem(changed) == .unsoundKey)
+      let pem = "-----BEGIN PRIVATE KEY-----\n\(changed.base64EncodedString())\n-----END PRIVATE KEY-----\n"
+      #expect(problem(Data(pem.utf8)) == .unsoundKey)
+    }
+    #expect(problem(der) == nil)
+  }
+
+  @Test("a block that ends and holds what is no Base64 is changed, not cut off")
+  func base64() throws {
+    let made = try Made()
+    let lines = made.pem.split(separator: "\n").map(String.init)
+    for wrong in ["!", "%", "…"] {
+      let text = ([lines[0], wrong + lines[1].dropFirst()] + lines.dropFirst(2)).joined(separator: "\n") + "\n"
+      #expect(problem(Data(text.utf8)) == .badBase64)
+      #expect(problem(Data(text.dropLast(12).utf8)) == .truncated)
+    }
+  }
+
+  @Test("what is called as Apple calls its push certificates and Apple did not issue is told so")
+  func notFromApple() throws {
+    let key = try PrivateKey.generateP256()
+    let subject = [
+      DistinguishedName.Attribute.commonName("Apple Push Services: com.x"), .organization("Apple Inc."),
+    ]
+    let own = try CertificateAuthority.selfSigned(
+      CertificateBlueprint(subject: subject, notBefore: noon - day, notAfter: noon + day), key: key)
+    let file = try CertificateFile.inspect(data: Data((own.pem + key.pkcs8PEM).utf8))
+    #expect(file.warnings(now: noon) == [.notFromApple(issuer: own.issuer.description)])
+    let firm = try CertificateAuthority(
+      subject: [.commonName("Firm"), .organization("Firm Inc.")], notBefore: noon - day, notAfter: noon + day)
+    let issued = try firm.issue(
+      CertificateBlueprint(subject: subject, notBefore: noon - day, notAfter: noon + day), for: key.publicKey)
+    let other = try CertificateFile.inspect(data: Data((issued.pem + key.pkcs8PEM).utf8))
+    #expect(other.warnings(now: noon).first?.problem.text.contains("Firm") == true)
+  }
+
+  @Test("what an end means is told of the kind that ends")
+  func ends() {
+    func text(_ kind: CertificateKind) -> String { FileWarning.expired(noon, kind).problem.text }
+    #expect(text(.apnsCertificate).contains("APNs refuses it"))
+    for kind in CertificateKind.allCases where ![.apnsCertificate, .voipCertificate, .apnsKey].contains(kind) {
+      #expect(!text(kind).contains("APNs"), "\(kind)")
+    }
+    #expect(text(.provisioningProfile).contains("builds"))
+  }
+
   @Test("every problem and warning has its own code, and its sentence is filled in and ends")
   func sentences() {
     let problems =
       [
-        FileProblem.empty, .tooLarge(bytes: 1), .truncated, .damaged(detail: "d"), .passwordNeeded, .wrongPassword,
+        FileProblem.empty, .tooLarge(bytes: 1), .unsoundKey, .badBase64, .truncated, .damaged(detail: "d"),
+        .passwordNeeded, .wrongPassword,
         .unsupportedAlgorithm("a"), .tooCostly, .noCertificate, .keyDoesNotMatch, .wrongKeyKind(found: "f"),
         .notAProfile(detail: "d"), .passwordHasBlanks, .tooManyParts(65), .severalCertificates(["a", "b"]),
         .noSuchCertificate(["a"]), .jsonDamaged("d"), .serviceAccount(.missing("m")), .serviceAccount(.tokenURI),
@@ -144,7 +205,7 @@ struct FileProblemTests {
         .serviceAccount(.keyDoesNotSign), .keyPair("app_key"), .keyPair("master_secret"),
       ].map(\.problem) + FileProblem.Found.allCases.map { FileProblem.notACertificateFile($0).problem }
     let warnings = [
-      FileWarning.expired(noon), .notYetValid(noon), .noPrivateKey,
+      FileWarning.expired(noon, .apnsKey), .notFromApple(issuer: "i"), .notYetValid(noon), .noPrivateKey,
       .severalCertificates(count: 2, taken: "t", .endsLast),
       .severalCertificates(count: 2, taken: "t", .asked), .severalCertificates(count: 2, taken: "t", .onlyForPush),
       .severalCertificates(count: 2, taken: "t", .onlyWithKey), .neverValid(noon, noon), .topicListUnreadable,

@@ -1,3 +1,4 @@
+import Certificates
 import Foundation
 import HTTPServer
 import OpenSSL
@@ -120,6 +121,67 @@ struct APICertificatesTests {
       #expect(try await left("?within=480h") == [-1, 20])
       #expect(try await left("?within=1h") == [-1])
       #expect(try await left("?within=6w") == [-1, 20, 40])
+    }
+  }
+
+  @Test("a certificate that is kept without its key is completed by it: 200, and the same id")
+  func completed() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let p12 = try CertificateSamples.p12(days: 90)
+      let file = try CertificateFile.inspect(data: Data(p12), password: "secret")
+      func upload(_ bytes: [UInt8], _ name: String) async throws -> SceneAnswer {
+        let form = Multipart([.file("file", name: name, bytes), .field("password", "secret")])
+        return try await scene.call(
+          .post, "/api/v1/certificates", as: .admin, headers: ["Content-Type": form.contentType], body: form.body)
+      }
+      let first = try await upload(Array(try #require(file.certificate).der), "push.cer")
+      #expect(first.status == 201 && first.json?["has_private_key"] == false)
+      let second = try await upload(p12, "push.p12")
+      #expect(second.status == 200 && second.json?["has_private_key"] == true, "\(second.text)")
+      #expect(second.json?["id"] == first.json?["id"])
+      #expect(try document.errors(second, to: .init(method: "POST", path: "/api/v1/certificates")) == [])
+      #expect(try await upload(p12, "push.p12").status == 409)
+      #expect(try await scene.count("certificates") == 1)
+      #expect(try await scene.audit("certificate.complete").count == 1)
+    }
+  }
+
+  @Test("a server of one's own is trusted by its own authority, as long as it is the same server")
+  func authority() async throws {
+    let document = try OpenAPIDocument()
+    let operation = OpenAPIDocument.Operation(method: "PUT", path: "/api/v1/apps/{app}/credentials/{environment}")
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let id = try await CertificateSamples.keep(scene)
+      let noon = ConsoleScene.noon
+      let authority = try CertificateAuthority(
+        subject: [.commonName("Our CA")], notBefore: noon - 1000, notAfter: noon + 1000)
+      let pem = authority.certificate.pem
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)/credentials/production"
+      func put(_ endpoint: JSONValue, _ trust: JSONValue?) async throws -> SceneAnswer {
+        var body: [String: JSONValue] = ["certificate": .integer(id), "endpoint": endpoint]
+        body["trust"] = trust
+        return try await scene.call(.put, path, as: .admin, json: .object(body))
+      }
+      let taken = try await put("push.example:2197", .string(authority.key.pkcs8PEM + "\n" + pem))
+      #expect(taken.status == 200 && taken.json?["trust"]?.string == pem, "without the key that came along")
+      #expect(try document.errors(taken, to: operation) == [])
+      let bound = try await scene.store.read { try Credential.all($0).first { $0.environment == .production } }
+      #expect(bound?.trustPEM == pem && bound?.endpoint == "push.example:2197")
+      #expect(try await put("push.example:2197", nil).json?["trust"]?.string == pem, "the same server keeps it")
+      #expect(try await put("other.example:2197", nil).json?["trust"] == .null)
+      #expect(try await put("push.example:2197", .string(pem)).json?["trust"]?.string == pem)
+      #expect(try await put("push.example:2197", .null).json?["trust"] == .null)
+      for (endpoint, trust, code) in [
+        ("push.example:2197", "nonsense", "credential.trust"), ("apple", pem, "credential.trust_needs_host"),
+        ("simulator", pem, "credential.trust_needs_host"),
+        ("push.example:2197", authority.key.pkcs8PEM, "credential.trust"),
+      ] {
+        let refused = try await put(.string(endpoint), .string(trust))
+        #expect(refused.status == 422 && refused.codes == [code] && refused.fields == ["trust"], "\(endpoint)")
+        #expect(try document.errors(refused, to: operation) == [])
+      }
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import OpenSSL
 import Push
+import SQLite
 import Store
 import Testing
 
@@ -90,6 +91,35 @@ struct APIRenewalTests {
       #expect(undone.json?["certificate"]?["replaced_by"] == .null)
       let twice = try await scene.call(.post, "/api/v1/certificates/\(old)/undo", as: .admin)
       #expect(twice.status == 409)
+    }
+  }
+
+  @Test("what was replaced is not replaced again; a lost answer is still given again; what sends again may be")
+  func replacedAlready() async throws {
+    let document = try OpenAPIDocument()
+    let operation = OpenAPIDocument.Operation(method: "POST", path: "/api/v1/certificates/{id}/renew")
+    try await ConsoleScene.with { scene in
+      let old = try await bound(scene)
+      let first = try CertificateSamples.p12(days: 400)
+      let key = ["Idempotency-Key": "first"]
+      let done = try await renew(scene, old, first, headers: key)
+      #expect(done.status == 200 && done.json?["credentials_moved"] == 1)
+      let before = try await scene.changes()
+      for file in [first, try CertificateSamples.p12(days: 500)] {
+        let again = try await renew(scene, old, file)
+        #expect(again.status == 409 && again.codes == ["renewal.replaced"], "\(again.text)")
+        #expect(try document.errors(again, to: operation) == [])
+        let dry = try await renew(scene, old, file, [("dry_run", "true")])
+        #expect(dry.json?["outcome"] == "stopped" && dry.json?["findings"]?.array?.count == 1, "\(dry.text)")
+      }
+      #expect(try await scene.changes() == before)
+      #expect(try await renew(scene, old, first, headers: key).json == done.json)
+      // Somebody binds the old one again: then it is used, and may be replaced again.
+      _ = try await scene.store.write {
+        try $0.run("UPDATE credentials SET certificate_id = ? WHERE environment = 'production'", old)
+      }
+      let later = try await renew(scene, old, try CertificateSamples.p12(days: 600))
+      #expect(later.status == 200 && later.json?["credentials_moved"] == 1, "\(later.text)")
     }
   }
 

@@ -150,12 +150,27 @@ struct AppPageTests {
         }
       }
       #expect(try await bind("production", [("certificate", id(onlyProduction)), ("endpoint", "apple")]).status == 303)
+      let noon = ConsoleScene.noon
+      let pem = try CertificateAuthority(subject: [.commonName("CA")], notBefore: noon, notAfter: noon + 9).certificate
+        .pem
+      let own = [("certificate", id(good)), ("endpoint", "host"), ("host", "push.example:2197")]
+      let wrong = try await bind("development", own + [("trust", "nonsense")])
+      #expect(wrong.status == 422 && ScenePage(wrong).failedFields == ["trust-development"])
+      #expect(try await bind("development", own + [("trust", pem)]).status == 303)
+      let trusted = try await scene.store.read {
+        try Credential.find($0, app: app.id, provider: .apns, environment: .development)
+      }
+      #expect(trusted?.trustPEM == pem)
+      let shown = try await anna.get("/apps/\(app.id)").text
+      #expect(shown.contains("by an authority of its own") && shown.contains("-----BEGIN CERTIFICATE-----"))
+      #expect(
+        try await bind("development", [("certificate", id(good)), ("endpoint", "apple"), ("trust", pem)]).status == 303)
       #expect(try await bind("staging", [("certificate", id(good)), ("endpoint", "apple")]).status == 404)
       #expect(try await anna.post("/apps/\(app.id)/credentials/production/unbind").status == 303)
       #expect(try await scene.count("credentials") == 1)
       #expect(try await anna.post("/apps/\(app.id)/credentials/production/unbind").status == 303, "twice does no harm")
       #expect(try await scene.audit("credential.unbind").count == 1)
-      #expect(try await scene.audit("credential.bind").count == 5)
+      #expect(try await scene.audit("credential.bind").count == 7)
     }
   }
 }

@@ -62,6 +62,29 @@ struct CalendarAndMetricsTests {
     }
   }
 
+  @Test("a name with line ends and quotation marks stays a label, and makes no measure of its own")
+  func forged() async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        for name in ["x\"} 1\r\nsignalbox_pushes{state=\"forged\"} 7\r\n", "a\r\nb", "back\\slash\n"] {
+          var details = TrackedCertificate.Details(kind: "apns_certificate", name: name, fileName: "x")
+          (details.notAfter, details.topics, details.serial) = (ConsoleScene.noon + 86_400, [name], name)
+          _ = try TrackedCertificate.add(
+            database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        }
+      }
+      let answer = try await scene.call(.get, "/metrics", as: .viewer)
+      #expect(!answer.text.utf8.contains(0x0D))
+      let samples = try PrometheusText.samples(answer.text)
+      #expect(!samples.contains { $0.labels["state"] == "forged" })
+      let names = samples.filter { $0.name == "signalbox_credential_expiry_timestamp_seconds" }.compactMap {
+        $0.labels["name"]
+      }
+      #expect(Set(names) == ["x\"} 1  signalbox_pushes{state=\"forged\"} 7  ", "a  b", "back\\slash "])
+    }
+  }
+
   @Test("metrics want a token, and are what Prometheus reads")
   func metrics() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -76,7 +99,7 @@ struct CalendarAndMetricsTests {
       let host = try #require(ends.first { $0.labels["name"] == "mail.example.com:443" })
       #expect(host.value == (ConsoleScene.noon + 20 * 86_400).timeIntervalSince1970)
       #expect(host.labels["kind"] == "host" && host.labels["serial"] == "01FF")
-      #expect(ends.contains { $0.labels["topic"] == SceneWorld.attack }, "escaped, and whole")
+      #expect(ends.contains { $0.labels["topic"] == SceneWorld.attack.singleLine }, "escaped, and whole")
       let probes = samples.filter { $0.name == "signalbox_host_probe_success" }
       #expect(probes.map(\.value).sorted() == [0, 0, 1])
       #expect(samples.first { $0.name == "signalbox_build_info" }?.labels["version"] == "0.0.0")

@@ -135,6 +135,7 @@ struct LocaleTests {
         "client_email", "platforms", "uuid", "entitlements", "signers", "sha1", "key", "signature", "encryption",
         "others", "secret_there", "key_signs", "key_there",
       ])
+    add("certificates.", ["password_again", "take_again"])
     add("renewal.level_", RenewalFinding.Level.allCases.map(\.rawValue))
     add("renewal.trial_", ["taken", "refused", "undecided"])
     add("requests.", SigningRequest.Algorithm.allCases.map(\.rawValue))

@@ -185,7 +185,6 @@ struct RenewalPageTests {
       let old = try await Self.inUse(scene)
       var anna = try await scene.signIn(.admin)
       let file = try CertificateSamples.p12(days: 400)
-      let before = try await scene.changes()
       let wrong = try await anna.upload(
         "/certificates/\(old)/successor", [.file("successor", name: "new.p12", file), .field("password", "guess")])
       #expect(wrong.status == 422 && ScenePage(wrong).failedFields == ["successor-password"])
@@ -199,7 +198,8 @@ struct RenewalPageTests {
         "/certificates/\(old)/successor", [.file("successor", name: "key.p8", key), .field("key_id", "short")])
       #expect(noID.status == 422 && ScenePage(noID).failedFields == ["successor-key_id"])
       #expect(ScenePage(noID).values("key_id") == ["short"])
-      #expect(try await scene.changes() == before)
+      #expect(try await scene.count("certificates") == 1)
+      #expect(try await scene.count("certificate_candidates") == 0)
     }
   }
 

@@ -170,7 +170,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       try ReminderMessage.add(
         database, uid: attack, to: receiver, reminders: [try #require(reminder)], now: ConsoleScene.noon)
       let message = try #require(try ReminderMessage.pending(database).first)
-      try ReminderMessage.settle(database, id: message.id, .pending, answer: long, now: ConsoleScene.noon)
+      try message.settle(database, .pending, answer: long, now: ConsoleScene.noon)
       try Acknowledgement.set(
         database, .init(key: "certificates/\(certificate.id)", fingerprint: attack), by: attack,
         until: ConsoleScene.noon.addingTimeInterval(86_400), now: ConsoleScene.noon)

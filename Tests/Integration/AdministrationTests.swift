@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OpenSSL
 import Push
 import Store
@@ -188,6 +189,27 @@ struct AdministrationTests {
     }
   }
 
+  @Test("a pipe that nobody writes into is told after a while; one that somebody writes into is read to its end")
+  func pipe() async throws {
+    try await CommandRunner.with { box in
+      let path = box.folder + "/pipe"
+      #expect(mkfifo(path, 0o600) == 0)
+      let failure = #expect(throws: CommandFailure.self) { try CertificateFileReader.data(path, patience: 50) }
+      #expect(failure?.description.contains("nothing came out of it") == true)
+      // For reading too: whoever opens it so waits for nobody.
+      let end = open(path, O_RDWR)
+      let text = Array("hello".utf8)
+      #expect(write(end, text, text.count) == text.count)
+      let reading = Task.detached { try CertificateFileReader.data(path, patience: 60_000) }
+      try await eventually("the pipe is read") {
+        var left: Int32 = 1
+        return ioctl(end, UInt(FIONREAD), &left) == 0 && left == 0
+      }
+      close(end)
+      #expect(try await reading.value == Data(text))
+    }
+  }
+
   @Test("inspect keeps nothing, and says why a file is refused")
   func inspect() async throws {
     try await CommandRunner.with { box in
@@ -197,7 +219,15 @@ struct AdministrationTests {
       let text = try box.file("note.pem", "hello")
       let refused = await box.run("inspect", text)
       #expect(refused.code == 1 && refused.errors.hasPrefix("signalbox: error: \(text): "))
-      #expect(await box.run("inspect", box.folder + "/none").code == 1)
+      let none = await box.run("inspect", box.folder + "/none")
+      #expect(none.code == 1 && none.errors.hasSuffix("/none: No such file or directory.\n"), "\(none.errors)")
+      let folder = await box.run("inspect", box.folder)
+      #expect(folder.code == 1 && folder.errors.hasSuffix("This is a folder. Name a file in it.\n"), "\(folder.errors)")
+      let large = try box.file("large.p12", String(repeating: "x", count: 5 << 20))
+      let refusedLarge = await box.run("inspect", large)
+      #expect(refusedLarge.code == 1 && refusedLarge.errors.contains("has 5242880 bytes"), "\(refusedLarge.errors)")
+      let turned = await box.run("inspect", box.folder + "/a\u{202E}b")
+      #expect(turned.errors.contains("/a[U+202E]b: "))
       #expect(await box.run("inspect").code == 64)
       #expect(!FileManager.default.fileExists(atPath: box.data))
     }

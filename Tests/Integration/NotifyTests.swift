@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import Glibc
 import Mail
 import OpenSSL
 import Reminders
@@ -14,8 +15,10 @@ struct NotifyTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
-  /// A data folder with one certificate that ends in so many days, and a receiver.
-  private func withData(days: Int, port: Int, _ body: (String) async throws -> Void) async throws {
+  /// A data folder with one certificate that ends in so many days, and receivers.
+  private func withData(
+    days: Int, port: Int, receivers: [String] = ["ops@example.com"], _ body: (String) async throws -> Void
+  ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
@@ -27,9 +30,11 @@ struct NotifyTests {
       var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop push", fileName: "push.p12")
       (details.notAfter, details.sha256) = (now.addingTimeInterval(Double(days) * 86_400 + 3600), "AB:CD")
       _ = try TrackedCertificate.add(database, details, material: [1], sealer: sealer, by: "test", now: now)
-      _ = try Receiver.add(
-        database, Receiver.Details(channel: .email, name: "Ops", target: "ops@example.com"),
-        Receiver.Secrets(address: "ops@example.com"), sealer: sealer, by: "test", now: now)
+      for address in receivers {
+        _ = try Receiver.add(
+          database, Receiver.Details(channel: .email, name: "Ops", target: address),
+          Receiver.Secrets(address: address), sealer: sealer, by: "test", now: now)
+      }
       let from = try #require(MailAddress("box@example.com"))
       try MailSettings.save(
         MailSettings(server: SMTPServer(host: "127.0.0.1", port: port, security: .none), from: from), database,
@@ -52,6 +57,57 @@ struct NotifyTests {
       let mails = try server.mails()
       #expect(mails.map { $0.headers["subject"] } == ["Shop push: 20 days left"])
       #expect(mails.first?.text?.contains("https://push.example.com/certificates/1") == true)
+    }
+  }
+
+  @Test("ten processes at once and a server, over a mail server that takes its time: one mail each, tried once")
+  func exactlyOnce() async throws {
+    var mode = SMTPTestServer.Mode()
+    mode.delay = 3
+    let server = try SMTPTestServer(mode)
+    // While one is sent, others go on to the next: whoever comes to it late must see that it is taken.
+    let receivers = (1...4).map { "ops\($0)@example.com" }
+    try await withData(days: 20, port: server.port, receivers: receivers) { data in
+      let program = try Child.signalbox()
+      let serve = try Child([program, "serve", "--data", data, "--listen", "127.0.0.1:0"], in: data)
+      let children = try (0..<10).map { _ in
+        try Child([program, "check-certificates", "--notify", "--no-probe", "--data", data], in: data)
+      }
+      for child in children {
+        #expect(await child.status() == 1, "\(child.errorText)")
+        let words = child.errorText
+        #expect(words.isEmpty || words.contains("another process is sending it"), "\(words)")
+      }
+      let store = try DataDirectory(data).open(now: Date())
+      defer { store.close() }
+      try await eventually("the mails are sent") {
+        try await store.read { try ReminderMessage.list($0, limit: 10).items.allSatisfy { $0.state == .sent } }
+      }
+      serve.send(SIGTERM)
+      #expect(await serve.status() == 0, "\(serve.errorText)")
+      #expect(try server.mails().flatMap(\.to).sorted() == receivers)
+      #expect(try await store.read { try ReminderMessage.list($0, limit: 10).items.map(\.attempts) } == [1, 1, 1, 1])
+    }
+  }
+
+  @Test("mails of the server link to where it listens, unless it is told another address")
+  func links() async throws {
+    for address in [nil, "https://push.example.com"] as [String?] {
+      let server = try SMTPTestServer()
+      try await withData(days: 20, port: server.port) { data in
+        let named = address.map { ["--address", $0] } ?? []
+        let serve = try Child(
+          [try Child.signalbox(), "serve", "--data", data, "--listen", "127.0.0.1:0"] + named, in: data)
+        try await eventually("the mail is sent") {
+          guard serve.isRunning else { throw SceneError("serve ended: \(serve.errorText)") }
+          return try !server.mails().isEmpty
+        }
+        let output = serve.outputText
+        serve.send(SIGTERM)
+        _ = await serve.status()
+        let own = try #require(output.firstMatch(of: /at (http\S+)/)).1
+        #expect(try server.mails().first?.text?.contains("\(address ?? String(own))/certificates/1") == true)
+      }
     }
   }
 

@@ -89,20 +89,45 @@ struct ChatServiceTests {
     }
   }
 
+  @Test("Feishu: what is cut is cut by its 20 kB, not by a count", arguments: [1, 25, 30, 100])
+  func feishuBytes(count: Int) throws {
+    let name = String(repeating: "证书名“\u{22}”", count: 25)
+    let request = ChatService.feishu.request(
+      Self.message(count, name: name), url: "https://x", secret: "s", now: Self.noon)
+    #expect(request.body.count <= 20_000, "\(request.body.count)")
+    let text = String(decoding: request.body, as: UTF8.self)
+    #expect(text.contains("and ") == (count >= 30))
+    #expect(text.components(separatedBy: "▪ ").count - 1 > min(count, 15) - 1, "and much is said")
+    let short = ChatService.feishu.request(Self.message(40, name: "x"), url: "https://x", secret: nil, now: Self.noon)
+    #expect(String(decoding: short.body, as: UTF8.self).components(separatedBy: "▪ ").count == 41)
+  }
+
+  @Test("a mark behind a sign hides it from no service", arguments: [ChatService.slack, .dingtalk, .wecom])
+  func combined(service: ChatService) throws {
+    let name = "<\u{301}!channel> [\u{301}x](http://evil)"
+    let request = service.request(Self.message(1, name: name), url: "https://x", secret: nil, now: Self.noon)
+    let text = String(decoding: request.body, as: UTF8.self).unicodeScalars.map(\.value)
+    for pair in [[0x3C, 0x301], [0x5B, 0x301]] as [[UInt32]] where service != .slack || pair[0] == 0x3C {
+      #expect(!zip(text, text.dropFirst()).contains { $0 == pair[0] && $1 == pair[1] })
+    }
+  }
+
   @Test(
     "an answer is a success only if the service says so",
     arguments: [
       (ChatService.slack, 200, "ok", nil), (.slack, 404, "no_service", .refused), (.slack, 429, "", .busy),
       (.webhook, 204, "", nil), (.webhook, 302, "", .refused), (.webhook, 503, "", .busy),
-      (.webhook, 401, "", .authentication),
+      (.webhook, 401, "", .signature),
       (.dingtalk, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
-      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"sign not match"}"#, .authentication),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"sign not match"}"#, .signature),
       (.dingtalk, 200, #"{"errcode":130101,"errmsg":"send too fast"}"#, .busy), (.dingtalk, 200, "<html>", .refused),
       (.feishu, 200, #"{"StatusCode":0,"StatusMessage":"success"}"#, nil),
       (.feishu, 200, #"{"code":0,"data":{},"msg":"success"}"#, nil),
-      (.feishu, 200, #"{"code":19021,"msg":"sign match fail"}"#, .authentication),
+      (.feishu, 200, #"{"code":9499,"msg":"Bad Request"}"#, .refused),
+      (.feishu, 200, #"{"code":11232,"msg":"frequency limited"}"#, .busy),
+      (.feishu, 200, #"{"code":19021,"msg":"sign match fail"}"#, .signature),
       (.wecom, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
-      (.wecom, 200, #"{"errcode":93000,"errmsg":"invalid webhook url"}"#, .authentication),
+      (.wecom, 200, #"{"errcode":93000,"errmsg":"invalid webhook url"}"#, .signature),
       (.wecom, 200, #"{"errcode":45009,"errmsg":"too often"}"#, .busy), (.wecom, 200, "{}", .refused),
     ] as [(ChatService, Int, String, MailError.Code?)])
   func answers(service: ChatService, status: Int, body: String, code: MailError.Code?) {

@@ -115,3 +115,9 @@ struct ReminderScene {
     try await store.read { try ReminderMessage.list($0, limit: 500).items.reversed() }
   }
 }
+
+extension ReminderWorker {
+  /// A look in which no time passes.
+  @discardableResult
+  func look(now: Date) async throws -> Look { try await look(clock: { now }) }
+}

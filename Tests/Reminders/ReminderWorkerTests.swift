@@ -94,9 +94,13 @@ struct ReminderWorkerTests {
       try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
       let first = try await scene.worker(.cron).look(now: Self.noon)
       #expect(first.sent == 0 && first.failures.first?.contains("451 4.3.0 come back later") == true)
-      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(59)).failures == [])
+      func attempts() async throws -> Int { try await scene.messages().map(\.attempts).reduce(0, +) }
+      let early = try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(59))
+      #expect(early.failures.first?.contains("come back later; tried again from 2026-11-20T12:01:00Z on") == true)
+      #expect(try await attempts() == 1, "it only says so")
       #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(61)).failures.count == 1)
-      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(100)).failures == [])
+      #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(100)).failures.count == 1)
+      #expect(try await attempts() == 2)
       #expect(try await scene.worker(.serve).look(now: Self.noon.addingTimeInterval(200)).sent == 1)
       let message = try #require(try await scene.messages().first)
       #expect(message.state == .sent && message.attempts == 3 && message.answer?.hasPrefix("250 ") == true)
@@ -120,8 +124,60 @@ struct ReminderWorkerTests {
       }
       #expect(try await lease(0))
       #expect(try await !lease(1))
+      #expect(try await !lease(-1), "who looked at the clock earlier and came later takes nothing away")
+      #expect(try await !lease(-3600), "nor after the clock was put back")
+      let rerun = try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(60))
+      #expect(rerun.failures == [] && rerun.elsewhere.count == 1)
+      #expect(rerun.elsewhere.first?.hasSuffix("it is sent again from 2026-11-20T12:05:00Z on") == true)
       #expect(try await lease(301))
       #expect(try await lease(-90_000))
+    }
+  }
+
+  @Test("that a message was sent stays true, whoever else had it meanwhile")
+  func settled() async throws {
+    try await ReminderScene.with { scene in
+      try await scene.receiver("ops@example.com")
+      try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
+      let (first, second) = try await scene.store.write { database in
+        try ReminderPlan(database, now: Self.noon, ignoringHour: true).claim(database, now: Self.noon)
+        let id = try #require(try ReminderMessage.pending(database).first?.id)
+        // The first one slept through its time.
+        return (
+          try #require(try ReminderMessage.lease(database, id: id, now: Self.noon)),
+          try #require(try ReminderMessage.lease(database, id: id, now: Self.noon + 301))
+        )
+      }
+      func settle(_ message: ReminderMessage, _ state: ReminderMessage.State) async throws -> ReminderMessage? {
+        try await scene.store.write { try message.settle($0, state, answer: "\(state)", now: Self.noon + 302) }
+        return try await scene.messages().first
+      }
+      #expect(try await settle(first, .pending)?.isLeased(Self.noon + 302) == true, "the second one still has it")
+      #expect(try await settle(first, .sent)?.state == .sent)
+      #expect(try await settle(second, .pending)?.state == .sent)
+    }
+  }
+
+  @Test("a name turns no direction in a mail, and is never quiet on the last day")
+  func names() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      try await scene.receiver("lin@example.com")
+      let end = Self.noon.addingTimeInterval(Self.days(2))
+      let subject = try await scene.keep("Shop\u{202E}21p\r\nX: y", until: end)
+      // As a former version kept it, or with a longer life before.
+      try await scene.store.write {
+        try Acknowledgement.set($0, subject, by: "lin", until: end.addingTimeInterval(Self.days(9)), now: Self.noon)
+      }
+      #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 0)
+      #expect(try await scene.worker(.cron).look(now: end.addingTimeInterval(Self.days(-1) - 1)).sent == 0)
+      #expect(try await scene.worker(.cron).look(now: end.addingTimeInterval(Self.days(-1))).sent == 1)
+      let mail = try #require(try server.mails().first)
+      #expect(mail.headers["subject"]?.hasPrefix("Shop[U+202E]21p  X: y: ") == true)
+      for text in [mail.text, mail.html] {
+        #expect(text?.contains("Shop[U+202E]21p  X: y") == true && text?.contains("\u{202E}") == false)
+      }
     }
   }
 

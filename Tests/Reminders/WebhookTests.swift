@@ -46,7 +46,7 @@ struct WebhookTests {
         ]
         let message = try #require(try await scene.messages().first)
         #expect(message.state == .pending && message.answer?.contains(words[service] ?? "–") == true)
-        #expect(message.answer?.contains("user name or password was refused") == true)
+        #expect(message.answer?.contains("the signature or the token in the address was refused") == true)
       }
     }
   }

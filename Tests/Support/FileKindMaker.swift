@@ -37,7 +37,7 @@ final class FileKindMaker {
 
   static let universal = topics([("com.x", "app"), ("com.x.voip", "voip"), ("com.x.complication", "complication")])
 
-  /// A certificate in PEM, signed by its own key.
+  /// A certificate in PEM, signed with its own key in Apple's name.
   func certificate(
     _ subject: String = subject, extensions: [String] = marks("6.3.1", "6.3.2") + universal.extensions,
     sections: String = universal.sections, from start: String = "20261001000000Z", to end: String = "20271031235959Z",
@@ -47,7 +47,12 @@ final class FileKindMaker {
       Data(("[e]\nbasicConstraints=CA:FALSE\n" + extensions.map { $0 + "\n" }.joined() + sections).utf8), to: "e.cnf")
     try openssl("req", "-new", "-key", key, "-subj", subject, "-utf8", "-out", "r.csr")
     try openssl(
-      "ca", "-config", "ca.cnf", "-selfsign", "-batch", "-notext", "-keyfile", key, "-in", "r.csr", "-startdate", start,
+      "req", "-x509", "-new", "-key", key, "-subj", "/CN=Apple Worldwide Developer Relations/O=Apple Inc./C=US",
+      "-days",
+      "9000", "-out", "issuer.pem")
+    try openssl(
+      "ca", "-config", "ca.cnf", "-cert", "issuer.pem", "-batch", "-notext", "-keyfile", key, "-in", "r.csr",
+      "-startdate", start,
       "-enddate", end, "-extfile", "e.cnf", "-extensions", "e", "-utf8", "-out", "c.pem")
     return try openssl.text("c.pem")
   }

@@ -15,6 +15,8 @@ package final class SMTPTestServer: Sendable {
     package var rejected: [String] = []
     /// How many mails are refused with 451 before one is taken.
     package var failures = 0
+    /// For how many seconds it thinks about a mail before it takes it.
+    package var delay = 0
 
     package init() {}
   }
@@ -43,6 +45,7 @@ package final class SMTPTestServer: Sendable {
       "security": mode.security, "cert": mode.identity?.appendingPathComponent("cert.pem").path ?? "",
       "key": mode.identity?.appendingPathComponent("key.pem").path ?? "", "user": mode.user ?? "",
       "password": mode.password ?? "", "rejected": mode.rejected, "failures": mode.failures,
+      "delay": mode.delay,
     ]
     try JSONSerialization.data(withJSONObject: settings).write(to: folder.appendingPathComponent("mode.json"))
     process = Process()
@@ -103,6 +106,7 @@ package final class SMTPTestServer: Sendable {
             if failures > 0:
                 failures -= 1
                 return '451 4.3.0 come back later'
+            await asyncio.sleep(mode['delay'])
             message = email.message_from_bytes(envelope.content, policy=email.policy.default)
             mail = {'from': envelope.mail_from, 'to': envelope.rcpt_tos,
                     'headers': {k.lower(): str(v) for k, v in message.items()}}

@@ -48,6 +48,7 @@ public struct ExpiryCalendar: Sendable {
         item.environments.isEmpty ? nil : item.environments.map(\.rawValue).joined(separator: ", ")
       ),
       ("Serial number", item.serial), ("SHA-256", item.sha256), ("Last second", notAfter.utcText),
+      ("Ends first in its chain", item.endingIssuer),
     ]
     let description = facts.compactMap { label, value in value.map { "\(label): \($0.singleLine)" } }
       .joined(separator: "\n")

@@ -1,4 +1,5 @@
 import Foundation
+import Push
 import Store
 
 /// What is said in plain text before TLS begins: bytes in, what to do out.

@@ -16,6 +16,7 @@ extension TrackedExpiry {
     guard let seen = host.seen else { return nil }
     self.init(
       key: host.key, name: host.name, kind: .host, topics: [], serial: seen.serial, sha256: seen.sha256,
-      notBefore: seen.notBefore, notAfter: seen.notAfter)
+      notBefore: seen.notBefore, notAfter: seen.notAfter,
+      endingIssuer: seen.ends.flatMap { $0 == seen.chain.first ? nil : $0.subject })
   }
 }

@@ -19,13 +19,6 @@ enum AcknowledgementAPI {
     let id: Int64 = try call.request.parameter("id")
     let fields = JSONFields(try await call.body())
     let until = fields.time("until", required: true)
-    if let until, !Renewable.isPossible(until, now: call.now) {
-      fields.report(
-        "until",
-        Problem(
-          "", code: "acknowledgement.until", "Must be a time to come, at most {limit} days ahead.",
-          ["limit": String(Renewable.longest)]))
-    }
     try fields.finish()
     guard let until else { throw Problems([Problem("until", FieldMessage.required)]) }
     let audit = call.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])

@@ -29,7 +29,7 @@ extension InspectedFile {
       "not_after": .optional(notAfter), "has_private_key": .bool(privateKey != nil || keyPair != nil),
       "made_by": .null, "note": .null, "facts": facts, "file_name": .string(fileName),
       "used_by": [], "replaced_by": .null, "replaced_at": .null, "kept_until": .null, "acknowledgement": .null,
-      "warnings": .array(warnings(now: now).map { .string($0.description) }),
+      "warnings": .array(warnings(now: now, keyID: keyID).map { .string($0.description) }),
     ]
   }
 }

@@ -47,12 +47,13 @@ struct CertificateUpload {
 
   private func keep(_ file: InspectedFile, _ idempotency: Idempotency) async throws -> Response {
     let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
-    let warnings = file.warnings(now: call.now).map { JSONValue.string($0.description) }
+    let warnings = file.warnings(now: call.now, keyID: texts["key_id"]).map { JSONValue.string($0.description) }
     let answer = try await call.store.write { database in
       try idempotency.once(database) {
         let labels = CertificateTracker.Labels(
           fileName: fileName, appID: try Self.app(database, texts)?.id, keyID: texts["key_id"],
           teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
+        let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
         let kept: TrackedCertificate
         do {
           kept = try CertificateTracker.keep(
@@ -61,12 +62,16 @@ struct CertificateUpload {
           let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
           throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
         }
-        let audit = call.audit("certificate.create", "certificate \(kept.id)", kept.audited)
+        // The key of one that was kept without it.
+        let isCompleted = kept.id == before
+        let audit = call.audit(
+          isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
         try AuditEntry.add(database, audit, now: call.now)
         let json = try CertificatesAPI.json(database, kept, now: call.now)
           .merging(["warnings": .array(warnings)])
         return (
-          Idempotency.Answer(status: .created, json: json, location: "/api/v1/certificates/\(kept.id)"), ()
+          Idempotency.Answer(
+            status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)"), ()
         )
       }.answer
     }

@@ -35,10 +35,13 @@ enum CredentialsAPI {
 
   private static func set(_ call: APIContext) async throws -> Response {
     let environment = try environment(call)
-    let fields = JSONFields(try await call.body())
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    let saysTrust = body["trust"] != nil
     let id = fields.integer("certificate", in: 1...Int.max)
     let endpoint =
       fields.string("endpoint", limit: .bytes(endpointLimit)) ?? "apple"
+    let authorities = fields.string("trust", limit: .bytes(CredentialRule.trustLimit), lines: true)
     try fields.finish()
     let certificateID = id.map(Int64.init)
     let credential = try await call.store.write { database in
@@ -51,14 +54,18 @@ enum CredentialsAPI {
             ["id": String(certificateID)])
         ])
       }
-      let problems = CredentialRule.problems(app, environment, certificate: certificate, endpoint: endpoint)
+      var problems = CredentialRule.problems(app, environment, certificate: certificate, endpoint: endpoint)
+      var trust: String?
+      do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint) } catch {
+        problems += error.all
+      }
       if !problems.isEmpty { throw Problems(problems) }
       let before = try Credential.find(database, app: app.id, provider: .apns, environment: environment)
       let after = try Credential.bind(
         database, app: app.id, provider: .apns, environment: environment, certificate: certificateID,
         endpoint: endpoint,
-        // Only a server that is neither Apple's nor ours has roots of its own; the same server keeps them.
-        trustPEM: before?.endpoint == endpoint ? before?.trustPEM : nil, now: call.now)
+        // The same server keeps its authorities, unless something is said of them.
+        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust, now: call.now)
       let audit = call.audit(
         "credential.set", "app \(app.bundleID)",
         ["before": before?.audited ?? .null, "after": after.audited])
@@ -88,7 +95,7 @@ extension Credential {
   var audited: JSONValue {
     [
       "environment": .string(environment.rawValue), "certificate": certificateID.map { .integer($0) } ?? .null,
-      "endpoint": .string(endpoint),
+      "endpoint": .string(endpoint), "trust": .optional(trustPEM),
     ]
   }
 }

@@ -50,6 +50,27 @@ struct Idempotency: Sendable {
   /// Whether there is a key.
   var isAsked: Bool { key != nil }
 
+  /// What the request was answered the first time; nil: it is new.
+  ///
+  /// - Throws: 409 if the key was used for another request.
+  func known(_ database: Database) throws -> Answer? {
+    guard let key else { return nil }
+    switch try IdempotentAnswer.find(
+      database, actor: actor, key: key, route: route, requestHash: hash, now: now)
+    {
+    case .answered(let known):
+      let json = try JSONValue(parsing: Data(known.body))
+      return Answer(status: Status(known.status), json: json, location: known.location)
+    case .mismatch:
+      throw APIError(
+        .conflict,
+        Problem(
+          "Idempotency-Key", code: "idempotency.mismatch",
+          "This Idempotency-Key was used for another request. Use a new key for a new request."))
+    case .fresh: return nil
+    }
+  }
+
   /// Answers from memory, or carries the request out and keeps its answer, in the transaction around it.
   ///
   /// - Returns: the answer, and what `body` gave beside it; nil if it was not called.
@@ -61,20 +82,7 @@ struct Idempotency: Sendable {
       let (answer, value) = try body()
       return (answer, value)
     }
-    switch try IdempotentAnswer.find(
-      database, actor: actor, key: key, route: route, requestHash: hash, now: now)
-    {
-    case .answered(let known):
-      let json = try JSONValue(parsing: Data(known.body))
-      return (Answer(status: Status(known.status), json: json, location: known.location), nil)
-    case .mismatch:
-      throw APIError(
-        .conflict,
-        Problem(
-          "Idempotency-Key", code: "idempotency.mismatch",
-          "This Idempotency-Key was used for another request. Use a new key for a new request."))
-    case .fresh: break
-    }
+    if let known = try known(database) { return (known, nil) }
     let (answer, value) = try body()
     try IdempotentAnswer(
       actor: actor, key: key, route: route, requestHash: hash, status: answer.status.code, location: answer.location,

@@ -22,6 +22,9 @@ enum RenewalAPI {
       call, fields: ["file", "password", "key_id", "team_id", "made_by", "note", "dry_run", "untried"],
       choices: ["dry_run", "untried"])
     let idempotency = try Idempotency(call, content: form.content)
+    let isDryRun = form.texts["dry_run"] == "true"
+    // An answer that was lost is given again, though nothing is to be renewed any more.
+    if !isDryRun, let known = try await call.store.read({ try idempotency.known($0) }) { return known.response }
     let file = try await form.inspect(call)
     let labels = CertificateTracker.Labels(
       fileName: form.fileName, keyID: form.texts["key_id"], teamID: form.texts["team_id"],
@@ -33,7 +36,7 @@ enum RenewalAPI {
     let engine = call.console.engine
     let report = try await CertificateSwitch(store: call.store) { await engine.attempt($0) }
       .look(allowsUntried: form.texts["untried"] == "true", load)
-    if form.texts["dry_run"] == "true" {
+    if isDryRun {
       return APIContext.answer(
         .object(
           report.json.merging([
@@ -41,10 +44,12 @@ enum RenewalAPI {
             "credentials_moved": 0, "kept_until": .null,
           ]) { $1 }))
     }
-    if let problems = report.problems { throw problems }
+    if let problems = report.problems { throw Self.refusal(problems, report.renewal) }
     let (actor, address) = (call.actor, call.request.remoteAddress?.host)
     let answer = try await call.store.write { database in
       try idempotency.once(database) {
+        let renewal = try load(database)
+        if renewal.isReplacedAlready { throw Self.refusal(Problems(renewal.stops), renewal) }
         let switched = try CertificateSwitch.commit(
           database, report, sealer: sealer, by: actor, address: address, now: now, load)
         let old = try TrackedCertificate.get(database, id: id)
@@ -59,6 +64,11 @@ enum RenewalAPI {
     }
     try await engine.credentialsChanged()
     return answer.response
+  }
+
+  private static func refusal(_ problems: Problems, _ renewal: Renewal) -> any Error {
+    guard renewal.isReplacedAlready, let first = problems.all.first else { return problems }
+    return APIError(.conflict, first)
   }
 
   private static func undo(_ call: APIContext) async throws -> Response {

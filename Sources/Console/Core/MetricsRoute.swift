@@ -108,8 +108,17 @@ struct MetricsText {
     }
   }
 
+  /// By byte: to Swift a line end with a carriage return before it is one character, and no line end.
   private static func escaped(_ text: String, quotes: Bool) -> String {
-    let lines = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
-    return quotes ? lines.replacing("\"", with: "\\\"") : lines
+    var escaped: [UInt8] = []
+    for byte in text.singleLine.utf8 {
+      switch byte {
+      case UInt8(ascii: "\\"): escaped += Array("\\\\".utf8)
+      case UInt8(ascii: "\n"): escaped += Array("\\n".utf8)
+      case UInt8(ascii: "\"") where quotes: escaped += Array("\\\"".utf8)
+      default: escaped.append(byte)
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
   }
 }

@@ -76,6 +76,9 @@ enum AppPage {
       ], status: refused == nil ? .ok : .unprocessableContent)
   }
 
+  /// Fields of the form that have an error of their own.
+  private static let bindFields = ["certificate", "host", "trust"]
+
   private static func environment(
     _ environment: Environment, _ facts: Facts, _ refused: Refused?, _ page: PageContext
   ) -> Value {
@@ -91,7 +94,7 @@ enum AppPage {
       "value": .string(environment.rawValue), "environment": .string(environment.word(texts)),
       "production": .bool(environment == .production),
       "problem": .string(
-        refused.map { $0.errors.others(["certificate", "host"]) ?? texts("apps.nothing_bound") } ?? ""),
+        refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") } ?? ""),
       "open": .bool(refused != nil || credential == nil),
       "bind_label": .string(texts(credential == nil ? "apps.bind_first" : "apps.bind_other")),
       "certificates": .options(
@@ -99,8 +102,12 @@ enum AppPage {
         selected: refused?.form["certificate"] ?? credential?.certificateID.map(String.init) ?? ""),
       "endpoints": .choices(
         ["apple", "simulator", "host"].map { ($0, texts("apps.endpoint_\($0)")) }, checked: [chosen]),
-      "form": ["host": .string(refused?.form["host"] ?? (known ? "" : endpoint))],
-      "errors": refused.map { $0.errors.value(["certificate", "host"]) } ?? ["certificate": "", "host": ""],
+      "form": [
+        "host": .string(refused?.form["host"] ?? (known ? "" : endpoint)),
+        "trust": .string(refused?.form.raw("trust") ?? credential?.trustPEM ?? ""),
+      ],
+      "trust_open": .bool(credential?.trustPEM != nil || refused?.form.filled("trust") != nil),
+      "errors": (refused?.errors ?? FieldErrors()).value(bindFields),
       "unbound_text": .string(texts("apps.unbound_text", count: active)),
       "bound": credential.map { bound($0, active: active, page) } ?? false,
     ]
@@ -121,7 +128,9 @@ enum AppPage {
       "circuit": .string(
         page.console.engine.health(credential: credential.id).map { HealthWords(health: $0, texts: texts).text } ?? ""),
       "last_accepted": .string(texts.ago(credential.lastAcceptedAt, now: page.now)),
-      "endpoint": .string(credential.endpoint), "unbind_means": .string(texts("apps.unbind_means", count: active)),
+      "endpoint": .string(credential.endpoint),
+      "own_trust": .string(credential.trustPEM == nil ? "" : texts("apps.own_trust")),
+      "unbind_means": .string(texts("apps.unbind_means", count: active)),
     ]
   }
 
@@ -146,17 +155,28 @@ enum AppPage {
     {
       errors.add(problem.field == "endpoint" ? "host" : problem.field, page.texts.text(problem))
     }
+    var trust: String?
+    do {
+      // Of a host that is not chosen nothing counts.
+      trust = try CredentialRule.trust(
+        page.form["endpoint"] == "host" ? page.form.raw("trust") : "", endpoint: endpoint)
+    } catch {
+      for problem in error.all { errors.add(problem.field, page.texts.text(problem)) }
+    }
     guard errors.isEmpty else {
       return try show(page, facts, Refused(environment: environment, form: page.form, errors: errors))
     }
+    let authorities = trust
     let now = page.now
     let audit = page.audit(
       "credential.bind", "app \(app.bundleID)",
-      ["environment": .string(environment.rawValue), "endpoint": .string(endpoint)])
+      [
+        "environment": .string(environment.rawValue), "endpoint": .string(endpoint), "trust": .optional(authorities),
+      ])
     try await page.store.write { database in
       try Credential.bind(
         database, app: app.id, provider: .apns, environment: environment, certificate: certificate,
-        endpoint: endpoint, now: now)
+        endpoint: endpoint, trustPEM: authorities, now: now)
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "credential_bound")

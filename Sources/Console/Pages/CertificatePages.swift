@@ -61,21 +61,25 @@ enum CertificatePages {
 
   private static func upload(_ page: PageContext) async throws -> Response {
     do {
-      let (file, name) = try await CertificateUploadForm.inspect(page)
-      if page.form["action"] == "keep" { return try await keep(page, file, name) }
-      return try await inspectedPage(page, file)
+      let (file, brought) = try await CertificateUploadForm.inspect(page)
+      if page.form["action"] == "keep" { return try await keep(page, file, brought) }
+      return try await inspectedPage(page, file, brought)
     } catch let refusal as CertificateUploadForm.Refusal {
       return try await index(page, refusal.form)
     }
   }
 
-  private static func inspectedPage(_ page: PageContext, _ file: InspectedFile) async throws -> Response {
+  private static func inspectedPage(
+    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+  ) async throws -> Response {
     let (apps, known) = try await page.store.read { database in
       (try App.all(database), try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first })
     }
-    var members = CertificateUploadForm().members(page, apps)
+    var form = CertificateUploadForm()
+    if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
+    var members = form.members(page, apps)
     members["title"] = .string(file.name)
-    members["passport"] = Passport(file).value(page.texts, now: page.now)
+    members["passport"] = Passport(file, keyID: page.form["key_id"]).value(page.texts, now: page.now)
     members["known"] =
       known.map {
         [
@@ -89,14 +93,16 @@ enum CertificatePages {
   /// An app that was removed while its name stood in the form.
   static let noApp = Problem("app", code: "certificate.no_app", "There is no such app any more; choose another one.")
 
-  private static func keep(_ page: PageContext, _ file: InspectedFile, _ name: String) async throws -> Response {
+  private static func keep(
+    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+  ) async throws -> Response {
     let app = Int64(page.form["app"])
     let isKnown = try await page.store.read { database in try app.map { try App.find(database, id: $0) != nil } }
     guard isKnown ?? (page.form.filled("app") == nil) else {
       return try await index(page, CertificateUploadForm(errors: FieldErrors(Problems([noApp]), page.texts)))
     }
     let labels = CertificateTracker.Labels(
-      fileName: String(name.prefix(255)), appID: app, keyID: page.form["key_id"],
+      fileName: brought?.name ?? "JPush", appID: app, keyID: page.form["key_id"],
       teamID: page.form["team_id"], madeBy: page.form["made_by"], note: page.form.raw("note"))
     let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
     let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
@@ -104,15 +110,27 @@ enum CertificatePages {
       let kept = try await page.store.write { database in
         let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: actor, now: now)
         try AuditEntry.add(database, audit, now: now)
+        if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
         return kept
       }
       return page.redirect(to: "/certificates/\(kept.id)", flash: "certificate_kept")
     } catch let problems as Problems {
-      let errors = FieldErrors(problems, page.texts)
-      return try await index(
-        page, CertificateUploadForm(problem: problems.all.map(page.texts.text).joined(separator: " "), errors: errors))
+      return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {
       return try await index(page, CertificateUploadForm(problem: mismatch.description))
     }
+  }
+
+  /// The form after a file that opens and cannot be kept like this. If only something typed beside it is wrong, it waits.
+  private static func refused(
+    _ page: PageContext, _ problems: Problems, _ brought: BroughtFile?
+  ) async throws -> CertificateUploadForm {
+    let errors = FieldErrors(problems, page.texts)
+    let known = CertificateUploadForm.fields.filter { $0 != "file" }
+    if let other = errors.others(known) { return CertificateUploadForm(problem: other, errors: errors) }
+    let name = brought?.name ?? page.texts("certificates.jpush_name")
+    var form = CertificateUploadForm(problem: page.texts("certificates.see_fields", ["name": name]), errors: errors)
+    if let brought, let uid = try await brought.wait(page) { form.locked = (uid, brought.name) }
+    return form
   }
 }

@@ -17,12 +17,14 @@ struct Passport {
   private let says: JSONValue
 
   /// Of a file that was just opened.
-  init(_ file: InspectedFile) {
+  ///
+  /// - Parameter keyID: the key id that was typed with it.
+  init(_ file: InspectedFile, keyID: String? = nil) {
     kind = file.kind
     environments = file.environments
     topics = file.topics.map { ($0.name, $0.kinds) }
     (notBefore, notAfter, canSend) = (file.notBefore, file.notAfter, file.canSend)
-    warnings = { file.warnings(now: $0) }
+    warnings = { file.warnings(now: $0, keyID: keyID) }
     says = file.facts
   }
 

@@ -25,23 +25,24 @@ enum RenewalPages {
   // MARK: Bringing a file
 
   private static func bring(_ page: PageContext) async throws -> Response {
-    guard let item = page.form.file("successor") else {
+    guard let brought = try await BroughtFile(page, field: "successor") else {
       var errors = FieldErrors()
-      errors.add("successor", page.texts("certificates.choose_file"))
+      let isOver = page.form.filled("locked") != nil
+      errors.add("successor", page.texts(isOver ? "certificates.lock_over" : "certificates.choose_file"))
       return try await CertificatePage.show(page, .init(errors: errors))
     }
-    let (name, password) = (String((item.part.fileName ?? "").prefix(255)), page.form.raw("password"))
-    let data = Data(item.bytes)
+    let (name, data) = (brought.name, brought.content)
     let file: InspectedFile
     do {
-      file = try await page.console.pools.certificates.run {
-        try CertificateFile.inspect(data: data, fileName: name, password: password.isEmpty ? nil : password)
-      }
+      file = try await brought.inspect(page)
     } catch let problem as FileProblem {
-      var errors = FieldErrors()
-      if problem.problem.field == "password" { errors.add("password", page.texts.text(problem.problem)) }
-      return try await CertificatePage.show(
-        page, .init(problem: "\(name): \(page.texts.text(problem.problem))", errors: errors))
+      var upload = RenewalPanel.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
+      if problem.problem.field == "password" {
+        // The sentence stands above; here only what to do.
+        upload.errors.add("password", page.texts("certificates.password_again"))
+        upload.locked = try await brought.wait(page).map { ($0, name) }
+      }
+      return try await CertificatePage.show(page, upload)
     }
     let id = try page.id()
     let labels = CertificateTracker.Labels(
@@ -50,14 +51,18 @@ enum RenewalPages {
     do {
       let candidate = try await page.store.write { database in
         let renewal = try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
+        if let uid = brought.uid { try LockedFile.delete(database, uid: uid) }
         return try CertificateCandidate.add(
           database, certificate: id, content: renewal.content(original: data), sealer: sealer, by: actor, now: now)
       }
       return page.redirect(to: "/certificates/\(id)/successor/\(candidate.uid)")
     } catch let problems as Problems {
-      let text = problems.all.map(page.texts.text).joined(separator: " ")
-      return try await CertificatePage.show(
-        page, .init(problem: text, errors: FieldErrors(problems, page.texts)))
+      let errors = FieldErrors(problems, page.texts)
+      let other = errors.others(RenewalPanel.fields.filter { $0 != "successor" })
+      var upload = RenewalPanel.Upload(
+        problem: other ?? page.texts("certificates.see_fields", ["name": name]), errors: errors)
+      if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
+      return try await CertificatePage.show(page, upload)
     } catch let mismatch as SealingMismatch {
       return try await CertificatePage.show(page, .init(problem: mismatch.description))
     }
@@ -177,8 +182,9 @@ enum RenewalPages {
     guard let found else { throw PageError.notFound("replacement", list: "/certificates") }
     guard found.outcome == .ready else { return try await undoPage(page, found) }
     let (actor, address) = (page.actor, page.request.remoteAddress?.host)
-    _ = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
+    let back = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
     try await engine.credentialsChanged()
-    return page.redirect(to: "/certificates/\(id)", flash: "certificate_undone")
+    return page.redirect(
+      to: "/certificates/\(id)", flash: back?.isEmpty == false ? "certificate_undone" : "certificate_undone_unused")
   }
 }

@@ -19,6 +19,8 @@ struct RenewalPanel: Sendable {
   struct Upload: Sendable {
     var problem: String?
     var errors = FieldErrors()
+    /// The file that waits for a better answer, and how it is called.
+    var locked: (uid: String, name: String)?
   }
 
   static let fields = ["successor", "password", "key_id", "team_id"]
@@ -57,7 +59,11 @@ struct RenewalPanel: Sendable {
       "closed": .string(closed.map { texts.text($0.problem) } ?? ""),
       "is_key": .bool(
         certificate.details.kind == CertificateKind.apnsKey.rawValue || certificate.details.topics.isEmpty),
-      "problem": .string(upload.problem ?? ""), "form": page.form.value(["key_id", "team_id"]),
+      "problem": .string(upload.problem ?? ""), "locked": .string(upload.locked?.uid ?? ""),
+      "remedy": .string(
+        texts(upload.locked == nil ? "certificates.nothing_kept" : "certificates.nothing_kept_yet")),
+      "locked_text": .string(upload.locked.map { texts("certificates.locked", ["name": $0.name]) } ?? ""),
+      "form": page.form.value(["key_id", "team_id"]),
       "errors": upload.errors.value(Self.fields),
     ]
   }

@@ -54,7 +54,7 @@ extension CertificateSwitch {
         return nil
       }
       // A key that does not open makes no connection: the trial is refused for it.
-      let material = try? TrackedCertificate.material(database, id: id, sealer: sealer)
+      let material = try Sealing.opened { try TrackedCertificate.material(database, id: id, sealer: sealer) }
       return (old, replacement.by, back, back.isEmpty ? [] : material ?? [])
     }
     guard let (old, successor, back, material) = found else { return nil }

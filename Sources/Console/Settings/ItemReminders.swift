@@ -12,7 +12,8 @@ struct ItemReminders: Sendable {
   private let item: Renewable
   private let log: ReminderLog
   private let taken: Acknowledgement?
-  private let next: (step: ReminderLadder.Step, at: Date)?
+  /// What is still to come, the next one first.
+  private let coming: [(step: ReminderLadder.Step, at: Date)]
   private let hasReceivers: Bool
 
   /// What never ends needs nobody.
@@ -25,36 +26,58 @@ struct ItemReminders: Sendable {
     hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
     let settings = try ReminderSettings.load(database)
     let sent = try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init)
-    if let end = item.notAfter, let step = settings.ladder.next(notAfter: end, now: now, sent: sent)?.step {
-      next = (
-        step,
-        ReminderLadder.firstTime(step, notAfter: end, hour: settings.hour, zone: settings.zone)
-      )
-    } else {
-      next = nil
-    }
+    coming = settings.ladder.coming(
+      notAfter: item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
+  }
+
+  /// Until when nobody is reminded, because somebody is on it; nil: nobody is.
+  private var quiet: Date? {
+    item.notAfter.flatMap { end in taken?.quiet(notAfter: end) }
   }
 
   func value(_ page: PageContext, _ errors: FieldErrors) -> Value {
     let texts = page.texts
+    // Of those that were kept back, the last one goes out when the time is over.
+    let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
     var nextText = texts("reminders.none")
-    if let next {
-      let at = max(next.at, taken?.until ?? next.at)
+    if let next = kept.last ?? coming.first {
+      let at = kept.isEmpty ? next.at : quiet ?? next.at
       nextText = texts(
         at <= page.now ? "reminders.next_now" : "reminders.next",
         ["step": ReminderLog.step(next.step.rawValue, texts), "date": at.utcText])
     }
+    let suggestion = item.suggestion(now: page.now)
     return [
       "href": .string("/\(item.subject.key)"), "next": .string(nextText), "any_log": .bool(!log.rows.isEmpty),
       "log": log.value(
         texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key),
       "nobody": .bool(ends && !hasReceivers),
-      "can_take": .bool(ends && page.may(.operator)),
+      "can_take": .bool(suggestion != nil && page.may(.operator)),
+      "can_give_back": .bool(ends && page.may(.operator)),
+      "last_day": .bool(ends && suggestion == nil && !coming.isEmpty),
+      "today": .string(page.now.dayText), "latest": .string(item.limit(now: page.now)?.dayText ?? ""),
+      "kept_back": .string(kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)])),
+      "silences": .string(suggestion.map { silences($0, page) } ?? ""),
       "taken": .string(taken.map { Self.words($0, texts) } ?? ""),
       "until": .string(
-        page.form.has("until") ? page.form["until"] : page.now.addingTimeInterval(7 * 86_400).dayText),
+        page.form.has("until") ? page.form["until"] : suggestion?.dayText ?? ""),
       "error": .string(errors["until"]),
     ]
+  }
+
+  /// Which reminders the day in the form keeps back.
+  private func silences(_ suggestion: Date, _ page: PageContext) -> String {
+    let day = suggestion.dayText
+    guard let until = Self.until(day, item, now: page.now) else { return "" }
+    let kept = coming.filter { $0.at < until }
+    return kept.isEmpty
+      ? page.texts("reminders.silences_none", ["date": day])
+      : page.texts("reminders.silences", ["date": day, "steps": words(kept, page.texts)])
+  }
+
+  /// As “7 days before (2026-11-25), 3 days before (2026-11-29)”.
+  private func words(_ steps: [(step: ReminderLadder.Step, at: Date)], _ texts: Texts) -> String {
+    steps.map { "\(ReminderLog.step($0.step.rawValue, texts)) (\($0.at.dayText))" }.joined(separator: ", ")
   }
 
   /// As “lin is on it until 2026-12-01.”
@@ -63,11 +86,14 @@ struct ItemReminders: Sendable {
     texts("reminders.taken", ["name": taken.by, "date": taken.until.addingTimeInterval(-1).dayText])
   }
 
-  /// The end of a day that was typed as `2026-12-01`, UTC; nil if it is none, past, or too far away.
-  static func until(_ text: String, now: Date) -> Date? {
-    guard text.utf8.count == 10, let day = Timestamp.parse("\(text)T00:00:00Z") else { return nil }
-    let end = day.addingTimeInterval(86_400)
-    return Renewable.isPossible(end, now: now) ? end : nil
+  /// The end of a day that was typed as `2026-12-01`, UTC, or the limit if that is on this day; nil if the day is none,
+  /// past, or too late.
+  static func until(_ text: String, _ item: Renewable, now: Date) -> Date? {
+    guard text.utf8.count == 10, let day = Timestamp.parse("\(text)T00:00:00Z"), let limit = item.limit(now: now),
+      day < limit
+    else { return nil }
+    let end = min(day.addingTimeInterval(86_400), limit)
+    return item.problem(end, now: now) == nil ? end : nil
   }
 
   // MARK: Forms
@@ -80,12 +106,15 @@ struct ItemReminders: Sendable {
     show: @escaping @Sendable (PageContext, FieldErrors) async throws -> Response
   ) {
     routes.page(.post, "/\(noun.path)/:id/acknowledge", role: .operator) { page in
-      guard let until = until(page.form["until"], now: page.now) else {
+      let (id, now) = (try page.id(), page.now)
+      let item = try await page.store.read { try Renewable.get($0, noun, id: id) }
+      guard let until = until(page.form["until"], item, now: now) else {
+        // Its page has no such form.
+        guard let limit = item.limit(now: now) else { throw PageError(.conflict, "refused") }
         var errors = FieldErrors()
-        errors.add("until", page.texts("reminders.until_wrong", ["limit": String(Renewable.longest)]))
+        errors.add("until", page.texts("reminders.until_wrong", ["date": limit.dayText]))
         return try await show(page, errors)
       }
-      let (id, now) = (try page.id(), page.now)
       let audit = page.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
       let taken = try await page.store.write { database in
         try Renewable.take(database, noun, id: id, until: until, audit: audit, now: now)

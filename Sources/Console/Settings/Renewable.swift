@@ -1,4 +1,5 @@
 import Foundation
+import Push
 import SQLite
 import Store
 
@@ -44,19 +45,49 @@ struct Renewable: Sendable {
   /// Nobody can put it off for longer, in days.
   static let longest = 90
 
-  /// Whether it can be put off until then.
-  static func isPossible(_ until: Date, now: Date) -> Bool {
-    until > now && until <= now.addingTimeInterval(Double(longest + 1) * 86_400)
+  /// What stands in the form at first: never longer than so many days.
+  private static let usual = 7
+
+  /// Until when it can be put off; nil: not at all, because it has no end, or ends within a day.
+  func limit(now: Date) -> Date? {
+    guard let notAfter else { return nil }
+    let limit = min(
+      Acknowledgement.limit(notAfter: notAfter), now.addingTimeInterval(Double(Self.longest + 1) * 86_400))
+    return limit > now ? limit : nil
+  }
+
+  /// The day that stands in the form at first: half of what is left.
+  func suggestion(now: Date) -> Date? {
+    guard let notAfter, let limit = limit(now: now) else { return nil }
+    let half = min(notAfter.timeIntervalSince(now) / 2, Double(Self.usual) * 86_400)
+    return min(now.addingTimeInterval(half), limit)
+  }
+
+  /// Why it cannot be put off until then; nil if it can.
+  func problem(_ until: Date, now: Date) -> Problem? {
+    guard let limit = limit(now: now) else {
+      return Problem(
+        "until", code: "acknowledgement.last_day", "It ends within a day, or has ended: reminders are not kept back.")
+    }
+    guard until > now, until <= limit else {
+      return Problem(
+        "until", code: "acknowledgement.until",
+        "Must be a time to come, at most {limit} days ahead and a day before the end: until {date}.",
+        ["limit": String(Self.longest), "date": Timestamp.text(limit)])
+    }
+    return nil
   }
 
   /// Somebody takes it on, with the line of the audit.
   ///
   /// - Returns: nil if nobody is reminded of it anyway; then nothing is kept.
+  /// - Throws: `Problems` at `until`.
   static func take(
     _ database: Database, _ noun: Noun, id: Int64, until: Date, audit: NewAuditEntry, now: Date
   ) throws -> Acknowledgement? {
     let item = try get(database, noun, id: id)
     guard item.notAfter != nil else { return nil }
+    if let problem = item.problem(until, now: now) { throw Problems([problem]) }
     try Acknowledgement.set(database, item.subject, by: audit.actor, until: until, now: now)
     try AuditEntry.add(database, audit, now: now)
     return try Acknowledgement.find(database, item.subject, now: now)

@@ -1,15 +1,32 @@
+internal import Foundation
+
 /// Texts in the forms that the services have for them. What strangers wrote (a certificate's name) may neither mention
 /// people nor make links.
 enum ChatText {
   /// https://docs.slack.dev/messaging/formatting-message-text: three characters have a meaning everywhere.
   static func slack(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    escaped(text) { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] }
   }
 
   /// The Markdown of DingTalk and WeCom has no reliable escapes: what makes links, mentions and code is put differently.
   static func markdown(_ text: String) -> String {
-    let others: [Character: Character] = ["[": "(", "]": ")", "<": "‹", ">": "›", "`": "'", "*": "∗", "#": "＃"]
-    return String(text.map { others[$0] ?? ($0.isNewline ? " " : $0) })
+    let others: [Unicode.Scalar: String] = [
+      "[": "(", "]": ")", "<": "‹", ">": "›", "`": "'", "*": "∗", "#": "＃",
+    ]
+    return escaped(text) { others[$0] ?? ($0.properties.isWhitespace ? " " : nil) }
+  }
+
+  /// By scalar: a mark behind a sign makes another character of both, and hides nothing from the service.
+  private static func escaped(_ text: String, _ other: (Unicode.Scalar) -> String?) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let other = other(scalar) {
+        escaped.append(contentsOf: other.unicodeScalars)
+      } else {
+        escaped.append(scalar)
+      }
+    }
+    return String(escaped)
   }
 }
 
@@ -104,20 +121,35 @@ struct FeishuBody: Encodable {
   let msg_type = "post"
   let content: Content
 
-  /// Feishu takes 20 kB; an item has some hundred bytes.
-  private static let itemLimit = 25
+  /// Feishu takes 20 kB.
+  private static let limit = 18_000
+  /// So that the gravest thing is told, whatever is written about it.
+  private static let lineLimit = 300
 
   init(_ message: ChatMessage) {
     var rows: [[Tag]] = message.lead.isEmpty ? [] : [[Tag(text: message.lead)]]
-    for item in message.items.prefix(Self.itemLimit) {
-      rows.append([Tag(text: "▪ \(item.heading)")])
-      rows += item.lines.map { [Tag(text: String($0.prefix(300)))] }
-      if let link = item.link { rows.append([Tag(tag: "a", text: item.linkText, href: link)]) }
-    }
-    if message.items.count > Self.itemLimit {
-      rows.append([Tag(text: message.left(message.items.count - Self.itemLimit))])
+    var bytes = Self.bytes(rows) + message.title.utf8.count
+    for (index, item) in message.items.enumerated() {
+      let lines = ["▪ \(item.heading)"] + item.lines
+      var next = lines.map { [Tag(text: String($0.prefix(Self.lineLimit)))] }
+      if let link = item.link { next.append([Tag(tag: "a", text: item.linkText, href: link)]) }
+      let rest = [[Tag(text: message.left(message.items.count - index))]]
+      bytes += Self.bytes(next)
+      // Room for the last line must stay, unless this is the last item.
+      let reserve = index == message.items.count - 1 ? 0 : Self.bytes(rest)
+      guard bytes + reserve <= Self.limit else {
+        rows += rest
+        break
+      }
+      rows += next
     }
     // Whoever reads in a language that is not there sees this one: one is enough.
     content = Content(post: ["zh_cn": Post(title: message.title, content: rows)])
+  }
+
+  /// As they stand in the body, where a quotation mark takes two.
+  private static func bytes(_ rows: [[Tag]]) -> Int {
+    // Texts alone: there is nothing in it that JSON lacks.
+    (try? JSONEncoder().encode(rows).count) ?? 0
   }
 }

@@ -75,7 +75,7 @@ public enum ChatService: String, Sendable, Hashable, CaseIterable {
     switch answer.status {
     case 200..<300: break
     case 429, 500...: throw MailError(.busy, answer.words, retryAfter: answer.retryAfter)
-    case 401, 403: throw MailError(.authentication, answer.words)
+    case 401, 403: throw MailError(.signature, answer.words)
     default: throw MailError(.refused, answer.words)
     }
     switch self {
@@ -101,10 +101,11 @@ public enum ChatService: String, Sendable, Hashable, CaseIterable {
 
   private static func meaning(_ code: Int) -> MailError.Code {
     switch code {
-    // Too often: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 9499, 11232.
-    case -1, 130_101, 660_026, 45_009, 9499, 11_232: .busy
+    // Too often: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 11232. Feishu's 9499 is a body that it does
+    // not take, as one that is too long: it is no better later.
+    case -1, 130_101, 660_026, 45_009, 11_232: .busy
     // Signature or token: DingTalk 310000, 300001; WeCom 93000; Feishu 19021, 19001.
-    case 310_000, 300_001, 93_000, 19_021, 19_001: .authentication
+    case 310_000, 300_001, 93_000, 19_021, 19_001: .signature
     default: .refused
     }
   }

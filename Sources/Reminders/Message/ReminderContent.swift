@@ -94,7 +94,7 @@ public struct ReminderContent: Sendable {
           ? nil
           : item.environments.map { texts("environments.\($0.rawValue)") }
             .joined(separator: texts("between.words"))
-      ), ("serial", item.serial), ("until", item.notAfter.map(day)),
+      ), ("serial", item.serial), ("until", item.notAfter.map(day)), ("ending_issuer", item.endingIssuer),
     ]
     if !entry.uses.isEmpty {
       let uses = entry.uses.map { use in

@@ -34,7 +34,8 @@ extension Credential {
     [
       "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
       "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
-      "last_accepted_at": .optional(lastAcceptedAt), "last_refused_at": .optional(lastRefusedAt),
+      "trust": .optional(trustPEM), "last_accepted_at": .optional(lastAcceptedAt),
+      "last_refused_at": .optional(lastRefusedAt),
       "last_refusal": .optional(lastRefusal),
     ]
   }

@@ -66,7 +66,7 @@ public struct Credential: Sendable, Hashable, Identifiable {
     lastAcceptedAt = row.optionalDate(7)
     lastRefusedAt = row.optionalDate(8)
     lastRefusal = row.optionalText(9)
-    certificateName = row.optionalText(10)
+    certificateName = row.optionalText(10)?.singleLine
     certificateNotAfter = row.optionalDate(11)
   }
 }

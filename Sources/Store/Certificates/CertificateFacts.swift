@@ -49,6 +49,15 @@ public struct CertificateFacts: Sendable, Hashable {
       says.text(), notes.madeBy, notes.note)
   }
 
+  /// A file says more than the one that was kept before, as with its key; what people noted stays.
+  public static func update(_ database: Database, certificate: Int64, says: JSONValue) throws {
+    try database.run(
+      """
+      INSERT INTO certificate_facts(certificate_id, says) VALUES (?1, ?2)
+      ON CONFLICT(certificate_id) DO UPDATE SET says = excluded.says
+      """, certificate, says.text())
+  }
+
   /// Changes what people noted.
   public static func update(_ database: Database, certificate: Int64, _ notes: Notes) throws {
     try database.run(
@@ -72,7 +81,8 @@ public struct CertificateFacts: Sendable, Hashable {
         : "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE certificate_id = ?1", certificate
     ) { row in
       found[row.int64(0)] = CertificateFacts(
-        says: try JSONValue(parsing: Data(row.text(1).utf8)),
+        // Of the whole text, which has what is not plain in its strings alone.
+        says: try JSONValue(parsing: Data(row.text(1).singleLine.utf8)),
         notes: try Notes(madeBy: row.optionalText(2), note: row.optionalText(3)))
       return .continue
     }

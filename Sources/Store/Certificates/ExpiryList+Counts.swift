@@ -1,4 +1,5 @@
 public import Foundation
+internal import Push
 public import SQLite
 
 extension ExpiryList {
@@ -62,7 +63,7 @@ extension ExpiryList {
       ) { row in
         let index = row.int(0)
         sums[index] = (
-          (sums[index]?.count ?? 0) + row.int(1), sums[index]?.name ?? row.text(2)
+          (sums[index]?.count ?? 0) + row.int(1), sums[index]?.name ?? row.text(2).singleLine
         )
         return .continue
       }

@@ -47,12 +47,17 @@ extension TrackedCertificate {
       """, id)
   }
 
-  /// Seals its secret anew, after the key that it was sealed with was lost.
+  /// Seals its secret anew, after the key that it was sealed with was lost; or for the first time, if it came without.
+  ///
+  /// - Parameter publicPEM: the certificates of the file, in place of those that were kept; nil: those stay.
   public static func refill(
-    _ database: Database, id: Int64, material: [UInt8], sealer: any Sealer, now: Date
+    _ database: Database, id: Int64, material: [UInt8], publicPEM: String? = nil, sealer: any Sealer, now: Date
   ) throws {
     let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
-    try database.run("UPDATE certificates SET sealed = ?, has_private_key = 1 WHERE id = ?", sealed, id)
+    try database.run(
+      """
+      UPDATE certificates SET sealed = ?, has_private_key = 1, public_pem = coalesce(?, public_pem) WHERE id = ?
+      """, sealed, publicPEM, id)
   }
 
   /// Takes a replacement back: the credentials that went over return, unless somebody gave them another certificate

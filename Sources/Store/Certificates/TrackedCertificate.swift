@@ -86,10 +86,11 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
 
   init(_ row: borrowing Row) throws {
     id = row.int64(0)
-    var details = Details(kind: row.text(1), name: row.text(2), fileName: row.text(16))
+    // Names come from strangers' files, and were kept as they stood there before ``Swift/String/singleLine`` was.
+    var details = Details(kind: row.text(1), name: row.text(2).singleLine, fileName: row.text(16).singleLine)
     details.appID = row.optionalInt64(3)
-    details.subject = row.optionalText(4)
-    details.issuer = row.optionalText(5)
+    details.subject = row.optionalText(4)?.singleLine
+    details.issuer = row.optionalText(5)?.singleLine
     details.serial = row.optionalText(6)
     details.sha256 = row.optionalText(7)
     details.teamID = row.optionalText(8)
@@ -100,7 +101,7 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
       }
       return environment
     }
-    details.topics = try texts(row.text(11), "certificates.topics")
+    details.topics = try texts(row.text(11), "certificates.topics").map(\.singleLine)
     details.notBefore = row.optionalDate(12)
     details.notAfter = row.optionalDate(13)
     details.hasPrivateKey = row.bool(14)

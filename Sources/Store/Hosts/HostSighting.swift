@@ -86,7 +86,7 @@ public struct HostSighting: Sendable, Hashable {
       guard let subject = link["subject"]?.string, let sha256 = link["sha256"]?.string,
         let notAfter = link["not_after"]?.integer
       else { throw StoreError.unreadable(column: "watched_hosts.chain", value: text) }
-      return Link(subject: subject, sha256: sha256, notAfter: Date(milliseconds: notAfter))
+      return Link(subject: subject.singleLine, sha256: sha256, notAfter: Date(milliseconds: notAfter))
     }
   }
 }

@@ -45,12 +45,15 @@ public struct WatchedHost: Sendable, Hashable, Identifiable {
     probedAt = row.optionalDate(8)
     answeredAt = row.optionalDate(9)
     failingSince = row.optionalDate(10)
-    failure = try row.optionalText(11).map { try HostFailure(code: $0, detail: row.optionalText(12) ?? "") }
+    failure = try row.optionalText(11).map {
+      try HostFailure(code: $0, detail: (row.optionalText(12) ?? "").singleLine)
+    }
     seen = try row.optionalText(18).map { sha256 in
       HostSighting(
         address: row.optionalText(13) ?? "", tlsVersion: row.optionalText(14) ?? "",
-        subject: row.optionalText(15) ?? "", issuer: row.optionalText(16) ?? "", serial: row.optionalText(17) ?? "",
-        sha256: sha256, names: try texts(row.text(19), "watched_hosts.names"), notBefore: row.optionalDate(20),
+        subject: (row.optionalText(15) ?? "").singleLine, issuer: (row.optionalText(16) ?? "").singleLine,
+        serial: row.optionalText(17) ?? "", sha256: sha256,
+        names: try texts(row.text(19), "watched_hosts.names").map(\.singleLine), notBefore: row.optionalDate(20),
         chain: try HostSighting.chain(row.text(22)), trust: row.optionalText(23) ?? "", nameMatches: row.bool(24))
     }
   }

@@ -26,6 +26,16 @@ public struct Acknowledgement: Sendable, Hashable {
   /// Since when.
   public let createdAt: Date
 
+  /// Nobody is kept quiet on the last day, in seconds: whoever forgot what they took on hears of it then.
+  public static let lastDay: TimeInterval = 86_400
+
+  /// Until when reminders of something that ends can be kept back.
+  public static func limit(notAfter: Date) -> Date { notAfter.addingTimeInterval(-lastDay) }
+
+  /// Until when it keeps reminders back of something that ends then: it may have been kept when the end was further away,
+  /// or by a version that knew no limit.
+  public func quiet(notAfter: Date) -> Date { min(until, Self.limit(notAfter: notAfter)) }
+
   /// All that hold, by what they are of.
   public static func all(_ database: Database, now: Date) throws -> [Subject: Acknowledgement] {
     let rows = try database.fetchAll(

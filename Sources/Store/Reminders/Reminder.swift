@@ -1,4 +1,5 @@
 public import Foundation
+internal import Push
 public import SQLite
 
 /// A step of a reminder ladder that was taken, for one thing with one fingerprint.
@@ -49,8 +50,8 @@ public struct Reminder: Sendable, Hashable, Identifiable {
       """, id
     ) { row in
       Reminder(
-        id: row.int64(0), itemKey: row.text(1), fingerprint: row.text(2), step: row.int(3), itemName: row.text(4),
-        claimedAt: row.date(5))
+        id: row.int64(0), itemKey: row.text(1), fingerprint: row.text(2), step: row.int(3),
+        itemName: row.text(4).singleLine, claimedAt: row.date(5))
     }
   }
 }

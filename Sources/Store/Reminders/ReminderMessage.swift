@@ -1,4 +1,5 @@
 public import Foundation
+internal import Push
 public import SQLite
 
 /// One message to one receiver: waiting, sent, or dropped. The log of what was sent, and the queue of what will be.
@@ -35,10 +36,12 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   public let sentAt: Date?
   /// The other side's words, or why it failed.
   public let answer: String?
+  /// Until when whoever sends it at present has it to himself; long ago: nobody does.
+  public let leasedUntil: Date
 
   private static let columns = """
     m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
-    m.answer
+    m.answer, m.leased_until
     """
 
   private init(_ row: borrowing Row) throws {
@@ -52,13 +55,20 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
     attempts = row.int(7)
     nextTryAt = row.date(8)
     sentAt = row.optionalDate(9)
-    answer = row.optionalText(10)
+    answer = row.optionalText(10)?.singleLine
+    leasedUntil = row.date(11)
   }
 
-  /// No lease and no wait is longer: what stands further in the future was written by a clock that went wrong.
+  /// How long a message is held that is being sent; every transport gives up earlier.
   public static let longestLease: TimeInterval = 300
-  /// See ``longestLease``.
+  /// No wait and no lease is longer: what stands further in the future was written by a clock that went wrong. A clock
+  /// that is put back by less leaves a message with whoever has it: sent late is better than sent twice.
   public static let longestWait: TimeInterval = 86_400
+
+  /// Whether somebody is sending it.
+  public func isLeased(_ now: Date) -> Bool {
+    leasedUntil > now && leasedUntil <= now.addingTimeInterval(Self.longestWait)
+  }
 
   /// Puts a message into the queue, in the transaction that claims what it tells of.
   public static func add(
@@ -84,13 +94,15 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
 
   /// Takes a message whose time has come, so that no other process sends it meanwhile.
   ///
+  /// - Parameter now: read off the clock within the transaction around this. Whoever read it before and then waited for
+  ///   the lock is behind whoever had the lock first.
   /// - Returns: the message with its attempt counted; nil if it is not due, or somebody else has it.
   public static func lease(_ database: Database, id: Int64, now: Date) throws -> ReminderMessage? {
     let count = try database.run(
       """
       UPDATE reminder_messages SET leased_until = ?2, attempts = attempts + 1
       WHERE id = ?1 AND state = 'pending' AND (next_try_at <= ?3 OR next_try_at > ?4)
-        AND (leased_until <= ?3 OR leased_until > ?2)
+        AND (leased_until <= ?3 OR leased_until > ?4)
       """, id, now.addingTimeInterval(longestLease), now, now.addingTimeInterval(longestWait))
     return count == 1 ? try find(database, id: id) : nil
   }
@@ -100,17 +112,18 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM reminder_messages m WHERE m.id = ?", id) { try ReminderMessage($0) }
   }
 
-  /// Ends an attempt.
+  /// Ends an attempt. That it was sent counts whoever says so; that it was not says only who still has the message.
   ///
   /// - Parameter nextTry: when a message that still waits is tried again.
-  public static func settle(
-    _ database: Database, id: Int64, _ state: State, answer: String, nextTry: Date? = nil, now: Date
+  public func settle(
+    _ database: Database, _ state: State, answer: String, nextTry: Date? = nil, now: Date
   ) throws {
     try database.run(
       """
       UPDATE reminder_messages SET state = ?2, answer = ?3, next_try_at = coalesce(?4, next_try_at), leased_until = 0,
-        sent_at = iif(?2 = 'sent', ?5, NULL) WHERE id = ?1
-      """, id, state.rawValue, answer, nextTry, now)
+        sent_at = iif(?2 = 'sent', ?5, NULL)
+      WHERE id = ?1 AND iif(?2 = 'sent', state <> 'sent', state = 'pending' AND attempts = ?6)
+      """, id, state.rawValue, answer, nextTry, now, attempts)
   }
 
   /// The log, newest first; of one thing, if it is named.

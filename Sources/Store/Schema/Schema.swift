@@ -25,5 +25,7 @@ public enum Schema {
       scheduleTrouble,
       coveringReasons,
       knownDevices,
+      lockedFiles,
+      trail,
     ])
 }

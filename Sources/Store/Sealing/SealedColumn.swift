@@ -18,6 +18,7 @@ public struct SealedColumn: Sendable, Hashable {
     SealedColumn("certificates"),
     SealedColumn("certificate_candidates"),
     SealedColumn("certificate_requests"),
+    SealedColumn("locked_files"),
     SealedColumn("receivers"),
     SealedColumn("mail_passwords"),
   ]

@@ -121,6 +121,12 @@ public enum Sealing {
     return (count, closed)
   }
 
+  /// What a call that opens something sealed gives; nil if that does not open, whatever the reason of its seal. Anything
+  /// else that goes wrong, as a busy database, is thrown: it would look as if there were no secret.
+  public static func opened<Value>(_ open: () throws -> Value?) throws -> Value? {
+    do { return try open() } catch is SealingError { return nil } catch is SealingMismatch { return nil }
+  }
+
   private static func rows(_ database: Database, _ column: SealedColumn) throws -> [Int64] {
     try database.fetchAll("SELECT id FROM \(column.table) WHERE \(column.column) IS NOT NULL ORDER BY id") {
       $0.int64(0)

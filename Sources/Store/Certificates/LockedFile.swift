@@ -1,0 +1,63 @@
+public import Foundation
+internal import OpenSSL
+internal import Push
+public import SQLite
+
+/// A file that somebody brought and that could not be opened or kept yet: it waits sealed, for a quarter of an hour,
+/// because a browser does not hand over a file twice. Only who brought it gets at it, and has one at a time.
+public struct LockedFile: Sendable, Hashable {
+  /// Under which a form names it.
+  public let uid: String
+  /// As it was called.
+  public let name: String
+  /// As it was brought.
+  public let content: Data
+
+  /// How long it is kept, in seconds.
+  public static let lifetime: TimeInterval = 900
+
+  /// Keeps one in place of the one before.
+  ///
+  /// - Throws: ``SealingMismatch`` if nothing can be sealed.
+  public static func add(
+    _ database: Database, name: String, content: Data, sealer: any Sealer, by user: String, now: Date
+  ) throws -> LockedFile {
+    try sweep(database, now: now)
+    try database.run("DELETE FROM locked_files WHERE created_by = ?", user)
+    let uid = Random.token(bytes: 12)
+    try database.run(
+      "INSERT INTO locked_files(uid, created_by, created_at, sealed) VALUES (?, ?, ?, x'')", uid, user, now)
+    let id = database.lastInsertedID
+    let members: JSONValue = ["name": .string(name), "content": .string(content.base64EncodedString())]
+    let sealed = try Sealing.seal(database, members.bytes, "locked_files", id, sealer, now: now)
+    try database.run("UPDATE locked_files SET sealed = ? WHERE id = ?", sealed, id)
+    return LockedFile(uid: uid, name: name, content: content)
+  }
+
+  /// One of them, nil if there is none, its time is over, or its seal does not open.
+  public static func find(
+    _ database: Database, uid: String, by user: String, sealer: any Sealer, now: Date
+  ) throws -> LockedFile? {
+    let found = try database.fetchOne(
+      "SELECT id, sealed FROM locked_files WHERE uid = ? AND created_by = ? AND created_at > ?", uid, user,
+      now.addingTimeInterval(-lifetime)
+    ) { ($0.int64(0), $0.blob(1)) }
+    guard let (id, sealed) = found,
+      let bytes = try Sealing.opened({ try sealer.open(sealed, associatedData: place("locked_files", id)) })
+    else { return nil }
+    let members = try json(String(decoding: bytes, as: UTF8.self), "locked_files.sealed")
+    return LockedFile(
+      uid: uid, name: members?["name"]?.string ?? "",
+      content: Data(base64Encoded: members?["content"]?.string ?? "") ?? Data())
+  }
+
+  /// Removes one: it was opened and kept.
+  public static func delete(_ database: Database, uid: String) throws {
+    try database.run("DELETE FROM locked_files WHERE uid = ?", uid)
+  }
+
+  /// Removes those whose time is over.
+  public static func sweep(_ database: Database, now: Date) throws {
+    try database.run("DELETE FROM locked_files WHERE created_at <= ?", now.addingTimeInterval(-lifetime))
+  }
+}
