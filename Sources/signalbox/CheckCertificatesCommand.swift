@@ -17,9 +17,11 @@ enum CheckCertificatesCommand {
   private static let notify = Flag(
     "notify", "Sends the reminders that are due, by mail and webhook: each step once, whoever else looks.")
   private static let address = Option<String?>(
-    "address", "url", "Where people reach the console, as https://push.example.com; for links in reminders.")
+    "address", "url", "Where people reach the console, as https://push.example.com; for links in reminders."
+  ).configuration
   private static let resources = Option<String?>(
-    "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
+    "resources", "dir", "The folder with Templates and Public (default: found beside the program)."
+  ).configuration
 
   private static let noProbe = Flag(
     "no-probe", "Does not look at watched hosts; what was seen last counts. Otherwise done after an hour.")

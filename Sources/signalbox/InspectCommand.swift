@@ -5,7 +5,7 @@ import Push
 
 /// `signalbox inspect FILE`
 enum InspectCommand {
-  private static let file = Argument<String>("file", "The file.")
+  private static let file = Argument<String>("file", "The file; - is standard input.")
 
   static let take = Option<String?>(
     "take", "serial", "Of several certificates the one with this serial number or fingerprint, or its beginning.")
@@ -22,9 +22,14 @@ enum InspectCommand {
       take: values[take], io: io)
   }
 
+  /// What a kept file is called.
+  static func fileName(_ path: String) -> String {
+    path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent
+  }
+
   static func run(path: String, isJSON: Bool, password: String?, take: String? = nil, io: CommandIO) -> Int32 {
     do {
-      let file = try read(path: path, password: password, take: take)
+      let file = try read(path: path, password: password, take: take, io)
       let now = io.now()
       io.print(isJSON ? file.json(now: now).text(pretty: true) : file.lines(now: now).joined(separator: "\n"))
       return ExitCode.done
@@ -34,13 +39,19 @@ enum InspectCommand {
     }
   }
 
-  /// Reads and inspects a file.
+  /// Reads and inspects a file, or standard input.
   ///
   /// - Throws: ``CommandFailure`` with path and remedy.
-  static func read(path: String, password: String?, take: String? = nil) throws -> InspectedFile {
+  static func read(
+    path: String, password: String?, take: String? = nil, _ io: CommandIO
+  ) throws -> InspectedFile {
     do {
-      let url = URL(fileURLWithPath: path)
       // One byte more than is taken: a larger file need not be read to be refused.
+      guard path != "-" else {
+        return try CertificateFile.inspect(
+          data: try io.readAll(limit: CertificateFile.maximumBytes + 1), password: password, take: take)
+      }
+      let url = URL(fileURLWithPath: path)
       let handle = try FileHandle(forReadingFrom: url)
       defer { try? handle.close() }  // nothing was written
       let data = try handle.read(upToCount: CertificateFile.maximumBytes + 1) ?? Data()
@@ -49,7 +60,9 @@ enum InspectCommand {
       var text = problem.problem.text
       if case .passwordNeeded = problem { text += " Here it is read from SIGNALBOX_PASSWORD." }
       if case .severalCertificates = problem { text += " Here: --take SERIAL." }
-      throw CommandFailure("\(path): \(text)")
+      throw CommandFailure("\(path == "-" ? fileName(path) : path): \(text)")
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
       throw CommandFailure("\(path): \(error.localizedDescription)")
     }
