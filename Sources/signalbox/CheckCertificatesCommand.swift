@@ -38,10 +38,14 @@ enum CheckCertificatesCommand {
     ]
   ) { values, io in
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
-    guard values[notify] else { return plain(values, io) }
-    return await notifying(
-      data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
-      isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+    let code =
+      values[notify]
+      ? await notifying(
+        data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
+        isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+      : plain(values, io)
+    // Nobody was told.
+    return io.outputFailure() == nil ? code : 3
   }
 
   private static func plain(_ values: Parsed, _ io: CommandIO) -> Int32 {

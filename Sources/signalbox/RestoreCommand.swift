@@ -48,6 +48,9 @@ enum RestoreCommand {
     io.print("Restored \(values[file]) to \(directory.database).")
     if hasFormer { io.print("The former database is \(aside).") }
     for line in lines(report) { io.print(line) }
+    if report.lacksAdmin {
+      io.note("nobody is left who can sign in as an administrator: the server's next start prints a link for one.")
+    }
     if former == nil, hasFormer || !remains.isEmpty {
       io.note(
         "the former database cannot be read: tokens that were revoked and people who were removed since the backup may "

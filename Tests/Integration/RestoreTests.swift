@@ -48,8 +48,9 @@ struct RestoreTests {
   func killed() async throws {
     try await CommandRunner.with { box in
       let library = box.folder + "/killer.so"
-      try await Child.run(
-        "cc", ["-shared", "-fPIC", "-O1", "-o", library, try box.file("killer.c", Self.killer), "-ldl"], in: box.folder)
+      // Whichever compiler came with the toolchain.
+      let compile = #"$(command -v cc || command -v clang) -shared -fPIC -O1 -o "$0" "$1" -ldl"#
+      try await Child.run("sh", ["-c", compile, library, try box.file("killer.c", Self.killer)], in: box.folder)
       // One app is in the backup, the other in the log of a server that was killed.
       await box.run("apps", "add", "com.example.one", "--name", "One")
       let backup = box.folder + "/backup.sqlite"
@@ -101,6 +102,30 @@ struct RestoreTests {
         if status == 0 { break }
       }
       #expect(wasRestored && steps > 10, "\(steps) steps")
+    }
+  }
+
+  @Test("a restore that was decided is finished by whatever opens the folder next; not while another process is at it")
+  func decided() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let directory = DataDirectory(box.data, environment: [:])
+      let replacement = Replacement(directory: directory)
+      #expect(await box.run("backup", replacement.draft).code == 0)
+      await box.run("apps", "add", "com.example.two", "--name", "Two")
+      let aside = replacement.aside(CommandRunner.noon)
+      try replacement.decide(aside: aside)
+      let isHeld = try directory.lock()
+      #expect(isHeld)
+      let meanwhile = await box.run("apps", "list")
+      #expect(meanwhile.code == 1 && meanwhile.errors.contains("A backup is being restored in"), "\(meanwhile)")
+      directory.unlock()
+      #expect(await box.run("doctor").output.contains("WARNING  database: a restore was broken off; nothing is lost"))
+      let listed = await box.run("apps", "list")
+      #expect(listed.output.contains("com.example.one") && !listed.output.contains("com.example.two"), "\(listed)")
+      let database = try Database(path: aside)
+      defer { database.close() }
+      #expect(try Self.apps(database) == ["com.example.one", "com.example.two"])
     }
   }
 
@@ -238,6 +263,23 @@ struct RestoreTests {
     }
   }
 
+  @Test("if the only administrator of the backup was removed, the restore says how one is made")
+  func withoutAdmin() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let store = try DataDirectory(box.data, environment: [:]).open(now: CommandRunner.noon)
+      try store.writeSync { _ = try add("anna@example.com", .admin, $0) }
+      let backup = box.folder + "/backup.sqlite"
+      await box.run("backup", backup)
+      try store.writeSync { _ = try add("ben@example.com", .admin, $0) }
+      store.close()
+      #expect(await box.run("users", "remove", "anna@example.com", now: CommandRunner.noon + 60).code == 0)
+      let result = await box.run("restore", backup, now: CommandRunner.noon + 120)
+      #expect(result.output.contains("Removed, as in the former database: anna@example.com."))
+      #expect(result.errors.contains("nobody is left who can sign in as an administrator"), "\(result)")
+    }
+  }
+
   @Test("another installation's people and tokens come as the backup has them; only sessions end")
   func otherInstallation() async throws {
     try await CommandRunner.with { box in
@@ -252,6 +294,7 @@ struct RestoreTests {
       await box.run("users", "add", "anna@example.com", "--role", "viewer", environment: elsewhere, now: later)
       let result = await box.run("restore", backup, environment: elsewhere, now: later)
       #expect(result.code == 0 && result.lines.dropFirst(2) == ["Ended: 1 sessions, 0 sign-in links."], "\(result)")
+      #expect(result.errors.isEmpty, "anna is an administrator again")
       let listed = await box.run("users", "list", "--json", environment: elsewhere).json
       #expect(listed?.array?.first?["role"] == "admin")
     }

@@ -126,6 +126,16 @@ struct SelfDescriptionTests {
     }
   }
 
+  @Test("what is sent, to whom, and what is removed or overwritten, no environment variable says")
+  func variables() {
+    let deeds = ["send", "restore", "backup", "retention set", "devices import", "schedules cancel", "rotate-key"]
+    for node in nodes where deeds.contains(node.words) || node.path.last?.name == "remove" {
+      let variables = node.command.parameters.compactMap { Signalbox.program.variable($0) }
+      #expect(variables == ["SIGNALBOX_DATA"], "\(node.words)")
+    }
+    #expect(Set(deeds).isSubset(of: nodes.map(\.words)))
+  }
+
   @Test("the version is a command, too")
   func version() async throws {
     try await CommandRunner.with { box in

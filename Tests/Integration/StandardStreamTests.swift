@@ -35,6 +35,16 @@ struct StandardStreamTests {
     }
   }
 
+  @Test("a check whose answer cannot be written could not tell, whatever it found")
+  func check() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      #expect(await box.run("check-certificates", "--no-probe").code == 0)
+      let child = try run(box, ">/dev/full", "check-certificates", "--no-probe", "--data=\(box.data)")
+      #expect(await child.status() == 3)
+    }
+  }
+
   @Test("errors that cannot be written crash nothing either", arguments: ["2>/dev/full", "2>&-"])
   func errors(redirection: String) async throws {
     try await CommandRunner.with { box in

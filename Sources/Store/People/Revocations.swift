@@ -25,6 +25,8 @@ public struct Revocations: Sendable {
     public var tokens: [String] = []
     /// People whose calendar address had been changed or taken away.
     public var calendars: [String] = []
+    /// Whether nobody is left of those who could sign in as an administrator.
+    public var lacksAdmin = false
 
     /// Creates an empty one.
     public init() {}
@@ -78,6 +80,7 @@ public struct Revocations: Sendable {
 
   /// Takes away from a database what this one no longer allowed.
   public func apply(to database: Database, _ report: inout Report) throws {
+    let hadAdmin = try User.activeCount(database, role: .admin) > 0
     for user in try User.all(database) {
       guard let present = people[Key(user)] else {
         // Of another installation, or of a time that the database set aside knew nothing of: it took nothing away.
@@ -93,6 +96,7 @@ public struct Revocations: Sendable {
       try APIToken.revoke(database, id: id, now: revoked)
       report.tokens.append(name)
     }
+    report.lacksAdmin = try hadAdmin && User.activeCount(database, role: .admin) == 0
   }
 
   private func apply(_ present: User, to user: User, _ database: Database, _ report: inout Report) throws {
