@@ -206,7 +206,7 @@ struct SendCommandTests {
     }
   }
 
-  @Test("who does not wait gives a service up that stays out of reach, and what is left goes out with the next server")
+  @Test("who does not wait gives a service up that stays out of reach, and the push stays for the next server")
   func givenUp() async throws {
     let simulator = try APNsSimulator()
     let port = try await simulator.start().development.port
