@@ -38,6 +38,8 @@ public struct Command<Action: Sendable>: Sendable {
 
 /// The values of a command's parameters.
 public struct Parsed: Sendable {
+  /// The command as it is called, as `signalbox apps list`.
+  public let command: String
   let values: [String: any Sendable]
 
   /// The value of an option of the command.
@@ -59,6 +61,6 @@ public struct Parsed: Sendable {
 public struct UsageError: Error, Sendable, Hashable {
   /// What is wrong, as a sentence, perhaps with a suggestion.
   public let message: String
-  /// How it is to be called.
-  public let usage: String
+  /// The command that was called, as `signalbox apps list`: its help says how it is to be called.
+  public let command: String
 }

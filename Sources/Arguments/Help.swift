@@ -3,9 +3,14 @@ private let width = 100
 private let column = 30
 
 extension Program {
+  /// Options of every command.
+  static var everywhere: [(String, String)] {
+    [("--version", "Show the version."), ("-h, --help", "Show help information.")]
+  }
+
   /// The line that shows how a command is called.
   func usage(_ path: [Command<Action>]) -> String {
-    let words = path.map(\.name).joined(separator: " ")
+    let words = name(path)
     guard let command = path.last, command.action != nil else { return "\(words) <subcommand>" }
     let parts = command.parameters.compactMap { parameter -> String? in
       switch parameter.kind {
@@ -44,6 +49,13 @@ extension Program {
     return text
   }
 
+  /// What an option means, its default, and its environment variable.
+  func explanation(_ parameter: Parameter) -> String {
+    let standard = parameter.defaultText.flatMap { $0.isEmpty ? nil : "default: \($0)" }
+    let notes = [standard, variable(parameter).map { "env: \($0)" }].compactMap { $0 }
+    return parameter.help + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
+  }
+
   private func groups(_ command: Command<Action>) -> [(String, [(String, String)])] {
     var arguments: [(String, String)] = []
     var options: [(String, String)] = []
@@ -53,12 +65,10 @@ extension Program {
       case .argument: arguments.append((parameter.spelling, parameter.help))
       case .option(onlyFromEnvironment: true): variables.append((variable(parameter) ?? "", parameter.help))
       default:
-        let notes = [parameter.defaultText.map { "default: \($0)" }, variable(parameter).map { "env: \($0)" }]
-        let note = " (" + notes.compactMap { $0 }.joined(separator: "; ") + ")"
-        options.append((parameter.spelling, parameter.help + note))
+        options.append((parameter.spelling, explanation(parameter)))
       }
     }
-    options += [("--version", "Show the version."), ("-h, --help", "Show help information.")]
+    options += Self.everywhere
     return [
       ("ARGUMENTS", arguments), ("OPTIONS", options), ("ENVIRONMENT", variables),
       ("SUBCOMMANDS", command.subcommands.map { ($0.name, $0.summary) }),

@@ -1,7 +1,7 @@
-/// An option with a value, `--name value` or `--name=value`; also `PREFIX_NAME` in the environment.
+/// An option with a value, `--name value` or `--name=value`.
 public struct Option<Value: Sendable>: Sendable {
   /// For a command's list.
-  public let parameter: Parameter
+  public private(set) var parameter: Parameter
 
   private init(
     _ name: String, _ label: String, _ help: String, onlyFromEnvironment: Bool = false, showing text: String? = nil,
@@ -34,11 +34,25 @@ public struct Option<Value: Sendable>: Sendable {
       .last({ text throws(BadValue) in .some(try parse(text)) }, else: .some(Wrapped?.none)))
   }
 
-  /// An option that may be given several times; separated by commas in the environment.
+  /// An option that may be given several times; a configuration is separated by commas in the environment.
   public init<Element: Sendable>(
     repeated name: String, _ label: String, _ help: String,
     _ parse: @escaping @Sendable (String) throws(BadValue) -> Element
   ) where Value == [Element] { self.init(name, label, help, isRepeated: true, .all(parse)) }
+
+  /// The same, and also `PREFIX_NAME` in the environment: it says how the program is set up, not what it is to do.
+  public var configuration: Option {
+    var copy = self
+    copy.parameter.isConfiguration = true
+    return copy
+  }
+
+  /// The same, of which completion knows the values.
+  public func among(_ choices: [String]) -> Option {
+    var copy = self
+    copy.parameter.choices = choices
+    return copy
+  }
 }
 
 extension Option where Value == String {
@@ -63,10 +77,10 @@ extension Option where Value == [String] {
   public init(repeated name: String, _ label: String, _ help: String) { self.init(repeated: name, label, help) { $0 } }
 }
 
-/// Something that is said or not: `--name`; also `PREFIX_NAME=1` in the environment.
+/// Something that is said or not: `--name`.
 public struct Flag: Sendable {
   /// For a command's list.
-  public let parameter: Parameter
+  public private(set) var parameter: Parameter
 
   /// - Parameter default: true: there is `--no-name` too.
   public init(_ name: String, _ help: String, default value: Bool = false) {
@@ -82,12 +96,19 @@ public struct Flag: Sendable {
           return isSet
         }, else: value))
   }
+
+  /// The same, and also `PREFIX_NAME=1` in the environment: it says how the program is set up, not what it is to do.
+  public var configuration: Flag {
+    var copy = self
+    copy.parameter.isConfiguration = true
+    return copy
+  }
 }
 
 /// A value that is known by its position.
 public struct Argument<Value: Sendable>: Sendable {
   /// For a command's list.
-  public let parameter: Parameter
+  public private(set) var parameter: Parameter
 
   private init(_ label: String, _ help: String, isRequired: Bool, isRepeated: Bool = false, _ reading: Reading) {
     parameter = Parameter(
@@ -98,6 +119,13 @@ public struct Argument<Value: Sendable>: Sendable {
   /// One value that must be given.
   public init(_ label: String, _ help: String, _ parse: @escaping @Sendable (String) throws(BadValue) -> Value) {
     self.init(label, help, isRequired: true, .last(parse, else: nil))
+  }
+
+  /// The same, of which completion knows the values.
+  public func among(_ choices: [String]) -> Argument {
+    var copy = self
+    copy.parameter.choices = choices
+    return copy
   }
 }
 

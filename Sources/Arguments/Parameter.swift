@@ -1,6 +1,6 @@
 /// What a command takes, whatever the type of its value: for parsing and for the help.
 public struct Parameter: Sendable {
-  enum Kind: Sendable {
+  enum Kind: Sendable, Equatable {
     /// `--name value`, or only from the environment.
     case option(onlyFromEnvironment: Bool)
     /// `--name`, and perhaps `--no-name`.
@@ -19,6 +19,10 @@ public struct Parameter: Sendable {
   let isRequired: Bool
   let isRepeated: Bool
   let reading: Reading
+  /// Whether it says how the program is set up, and so may stand in the environment.
+  var isConfiguration = false
+  /// The values that there are, for completion; empty: any.
+  var choices: [String] = []
 
   /// As it is written on the command line.
   var spelling: String {

@@ -25,7 +25,7 @@ public struct Program<Action: Sendable>: Sendable {
     var path = [root]
     var rest = arguments[...]
     while let command = path.last, command.action == nil {
-      guard let word = rest.popFirst() else { throw UsageError("A command is needed.", usage(path)) }
+      guard let word = rest.popFirst() else { throw UsageError("A command is needed.", name(path)) }
       if word == "--help" || word == "-h" { return .show(help(path)) }
       if word == "--version" { return .show(version) }
       if word == "help", path.count == 1 {
@@ -34,12 +34,15 @@ public struct Program<Action: Sendable>: Sendable {
       path = try step(from: path, to: word)
     }
     guard let command = path.last, let action = command.action else {
-      throw UsageError("A command is needed.", usage(path))
+      throw UsageError("A command is needed.", name(path))
     }
-    var reader = Reader(parameters: command.parameters, usage: usage(path))
+    var reader = Reader(parameters: command.parameters, command: name(path))
     guard let given = try reader.read(rest) else { return .show(rest.contains("--version") ? version : help(path)) }
     return .run(action, try values(command, given, environment, path))
   }
+
+  /// A command as it is called.
+  func name(_ path: [Command<Action>]) -> String { path.map(\.name).joined(separator: " ") }
 
   private func descend(
     from path: [Command<Action>], by words: ArraySlice<String>
@@ -56,7 +59,7 @@ public struct Program<Action: Sendable>: Sendable {
     let hint =
       word.hasPrefix("-")
       ? " Options stand after the command." : suggestion(for: word, among: choices.map(\.name))
-    throw UsageError("There is no \(what) “\(word)”.\(hint)", usage(path))
+    throw UsageError("There is no \(what) “\(word)”.\(hint)", name(path))
   }
 
   private func values(
@@ -72,28 +75,29 @@ public struct Program<Action: Sendable>: Sendable {
         source = variable
       }
       if texts.isEmpty, parameter.isRequired {
-        throw UsageError("\(parameter.spelling) is missing.", usage(path))
+        throw UsageError("\(parameter.spelling) is missing.", name(path))
       }
       do throws(BadValue) {
         values[parameter.name] = try parameter.reading.read(texts)
       } catch {
         let value = texts.last ?? ""
-        throw UsageError("The value “\(value)” of \(source) \(error.reason).", usage(path))
+        throw UsageError("The value “\(value)” of \(source) \(error.reason).", name(path))
       }
     }
-    return Parsed(values: values)
+    return Parsed(command: name(path), values: values)
   }
 
-  /// The environment variable that does the same; nil for what is known by its position.
+  /// The environment variable that does the same; nil for all that is no configuration: what is done, and to whom, is
+  /// said on the command line alone, whatever the environment was left with.
   func variable(_ parameter: Parameter) -> String? {
-    if case .argument = parameter.kind { return nil }
+    guard parameter.isConfiguration || parameter.kind == .option(onlyFromEnvironment: true) else { return nil }
     return prefix + "_" + parameter.name.uppercased().replacing("-", with: "_")
   }
 }
 
 extension UsageError {
-  init(_ message: String, _ usage: String) {
+  init(_ message: String, _ command: String) {
     self.message = message
-    self.usage = usage
+    self.command = command
   }
 }

@@ -1,13 +1,13 @@
 /// Sorts the words after a command by the parameters that they belong to.
 struct Reader {
   let parameters: [Parameter]
-  let usage: String
+  let command: String
   private var given: [String: [String]] = [:]
   private var positional: [String] = []
 
-  init(parameters: [Parameter], usage: String) {
+  init(parameters: [Parameter], command: String) {
     self.parameters = parameters
-    self.usage = usage
+    self.command = command
   }
 
   /// What was given by the parameters' names; nil: help or the version is asked for.
@@ -36,17 +36,17 @@ struct Reader {
         // What looks like an option is one; a text that begins so is attached: --name=--text.
         let isNext = attached == nil && rest.first?.hasPrefix("--") == false
         guard let value = attached ?? (isNext ? rest.popFirst() : nil) else {
-          throw UsageError("\(spelled) needs a value: \(parameter.spelling)", usage)
+          throw UsageError("\(spelled) needs a value: \(parameter.spelling)", command)
         }
         if given[parameter.name] != nil, !parameter.isRepeated {
-          throw UsageError("\(spelled) is given twice.", usage)
+          throw UsageError("\(spelled) is given twice.", command)
         }
         given[parameter.name, default: []].append(value)
         return
       case .flag(let isInvertible):
         let isNegated = isInvertible && spelled == "--no-\(parameter.name)"
         guard isNegated || spelled == "--\(parameter.name)" else { continue }
-        guard attached == nil else { throw UsageError("\(spelled) takes no value.", usage) }
+        guard attached == nil else { throw UsageError("\(spelled) takes no value.", command) }
         given[parameter.name] = [isNegated ? "false" : "true"]
         return
       default: continue
@@ -60,7 +60,7 @@ struct Reader {
       }
     }
     let hint = suggestion(for: spelled, among: names + ["--help"])
-    throw UsageError("There is no option “\(spelled)”.\(hint)", usage)
+    throw UsageError("There is no option “\(spelled)”.\(hint)", command)
   }
 
   /// Gives the values without a name to the arguments, in order.
@@ -75,6 +75,6 @@ struct Reader {
         given[parameter.name] = [value]
       }
     }
-    if let extra = rest.first { throw UsageError("“\(extra)” is one argument too many.", usage) }
+    if let extra = rest.first { throw UsageError("“\(extra)” is one argument too many.", command) }
   }
 }

@@ -37,8 +37,15 @@ public struct LogEntry: Sendable {
 
 /// Where entries go.
 public protocol LogSink: Sendable {
-  /// Takes an entry; may be called from any thread.
+  /// Takes an entry; may be called from any thread, and waits for nobody.
   func write(_ entry: LogEntry)
+  /// Waits until what was taken is where it belongs, but not longer than `limit`.
+  func flush(within limit: Duration)
+}
+
+extension LogSink {
+  /// Nothing: for a sink that keeps nothing back.
+  public func flush(within limit: Duration) {}
 }
 
 /// Writes entries of at least one level to a sink.
@@ -62,6 +69,9 @@ public struct Logger: Sendable {
 
   /// The same logger for another part of the program.
   public func labelled(_ label: String) -> Logger { Logger(label: label, level: level, sink: sink, now: now) }
+
+  /// Waits until what was logged is written, but not longer than `limit`: at the end of a process.
+  public func flush(within limit: Duration) { sink.flush(within: limit) }
 
   /// Writes an entry; the metadata is not computed if the level is too low.
   public func log(

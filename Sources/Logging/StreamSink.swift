@@ -1,33 +1,205 @@
+import Foundation
 import Glibc
 import Synchronization
 
-/// Writes lines to an open descriptor, each whole.
+/// Writes lines to an open descriptor, each whole, on a thread of its own: whoever logs never waits for whoever reads.
+///
+/// What is not read yet waits in a queue of bounded size. When that is full, lines are dropped and counted, and the
+/// number is the next line that is read.
 public final class StreamSink: LogSink {
-  private let descriptor: Int32
+  /// As much as waits at most, in bytes.
+  public static let usualCapacity = 1 << 20
+
   private let format: LogFormat
-  private let writing = Mutex(())
+  private let lines: LineQueue
 
   /// Standard error.
   public static func standardError(_ format: LogFormat) -> StreamSink { StreamSink(descriptor: 2, format: format) }
 
-  /// - Parameter descriptor: stays open and is not closed here.
-  public init(descriptor: Int32, format: LogFormat) {
-    self.descriptor = descriptor
+  /// - Parameters:
+  ///   - descriptor: stays open and is not closed here.
+  ///   - capacity: how many bytes may wait.
+  public init(descriptor: Int32, format: LogFormat, capacity: Int = StreamSink.usualCapacity) {
     self.format = format
+    lines = LineQueue(descriptor: descriptor, capacity: capacity) { count in
+      let entry = LogEntry(
+        time: Date(), level: .warning, label: "Logging",
+        message: "lines were dropped, because the log was not read quickly enough, or could not be written",
+        metadata: [("lines", "\(count)")])
+      return Array(format.line(entry).utf8)
+    }
   }
 
-  /// Writes the entry's line; if nobody can take it, it is lost.
-  public func write(_ entry: LogEntry) {
-    let bytes = Array(format.line(entry).utf8)
-    writing.withLock { _ in
-      var start = 0
-      while start < bytes.count {
-        let written = bytes[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        if written < 0 && errno == EINTR { continue }
-        guard written > 0 else { return }
-        start += written
+  deinit { lines.close() }
+
+  /// How many lines were dropped so far.
+  public var dropped: Int { lines.dropped }
+
+  /// Hands the entry's line over; if the queue is full, the line is dropped.
+  public func write(_ entry: LogEntry) { lines.add(Array(format.line(entry).utf8)) }
+
+  /// Waits until everything is written, but not longer than `limit`.
+  public func flush(within limit: Duration) { lines.flush(within: limit) }
+}
+
+/// Lines on their way to a descriptor.
+///
+/// `@unchecked Sendable` because all that changes is guarded by `condition`.
+private final class LineQueue: @unchecked Sendable {
+  private struct Line {
+    let bytes: [UInt8]
+    /// How many dropped lines it tells of; 0 for an entry.
+    var told = 0
+  }
+
+  /// Up to so many bytes a pipe takes as one piece (PIPE_BUF), so that nobody else's text comes between.
+  private static let piece = 4096
+
+  private let descriptor: Int32
+  private let capacity: Int
+  private let notice: @Sendable (Int) -> [UInt8]
+  private let condition = NSCondition()
+  private var waiting: [Line] = []
+  /// The first of `waiting` that was not taken.
+  private var first = 0
+  /// Bytes that are not written yet.
+  private var size = 0
+  private var total = 0
+  /// Dropped and not told yet.
+  private var untold = 0
+  private var isWriting = false
+  /// Whether the last line could not be written.
+  private var isFailing = false
+  private var isStarted = false
+  private var isClosed = false
+
+  init(descriptor: Int32, capacity: Int, notice: @escaping @Sendable (Int) -> [UInt8]) {
+    self.descriptor = descriptor
+    self.capacity = capacity
+    self.notice = notice
+  }
+
+  private func locked<Result>(_ body: () -> Result) -> Result {
+    condition.lock()
+    defer { condition.unlock() }
+    return body()
+  }
+
+  private var isEmpty: Bool { first == waiting.count }
+
+  var dropped: Int { locked { total } }
+
+  func add(_ bytes: [UInt8]) {
+    locked {
+      // A thread only for those who log.
+      if !isStarted {
+        isStarted = true
+        Thread { [self] in serve() }.start()
+      }
+      guard size + bytes.count <= capacity else {
+        total += 1
+        untold += 1
+        return
+      }
+      if untold > 0 { tell() }
+      append(Line(bytes: bytes))
+      condition.broadcast()
+    }
+  }
+
+  private func append(_ line: Line) {
+    waiting.append(line)
+    size += line.bytes.count
+  }
+
+  /// Puts how many were dropped where they are missing.
+  private func tell() {
+    append(Line(bytes: notice(untold), told: untold))
+    untold = 0
+  }
+
+  func flush(within limit: Duration) {
+    let seconds = Double(limit.components.seconds) + Double(limit.components.attoseconds) / 1e18
+    let end = Date(timeIntervalSinceNow: seconds)
+    locked { while !isEmpty || isWriting, condition.wait(until: end) {} }
+  }
+
+  func close() {
+    locked {
+      isClosed = true
+      condition.broadcast()
+    }
+  }
+
+  /// Until everything is written after ``close()``.
+  private func serve() {
+    while true {
+      let lines = next()
+      guard !lines.isEmpty else { return }
+      let bytes = lines.flatMap(\.bytes)
+      let written = write(bytes)
+      locked {
+        isWriting = false
+        isFailing = written < bytes.count
+        size -= bytes.count
+        var end = 0
+        for line in lines {
+          end += line.bytes.count
+          guard end > written else { continue }
+          untold += max(1, line.told)
+          if line.told == 0 { total += 1 }
+        }
+        condition.broadcast()
       }
     }
+  }
+
+  /// The next lines, at most one piece of them; waits for one. None: it is over.
+  private func next() -> [Line] {
+    locked {
+      while isEmpty {
+        // A stream that takes nothing is tried again with the next line, not at once.
+        if untold > 0, !isFailing {
+          tell()
+        } else if isClosed {
+          return []
+        } else {
+          condition.wait()
+        }
+      }
+      isWriting = true
+      var count = waiting[first].bytes.count
+      var end = first + 1
+      while end < waiting.count, count + waiting[end].bytes.count <= Self.piece {
+        count += waiting[end].bytes.count
+        end += 1
+      }
+      let lines = Array(waiting[first..<end])
+      first = end
+      if isEmpty || first > 1024 {
+        waiting.removeFirst(first)
+        first = 0
+      }
+      return lines
+    }
+  }
+
+  /// - Returns: how many bytes could be written.
+  private func write(_ bytes: [UInt8]) -> Int {
+    var start = 0
+    while start < bytes.count {
+      let written = bytes[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written > 0 {
+        start += written
+      } else if errno == EAGAIN {
+        // Somebody else made it non-blocking: a terminal is shared by all its programs.
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&room, 1, -1)
+      } else if errno != EINTR {
+        break
+      }
+    }
+    return start
   }
 }
 

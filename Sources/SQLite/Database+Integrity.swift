@@ -53,6 +53,14 @@ extension Database {
     return try checkpoint(waiting: true)
   }
 
+  /// Moves the write-ahead log into the file and does without one, so that the file alone is the database. The next
+  /// ``init(path:mode:)`` for writing takes it up again.
+  ///
+  /// - Returns: false if another connection has it open.
+  public func leaveLog() throws -> Bool {
+    try fetchOne("PRAGMA journal_mode = DELETE") { $0.text(0) } == "delete"
+  }
+
   /// Moves the write-ahead log into the file and empties it.
   ///
   /// - Parameter waiting: whether to wait (up to the busy time-out) for readers to end.

@@ -56,9 +56,9 @@ enum RenewalCommands {
 
   private static let renew: Action = { values, io in
     let now = io.now()
-    let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password])
+    let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password], io)
     let labels = CertificateTracker.Labels(
-      fileName: URL(fileURLWithPath: values[file]).lastPathComponent, keyID: values[keyID], teamID: values[teamID],
+      fileName: InspectCommand.fileName(values[file]), keyID: values[keyID], teamID: values[teamID],
       madeBy: values[madeBy], note: values[note])
     let old = values[id]
     let store = try DataDirectory(values, io).open(now: now)

@@ -8,12 +8,14 @@ import Store
 
 /// `signalbox certificates …`
 enum CertificatesCommand {
-  private static let file = Argument<String>("file", "The .p12, .pem, .p8, .mobileprovision or service-account file.")
+  private static let file = Argument<String>(
+    "file", "The .p12, .pem, .p8, .mobileprovision or service-account file; - is standard input.")
   private static let id = Argument<Int64>("id", "The certificate's number, as list shows it.", parseID)
   private static let app = Option<String?>("app", "bundle-id", "The app that it belongs to.")
   private static let use = Option(
     repeated: "use-for", "environment", "Send the app's pushes of this environment with it; needs --app.",
-    Environment.parse)
+    Environment.parse
+  ).among(Environment.names)
   private static let endpoint = Option(
     "endpoint", "endpoint", "With --use-for: apple, simulator, or host:port.", default: "apple")
   private static let trust = Option<String?>(
@@ -115,7 +117,7 @@ enum CertificatesCommand {
     let environments = values[use]
     if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for needs --app.") }
     let inspected = try InspectCommand.read(
-      path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take])
+      path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take], io)
     if !environments.isEmpty, !inspected.canSend {
       throw CommandFailure(
         "\(values[file]): nothing can be sent with it, because it is no key or certificate for APNs.")
@@ -134,7 +136,7 @@ enum CertificatesCommand {
         let kept = try CertificateTracker.keep(
           database, inspected,
           CertificateTracker.Labels(
-            fileName: URL(fileURLWithPath: values[file]).lastPathComponent, appID: app?.id, keyID: values[keyID],
+            fileName: InspectCommand.fileName(values[file]), appID: app?.id, keyID: values[keyID],
             teamID: values[teamID], madeBy: values[madeBy], note: values[note]),
           sealer: store.sealer, by: "cli", now: now)
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)

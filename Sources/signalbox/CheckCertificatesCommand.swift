@@ -17,9 +17,11 @@ enum CheckCertificatesCommand {
   private static let notify = Flag(
     "notify", "Sends the reminders that are due, by mail and webhook: each step once, whoever else looks.")
   private static let address = Option<String?>(
-    "address", "url", "Where people reach the console, as https://push.example.com; for links in reminders.")
+    "address", "url", "Where people reach the console, as https://push.example.com; for links in reminders."
+  ).configuration
   private static let resources = Option<String?>(
-    "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
+    "resources", "dir", "The folder with Templates and Public (default: found beside the program)."
+  ).configuration
 
   private static let noProbe = Flag(
     "no-probe", "Does not look at watched hosts; what was seen last counts. Otherwise done after an hour.")
@@ -36,10 +38,14 @@ enum CheckCertificatesCommand {
     ]
   ) { values, io in
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
-    guard values[notify] else { return plain(values, io) }
-    return await notifying(
-      data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
-      isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+    let code =
+      values[notify]
+      ? await notifying(
+        data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
+        isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+      : plain(values, io)
+    // Nobody was told.
+    return io.outputFailure() == nil ? code : 3
   }
 
   private static func plain(_ values: Parsed, _ io: CommandIO) -> Int32 {

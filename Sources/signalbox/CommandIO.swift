@@ -4,7 +4,7 @@ import Glibc
 
 /// What a command may touch of its surroundings, so that tests can run it without a process.
 struct CommandIO: Sendable {
-  /// Writes a text to standard output, as it is.
+  /// Writes a text to standard output, as it is. What cannot be written is noted in ``outputFailure``.
   var write: @Sendable (String) -> Void
   /// Writes a text to standard error, as it is.
   var writeError: @Sendable (String) -> Void
@@ -14,15 +14,37 @@ struct CommandIO: Sendable {
   var isWatched: Bool
   var environment: [String: String]
   var now: @Sendable () -> Date
+  /// Why something could not be written to standard output, nil as long as all was.
+  var outputFailure: @Sendable () -> OutputFailure? = { nil }
 
   /// The process's own.
   static let standard = CommandIO(
-    write: { FileHandle.standardOutput.write(Data($0.utf8)) },
-    writeError: { FileHandle.standardError.write(Data($0.utf8)) },
-    read: { try FileHandle.standardInput.read(upToCount: $0) ?? Data() },
+    write: { StandardStream.output.write($0) },
+    writeError: { StandardStream.error.write($0) },
+    read: { Data(try StandardStream.read($0)) },
     isWatched: isatty(STDERR_FILENO) == 1,
     environment: ProcessInfo.processInfo.environment,
-    now: { Date() })
+    now: { Date() },
+    outputFailure: { StandardStream.output.failure })
+
+  /// Standard input to its end, but not more than `limit` bytes.
+  func readAll(limit: Int) throws -> Data {
+    var data = Data()
+    while data.count < limit {
+      let next: Data
+      do { next = try read(limit - data.count) } catch {
+        throw CommandFailure("standard input cannot be read: \(error)")
+      }
+      if next.isEmpty { break }
+      data += next
+    }
+    return data
+  }
+
+  /// Stops what only makes sense if it is read.
+  ///
+  /// - Throws: ``OutputFailure`` if standard output could not be written.
+  func checkOutput() throws { if let failure = outputFailure() { throw failure } }
 
   /// A line on standard output.
   func print(_ line: String) { write(line + "\n") }
@@ -49,6 +71,8 @@ enum ExitCode {
   static let failed: Int32 = 1
   /// `EX_USAGE` of sysexits.h.
   static let usage: Int32 = 64
+  /// `EX_TEMPFAIL`: begun and not ended; what is left is told, and who does it.
+  static let unfinished: Int32 = 75
 }
 
 /// Why a command did not do what it was asked, in words that say what to do.

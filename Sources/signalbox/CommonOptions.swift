@@ -7,16 +7,20 @@ import Store
 /// Options that several commands take.
 enum CommonOptions {
   static let data = Option<String>(
-    "data", "dir", "The folder with signalbox.sqlite and secret.key.", default: "./data")
+    "data", "dir", "The folder with signalbox.sqlite and secret.key.", default: "./data"
+  ).configuration
   static let json = Flag("json", "Machine-readable output.")
   static let app = Option<String?>("app", "bundle-id", "Only of this app.")
   static let environment = Option<Environment?>(
-    "environment", "environment", "Only of this environment: development or production.", Environment.parse)
+    "environment", "environment", "Only of this environment: development or production.", Environment.parse
+  ).among(Environment.names)
   static let password = Option<String?>(
     "password", "text", "Opens an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
 }
 
 extension Environment {
+  static let names = allCases.map(\.rawValue)
+
   static let parse: @Sendable (String) throws(BadValue) -> Environment = { text throws(BadValue) in
     guard let environment = Environment(rawValue: text) else {
       throw BadValue("is neither development nor production")
@@ -26,6 +30,8 @@ extension Environment {
 }
 
 extension Platform {
+  static let names = allCases.map(\.rawValue)
+
   static let parse: @Sendable (String) throws(BadValue) -> Platform = { text throws(BadValue) in
     guard let platform = Platform(rawValue: text) else { throw BadValue("is neither ios nor android") }
     return platform

@@ -38,8 +38,11 @@ final class DataDirectory: Sendable {
 
   deinit { unlock() }
 
-  /// Whether there is a database in it.
-  var exists: Bool { access(database, F_OK) == 0 }
+  /// Whether there is a database in it. An empty file is none: a first start that was broken off left it.
+  var exists: Bool {
+    var status = stat()
+    return stat(database, &status) == 0 && status.st_size > 0
+  }
 
   /// Makes the folder, for its owner alone, unless it is there.
   func create() throws {
@@ -62,7 +65,13 @@ final class DataDirectory: Sendable {
   ///   - creating: makes folder, key and database if they are missing; otherwise a folder without a database is told.
   ///   - now: the time of the migration.
   func open(creating: Bool = false, readers: Int = 1, now: Date) throws -> Store {
-    if creating { try create() } else { try mustExist() }
+    if creating {
+      try create()
+      try finishReplacement()
+      try begin()
+    } else {
+      try mustExist()
+    }
     return try Store.open(path: database, sealer: try key(), readers: readers, now: now)
   }
 
@@ -74,6 +83,9 @@ final class DataDirectory: Sendable {
     try create()
     guard try lock() else { return nil }
     do {
+      try finishReplacement()
+      Replacement(directory: self).removeDraft()
+      try begin()
       try KeyRotation(directory: self).finishIfBrokenOff()
       let ring = try keyRing()
       let store = try Store.open(path: database, sealer: ring, readers: readers, now: now)
@@ -85,9 +97,14 @@ final class DataDirectory: Sendable {
     }
   }
 
+  /// Finishes a restore that was broken off.
+  ///
   /// - Throws: what to do if there is no database.
   func mustExist() throws {
+    try finishReplacement()
     guard exists else {
+      let remains = remains
+      guard remains.isEmpty else { throw lost(remains) }
       throw CommandFailure(
         "there is no \(database). Name the data folder with --data or SIGNALBOX_DATA.")
     }
@@ -113,6 +130,9 @@ final class DataDirectory: Sendable {
       return false
     }
   }
+
+  /// Whether this object has the lock.
+  var isHeld: Bool { held.withLock { $0 != nil } }
 
   /// Gives the lock back.
   func unlock() {

@@ -10,12 +10,14 @@ enum DevicesCommand {
   private static let alias = Option<String?>("alias", "name", "Only of this user.")
   private static let token = Option<String?>("token", "hexadecimal", "Only whose token is this, or begins so.")
   private static let registrationID = Option<String?>("registration-id", "id", "Only the one with this id.")
-  private static let platform = Option<Platform?>("platform", "platform", "Only ios or android.", Platform.parse)
+  private static let platform = Option<Platform?>(
+    "platform", "platform", "Only ios or android.", Platform.parse
+  ).among(Platform.names)
   private static let state = Option<DeviceState?>("state", "state", "Only active, quarantined or dead.") {
     text throws(BadValue) in
     guard let state = DeviceState(name: text) else { throw BadValue("is neither active, quarantined nor dead") }
     return state
-  }
+  }.among(DeviceState.allCases.map(\.name))
   private static let limit = Option("limit", "number", "At most so many; 0: all.", default: 100, showing: "100") {
     text throws(BadValue) in
     guard let number = Int(text), number >= 0 else { throw BadValue("is not a number from 0 on") }

@@ -9,7 +9,7 @@ enum DevicesExportCommand {
   ) { text throws(BadValue) in
     guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is neither ndjson nor csv") }
     return format
-  }
+  }.among(["ndjson", "csv"])
 
   static let command = Command<Action>(
     "export", "Writes devices to standard output, first registered first.",
@@ -21,6 +21,7 @@ enum DevicesExportCommand {
       if let header = DeviceExport.header(values[format]) { io.write(header) }
       try DevicesCommand.forEachPage(store, values, order: .oldestFirst, limit: 0) { page, apps in
         io.write(page.map { DeviceExport.line($0, app: apps[$0.appID] ?? "", values[format]) }.joined())
+        try io.checkOutput()
         count += page.count
         io.progress("\(count) devices")
       }

@@ -12,12 +12,14 @@ enum DevicesImportCommand {
   ) { text throws(BadValue) in
     guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is neither ndjson nor csv") }
     return format
-  }
+  }.among(["ndjson", "csv"])
   private static let app = Option<String?>("app", "bundle-id", "The app of lines that name none.")
   private static let environment = Option<Environment?>(
-    "environment", "environment", "The environment of lines that name none.", Environment.parse)
+    "environment", "environment", "The environment of lines that name none.", Environment.parse
+  ).among(Environment.names)
   private static let platform = Option<Platform?>(
-    "platform", "platform", "The platform of lines that name none.", Platform.parse)
+    "platform", "platform", "The platform of lines that name none.", Platform.parse
+  ).among(Platform.names)
   private static let dryRun = Flag("dry-run", "Looks at every line, and keeps nothing.")
 
   static let command = Command<Action>(

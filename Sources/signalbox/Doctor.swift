@@ -37,8 +37,19 @@ struct Doctor {
     }
     var findings = [folder(), keyFile()]
     var latest: Date?
-    if directory.exists {
+    if Replacement(directory: directory).pending != nil {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning, message: "a restore was broken off; nothing is lost",
+          remedy: "Whatever opens the folder next finishes it, as signalbox apps list."))
+    } else if directory.exists {
       findings += database(&latest)
+    } else if !directory.remains.isEmpty {
+      findings.append(
+        Finding(
+          subject: "database", level: .error,
+          message: "\(directory.database) is lost: there is only \(directory.remains.joined(separator: ", "))",
+          remedy: "Put it back, or: signalbox restore <backup>"))
     } else {
       findings.append(
         Finding(

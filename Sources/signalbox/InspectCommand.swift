@@ -5,7 +5,7 @@ import Push
 
 /// `signalbox inspect FILE`
 enum InspectCommand {
-  private static let file = Argument<String>("file", "The file.")
+  private static let file = Argument<String>("file", "The file; - is standard input.")
 
   static let take = Option<String?>(
     "take", "serial", "Of several certificates the one with this serial number or fingerprint, or its beginning.")
@@ -22,9 +22,14 @@ enum InspectCommand {
       take: values[take], io: io)
   }
 
+  /// What a kept file is called.
+  static func fileName(_ path: String) -> String {
+    path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent
+  }
+
   static func run(path: String, isJSON: Bool, password: String?, take: String? = nil, io: CommandIO) -> Int32 {
     do {
-      let file = try read(path: path, password: password, take: take)
+      let file = try read(path: path, password: password, take: take, io)
       let now = io.now()
       io.print(isJSON ? file.json(now: now).text(pretty: true) : file.lines(now: now).joined(separator: "\n"))
       return ExitCode.done
@@ -34,21 +39,26 @@ enum InspectCommand {
     }
   }
 
-  /// Reads and inspects a file.
+  /// Reads and inspects a file, or standard input.
   ///
   /// - Throws: ``CommandFailure`` with path and remedy.
-  static func read(path: String, password: String?, take: String? = nil) throws -> InspectedFile {
+  static func read(
+    path: String, password: String?, take: String? = nil, _ io: CommandIO
+  ) throws -> InspectedFile {
     do {
-      return try CertificateFile.inspect(
-        data: try CertificateFileReader.data(path), fileName: URL(fileURLWithPath: path).lastPathComponent,
-        password: password, take: take)
+      // One byte more than is taken: more need not be read to be refused.
+      let (data, name) =
+        path == "-"
+        ? (try io.readAll(limit: CertificateFile.maximumBytes + 1), nil)
+        : (try CertificateFileReader.data(path), URL(fileURLWithPath: path).lastPathComponent)
+      return try CertificateFile.inspect(data: data, fileName: name, password: password, take: take)
     } catch let problem as FileProblem {
       var text = problem.problem.text
       if case .passwordNeeded = problem { text += " Here it is read from SIGNALBOX_PASSWORD." }
       if case .severalCertificates = problem { text += " Here: --take SERIAL." }
-      throw CommandFailure("\(singleLine(path)): \(text)")
+      throw CommandFailure("\(singleLine(path == "-" ? fileName(path) : path)): \(text)")
     } catch let failure as CommandFailure {
-      throw CommandFailure("\(singleLine(path)): \(failure)")
+      throw path == "-" ? failure : CommandFailure("\(singleLine(path)): \(failure)")
     }
   }
 }

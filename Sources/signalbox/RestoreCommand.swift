@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Glibc
+import Push
 import Reactor
 import SQLite
 import Store
@@ -11,7 +12,12 @@ enum RestoreCommand {
 
   static let command = Command<Action>(
     "restore", "Puts a backup in the database's place; the former database is kept beside it.",
-    discussion: "Refuses a damaged file, one of a newer version, and to work while a server runs.",
+    discussion: """
+      Refuses a damaged file, one of a newer version, and to work while a server runs. Whenever it is broken off, the \
+      backup is in place whole, at the latest when the folder is opened next, or not at all. Sessions and sign-in links \
+      end; tokens that were revoked and people who were removed, disabled or given less since the backup stay so, and \
+      are listed.
+      """,
     parameters: [file.parameter, CommonOptions.data.parameter]
   ) { values, io in
     let directory = DataDirectory(values, io)
@@ -22,19 +28,34 @@ enum RestoreCommand {
       throw CommandFailure("\(directory.path) is in use by a running signalbox. Stop it first.")
     }
     defer { directory.unlock() }
+    let replacement = Replacement(directory: directory)
+    try replacement.finish()
     try check(values[file], io)
-    let copy = directory.database + ".restoring"
-    defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-    try prepare(values[file], copy, now: now)
-    let aside = try setAside(directory, now: now)
-    guard rename(copy, directory.database) == 0 else {
-      let error = SystemError("rename \(copy)")
-      if let aside { for suffix in ["", "-wal", "-shm"] { rename(aside + suffix, directory.database + suffix) } }
-      throw error
+    defer { replacement.removeDraft() }
+    let remains = directory.remains
+    let former = directory.exists ? formerRevocations(directory) : nil
+    let report = try prepare(values[file], replacement.draft, former, io, now: now)
+    let hasFormer = directory.exists
+    if hasFormer {
+      try foldLog(directory)
+    } else {
+      // Empty, if it is there at all.
+      unlink(directory.database)
     }
-    try syncFolder(directory.path)
+    let aside = replacement.aside(now)
+    try replacement.decide(aside: aside)
+    try replacement.finish()
     io.print("Restored \(values[file]) to \(directory.database).")
-    if let aside { io.print("The former database is \(aside).") }
+    if hasFormer { io.print("The former database is \(aside).") }
+    for line in lines(report) { io.print(line) }
+    if report.lacksAdmin {
+      io.note("nobody is left who can sign in as an administrator: the server's next start prints a link for one.")
+    }
+    if former == nil, hasFormer || !remains.isEmpty {
+      io.note(
+        "the former database cannot be read: tokens that were revoked and people who were removed since the backup may "
+          + "be back. Look through: signalbox tokens list, signalbox users list")
+    }
     if hasKey {
       try tellUnreadable(directory, io, now: now)
     } else {
@@ -66,34 +87,80 @@ enum RestoreCommand {
     }
   }
 
-  /// Copies the file beside its place and brings it up to date there: what fails, fails before anything is changed.
-  private static func prepare(_ path: String, _ copy: String, now: Date) throws {
-    for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
-    do { try FileManager.default.copyItem(atPath: path, toPath: copy) } catch {
+  /// Copies the file beside its place and makes of it what shall be there: what fails, fails before anything is changed.
+  private static func prepare(
+    _ path: String, _ copy: String, _ former: Revocations?, _ io: CommandIO, now: Date
+  ) throws -> Revocations.Report {
+    for suffix in Replacement.suffixes { unlink(copy + suffix) }
+    do {
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      // A database that was set aside may have its log beside it.
+      if access(path + "-wal", F_OK) == 0 {
+        try FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
+      }
+    } catch {
       throw CommandFailure("\(path) cannot be copied to \(copy): \(error.localizedDescription)")
     }
     guard chmod(copy, 0o600) == 0 else { throw SystemError("chmod \(copy)") }
     let pool = try DatabasePool(path: copy, readers: 1)
     defer { pool.close() }
     try pool.migrate(Schema.migrator, at: Int64(now.timeIntervalSince1970 * 1000))
-    try pool.checkpoint(waiting: true)
-    try sync(copy)
+    let report = try pool.writeSync { database in
+      var report = try Revocations.endAccess(database, now: now)
+      try former?.apply(to: database, &report)
+      try audit(database, "database.restore", "file \(path)", detail(report), now: now)
+      return report
+    }
+    let left = try pool.checkpoint(waiting: true)
+    guard !left.isPartial else { throw CommandFailure("\(copy) is read by another program. Try again.") }
+    try Replacement.sync(copy)
+    return report
   }
 
-  /// Renames the database with its log, which belongs to it.
-  ///
-  /// - Returns: its new path; nil if there was none.
-  private static func setAside(_ directory: DataDirectory, now: Date) throws -> String? {
-    guard directory.exists else { return nil }
-    let stamp = now.text.filter { $0 != "-" && $0 != ":" }
-    var aside = "\(directory.database).before-restore-\(stamp)"
-    while access(aside, F_OK) == 0 { aside += "+" }
-    for suffix in ["-wal", "-shm", ""] where access(directory.database + suffix, F_OK) == 0 {
-      guard rename(directory.database + suffix, aside + suffix) == 0 else {
-        throw SystemError("rename \(directory.database + suffix)")
-      }
+  /// What the database that is set aside no longer allowed; nil if it cannot be read.
+  private static func formerRevocations(_ directory: DataDirectory) -> Revocations? {
+    // Damaged, or of another version: the caller says that nothing is known.
+    guard let database = try? Database(path: directory.database, mode: .reader) else { return nil }
+    defer { database.close() }
+    return try? Revocations(database)
+  }
+
+  /// Moves the former database's log into it, so that it is one file; and sees that nobody else has it open.
+  private static func foldLog(_ directory: DataDirectory) throws {
+    do {
+      let database = try Database(path: directory.database)
+      defer { database.close() }
+      guard try database.leaveLog() else { throw SQLiteError(.busy, "somebody reads it") }
+    } catch let error as SQLiteError where error.isBusy {
+      throw CommandFailure("Another program has \(directory.database) open. Try again when it has ended.")
+    } catch {
+      // It is damaged, and that may be why a backup is restored: it is set aside as it is, with its log.
     }
-    return aside
+  }
+
+  private static func lists(_ report: Revocations.Report) -> [(name: String, words: String, items: [String])] {
+    [
+      ("removed", "Removed, as in the former database", report.removed),
+      ("disabled", "Disabled, as in the former database", report.disabled),
+      ("passwords", "Password as in the former database", report.passwords),
+      ("roles", "Role as in the former database", report.roles),
+      ("tokens", "Tokens revoked, as in the former database", report.tokens),
+      ("calendars", "Calendar address taken away, as in the former database", report.calendars),
+    ].filter { !$0.2.isEmpty }
+  }
+
+  private static func lines(_ report: Revocations.Report) -> [String] {
+    var lines: [String] = []
+    if report.sessions + report.links > 0 {
+      lines.append("Ended: \(report.sessions) sessions, \(report.links) sign-in links.")
+    }
+    return lines + lists(report).map { "\($0.words): \($0.items.map(singleLine).joined(separator: ", "))." }
+  }
+
+  private static func detail(_ report: Revocations.Report) -> [String: JSONValue] {
+    var detail: [String: JSONValue] = ["sessions": .number(report.sessions), "links": .number(report.links)]
+    for list in lists(report) { detail[list.name] = .array(list.items.map { .string($0) }) }
+    return detail
   }
 
   /// A restored credential that this key does not open would only be noticed when it is used.
@@ -115,15 +182,6 @@ enum RestoreCommand {
           + "the backup's key there; if it is lost, run: signalbox rotate-key --lost.\(names)")
     }
   }
-
-  private static func sync(_ path: String) throws {
-    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw SystemError("open \(path)") }
-    defer { close(file) }
-    guard fsync(file) == 0 else { throw SystemError("fsync \(path)") }
-  }
-
-  private static func syncFolder(_ path: String) throws { try sync(path) }
 }
 
 extension TrackedCertificate {

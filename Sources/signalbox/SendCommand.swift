@@ -9,9 +9,11 @@ import Store
 enum SendCommand {
   private static let app = Option(required: "app", "bundle-id", "The app.")
   private static let environment = Option(
-    required: "environment", "environment", "development or production; never preselected.", Environment.parse)
+    required: "environment", "environment", "development or production; never preselected.", Environment.parse
+  ).among(Environment.names)
   private static let platforms = Option(
-    repeated: "platform", "platform", "ios or android; left out: both.", Platform.parse)
+    repeated: "platform", "platform", "ios or android; left out: both.", Platform.parse
+  ).among(Platform.names)
   private static let devices = Option(repeated: "device", "token", "To the device with this token.")
   private static let tags = Option(repeated: "tag", "name", "To devices with this tag, or another one given.")
   private static let aliases = Option(repeated: "alias", "name", "To the devices of this user.")
@@ -26,7 +28,9 @@ enum SendCommand {
     "payload", "file", "The whole APNs payload as JSON, in place of the texts; - is standard input.")
   private static let timeToLive = Option<Int?>(
     "time-to-live", "seconds", "How long it is kept for a device that is off.", parseNumber)
-  private static let priority = Option<String?>("priority", "priority", "high, normal or low.")
+  private static let priority = Option<String?>("priority", "priority", "high, normal or low.").among([
+    "high", "normal", "low",
+  ])
   private static let collapseID = Option<String?>("collapse-id", "id", "Replaces what was sent with the same id.")
   private static let pushType = Option<String?>("push-type", "type", "As alert or background.")
   private static let at = Option<String?>(
@@ -36,15 +40,22 @@ enum SendCommand {
     "spread-minutes", "number", "Spreads it evenly over so many minutes.", parseNumber)
   private static let atMostOnce = Flag("at-most-once", "Never sends again what was sent and not answered.")
   private static let dryRun = Flag("dry-run", "Checks everything, and sends nothing.")
-  private static let wait = Flag("wait", "If a server delivers it: waits for the end.")
-  private static let timeout = Option(
-    "timeout", "seconds", "How long --wait waits.", default: 600, showing: "600", parseNumber)
+  private static let wait = Flag(
+    "wait", "Waits until every device has its outcome, also those that are to be sent to again.")
+  private static let timeout = Option<Int?>(
+    "timeout", "seconds", "How long it may take, with or without --wait (default: 600 with --wait, else no limit).",
+    parseNumber)
 
   static let command = Command<Action>(
     "send", "Sends one push.",
     discussion: """
       Kinds of audience narrow each other down; one that is repeated widens. Without a running server it is delivered \
-      here, otherwise by the server; what is for later, or repeats, is the server's. Exit 0 only if nothing failed.
+      here, otherwise by the server; what is for later, or repeats, is the server's. Why nothing goes out is said at \
+      once on standard error. Without --wait and a server, each device is sent to once, and a push service that is out \
+      of reach for 30 seconds is given up.
+      Exit 0: every device accepted it; or, without --wait, a server has it. 1: it has ended, and not every device \
+      accepted it; or it could not begin. 75: it has not ended; standard error says how many devices are left, and who \
+      goes on with them: the running server, or the next one that is started with this data folder. 64: wrong usage.
       """,
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
@@ -70,16 +81,18 @@ enum SendCommand {
       return ExitCode.done
     }
     let (push, count) = try create(draft, store, io)
-    let sending = Sending(directory: directory, store: store, io: io)
-    let limit = values[wait] ? Duration.seconds(values[timeout]) : nil
-    let ended = try await sending.carryOut(push.id, expected: count, waiting: limit)
-    let report = try SendReportText(store, ended)
+    let limit = values[timeout] ?? (values[wait] ? 600 : nil)
+    let sending = Sending(
+      directory: directory, store: store, io: io, isWaiting: values[wait], limit: limit.map { .seconds($0) })
+    let left = try await sending.carryOut(push.id, expected: count)
+    let report = try SendReportText(store, left, expected: count, data: directory.path)
     if values[CommonOptions.json] {
       io.print(report.json.text(pretty: true))
     } else {
       for line in report.lines { io.print(line) }
     }
-    return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait])
+    if let rest = report.rest(now: io.now()) { io.note(rest) }
+    return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait], now: io.now())
   }
 
   static func parseNumber(_ text: String) throws(BadValue) -> Int {
@@ -137,8 +150,10 @@ enum SendCommand {
     do {
       data =
         path == "-"
-        ? try io.read(largest + 1)
+        ? try io.readAll(limit: largest + 1)
         : try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: largest + 1) ?? Data()
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
       throw CommandFailure("\(path): \(error.localizedDescription)")
     }

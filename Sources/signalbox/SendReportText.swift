@@ -8,9 +8,17 @@ struct SendReportText {
   private let app: App
   private let reasons: [Delivery.ReasonCount]
   private let nextDue: Date?
+  private let isServed: Bool
+  private let left: Int
+  private let data: String
 
-  init(_ store: Store, _ push: PushRecord) throws {
-    self.push = push
+  /// - Parameters:
+  ///   - expected: how many devices it was for when it was made.
+  ///   - data: the folder that a server has to be started with.
+  init(_ store: Store, _ sent: Sending.Left, expected: Int, data: String) throws {
+    let push = sent.push
+    (self.push, isServed, self.data) = (push, sent.isServed, data)
+    left = push.pending ?? expected
     (app, reasons, nextDue) = try store.readSync { database in
       (
         try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id),
@@ -19,15 +27,31 @@ struct SendReportText {
     }
   }
 
-  /// 0 only if nothing failed: every device was accepted, or, without `--wait`, the server has it.
-  func exitCode(isDryRun: Bool, isWaited: Bool) -> Int32 {
+  /// 0 only if nothing failed and nothing is left: every device was accepted, or, without `--wait`, a server has it.
+  func exitCode(isDryRun: Bool, isWaited: Bool, now: Date) -> Int32 {
     switch push.state {
     case .finished:
       let counts = push.counts
       return counts.accepted + (isDryRun ? counts.skipped : 0) == counts.total ? ExitCode.done : ExitCode.failed
-    case .queued, .sending, .paused: return isWaited ? ExitCode.failed : ExitCode.done
+    case .queued, .sending, .paused:
+      let isLaters = isServed || push.waits(now: now) != nil
+      return isLaters && !isWaited ? ExitCode.done : ExitCode.unfinished
     case .cancelled, .failed: return ExitCode.failed
     }
+  }
+
+  /// What is left, and who goes on with it; nil if nothing is.
+  func rest(now: Date) -> String? {
+    guard !push.state.isOver else { return nil }
+    let start = "signalbox serve --data \(data)"
+    if push.waits(now: now) != nil {
+      return isServed ? nil : "no server runs with this data folder now; one has to run then: \(start)"
+    }
+    let devices = "\(left) of \(push.target ?? left) devices are left"
+    if push.state == .paused { return "\(devices), until somebody resumes the push in the console" }
+    return isServed
+      ? "\(devices); the running server goes on with them"
+      : "\(devices)\(waitingText); nobody goes on with them until a server is started: \(start)"
   }
 
   var lines: [String] {

@@ -1,5 +1,6 @@
 import Arguments
 import Console
+import Delivery
 import Foundation
 import Glibc
 import Logging
@@ -14,21 +15,22 @@ enum ServeCommand {
   ) { text throws(BadValue) in
     guard let address = SocketAddress(text) else { throw BadValue("is not an address with a port, as 127.0.0.1:8080") }
     return address
-  }
-  private static let demo = Flag("demo", "With the built-in simulator, a demo app and its phones.")
+  }.configuration
+  private static let demo = Flag("demo", "With the built-in simulator, a demo app and its phones.").configuration
   private static let certificate = Option<String?>(
-    "tls-certificate", "file", "The server's certificate with its chain, PEM; then it speaks https.")
-  private static let key = Option<String?>("tls-key", "file", "The certificate's private key, PEM.")
+    "tls-certificate", "file", "The server's certificate with its chain, PEM; then it speaks https."
+  ).configuration
+  private static let key = Option<String?>("tls-key", "file", "The certificate's private key, PEM.").configuration
   private static let proxies = Option(
     repeated: "trusted-proxy", "cidr", "A proxy whose X-Forwarded-For and X-Forwarded-Proto are believed."
   ) { text throws(BadValue) in
     guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, as 10.0.0.0/8") }
     return range
-  }
+  }.configuration
   private static let address = Option<String?>(
     "address", "url",
     "Where people reach the console, as https://push.example.com; for links. What is meant for another host is refused."
-  )
+  ).configuration
   private static let connections = Option(
     "max-connections", "number", "How many clients may be connected at once; idle ones give way to new ones.",
     default: 4096, showing: "4096"
@@ -37,13 +39,15 @@ enum ServeCommand {
       throw BadValue("is not a number from 16 to 1000000")
     }
     return number
-  }
+  }.configuration
   /// For everything that is no client: the database, providers, mail servers, watched hosts, files.
   private static let otherDescriptors = 256
   private static let metricsOpen = Flag(
-    "metrics-open", "Answers /metrics without a token: names of certificates and hosts are then everybody's.")
+    "metrics-open", "Answers /metrics without a token: names of certificates and hosts are then everybody's."
+  ).configuration
   private static let resources = Option<String?>(
-    "resources", "dir", "The folder with Templates and Public (default: found beside the program).")
+    "resources", "dir", "The folder with Templates and Public (default: found beside the program)."
+  ).configuration
 
   static let command = Command<Action>(
     "serve", "Serves the console and the JSON API, and delivers pushes.",
@@ -68,7 +72,10 @@ enum ServeCommand {
     options.isMetricsOpen = values[metricsOpen]
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
+    options.steady = DeliveryEngine.steadyTime
     options.log = LogOptions.logger(values)
+    // Whoever reads the log has a second for the rest of it; SIGTERM ends the process also if nobody reads.
+    defer { options.log.flush(within: .seconds(1)) }
     options.maximumConnections = connections(values[connections], options.log)
     let stopped = StopSignal()
     // In a terminal the signal says that it was closed; for a service it says that files have changed.
@@ -92,7 +99,8 @@ enum ServeCommand {
     let reloads = hangups.map { hangups in
       Task { for await _ in hangups.signals { await service.reload() } }
     }
-    await stopped.wait()
+    // Nobody could have read where it is, nor the link for the first password.
+    if io.outputFailure() == nil { await stopped.wait() }
     reloads?.cancel()
     await service.stop()
     return ExitCode.done
@@ -156,7 +164,7 @@ enum LogOptions {
       throw BadValue("is none of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return level
-  }
+  }.among(LogLevel.allCases.map(\.rawValue)).configuration
   static let format = Option(
     "log-format", "format", "How lines look: text or json.", default: LogFormat.text, showing: "text"
   ) { text throws(BadValue) in
@@ -165,7 +173,7 @@ enum LogOptions {
     case "json": return .json
     default: throw BadValue("is neither text nor json")
     }
-  }
+  }.among(LogFormat.allCases.map(\.rawValue)).configuration
 
   static func logger(_ values: Parsed) -> Logger {
     Logger(label: "signalbox", level: values[level], sink: StreamSink.standardError(values[format]))

@@ -31,36 +31,57 @@ enum Signalbox {
   static let program = Program(
     Command(
       "signalbox", "A self-hosted console for push notifications.",
-      discussion: "Exit codes: 0 done, 1 failed, 64 wrong usage.", subcommands: commands),
+      discussion: "Exit codes: 0 done, 1 failed, 64 wrong usage, 75 not ended (send).",
+      subcommands: commands + SelfDescription.commands),
     version: version, environmentPrefix: "SIGNALBOX")
 
   static func main() async {
     // A core dump would hold private keys in clear.
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    StandardStream.occupyClosed()
     exit(await run(Array(CommandLine.arguments.dropFirst()), .standard))
   }
 
   /// Runs a command line, and gives the exit code.
   static func run(_ arguments: [String], _ io: CommandIO) async -> Int32 {
+    let code = await carryOut(arguments, io)
+    // What was asked for did not arrive: that is no success, whatever was done.
+    guard let failure = io.outputFailure() else { return code }
+    io.complain("\(failure)")
+    return code == ExitCode.done ? ExitCode.failed : code
+  }
+
+  private static func carryOut(_ arguments: [String], _ io: CommandIO) async -> Int32 {
+    var command = program.root.name
     do {
       switch try program.parse(arguments, environment: io.environment) {
       case .show(let text):
         io.print(text)
         return ExitCode.done
-      case .run(let action, let values): return try await action(values, io)
+      case .run(let action, let values):
+        command = values.command
+        return try await action(values, io)
       }
     } catch let error as UsageError {
-      io.complain(error.message)
-      let command = error.usage.prefix { $0 != "<" && $0 != "[" && $0 != "-" }.trimmingCharacters(in: .whitespaces)
-      io.writeError("Usage: \(error.usage)\n  See '\(command) --help' for more information.\n")
-      return ExitCode.usage
+      return misused(error.command, error.message, io)
+    } catch let failure as CommandFailure where failure.exitCode == ExitCode.usage {
+      return misused(command, failure.description, io)
     } catch let failure as CommandFailure {
       io.complain(failure.description)
       return failure.exitCode
+    } catch is OutputFailure {
+      // Told at the end.
+      return ExitCode.failed
     } catch {
       io.complain("\(error)")
       return ExitCode.failed
     }
+  }
+
+  private static func misused(_ command: String, _ message: String, _ io: CommandIO) -> Int32 {
+    io.complain(message)
+    io.writeError("See '\(command) --help'.\n")
+    return ExitCode.usage
   }
 }

@@ -1,5 +1,6 @@
 import Arguments
 import Foundation
+import Logging
 import OpenSSL
 import Push
 import Reactor
@@ -12,7 +13,8 @@ enum SimulateCommand {
   private static let production = address(
     "apns-production-listen", "Where the production server listens.", "127.0.0.1:2198")
   private static let authority = Option<String?>(
-    "ca-out", "file", "Writes the certificate to trust into this file, PEM (default: standard output).")
+    "ca-out", "file", "Writes the certificate to trust into this file, PEM (default: standard output)."
+  ).configuration
   private static let faults = Option<Faults>(
     "faults", "list", "What goes wrong, as status=503,next=10 or delay=200ms,goaway=100.", default: Faults(),
     showing: ""
@@ -22,8 +24,8 @@ enum SimulateCommand {
     } catch {
       throw BadValue("names no faults: \(error)")
     }
-  }
-  private static let unknown = Flag("accept-unknown-tokens", "Accept pushes to tokens of no phone.")
+  }.configuration
+  private static let unknown = Flag("accept-unknown-tokens", "Accept pushes to tokens of no phone.").configuration
   private static let tokens = Option(
     repeated: "device", "token", "A phone with this token, in both environments."
   ) { text throws(BadValue) in
@@ -44,6 +46,7 @@ enum SimulateCommand {
     ]
   ) { values, io in
     let log = LogOptions.logger(values)
+    defer { log.flush(within: .seconds(1)) }
     var configuration = APNsSimulator.Configuration()
     configuration.development = values[development]
     configuration.production = values[production]
@@ -68,7 +71,7 @@ enum SimulateCommand {
       io.write(simulator.authorityPEM)
     }
     io.note("APNs development at \(addresses.development), production at \(addresses.production)")
-    await stopped.wait()
+    if io.outputFailure() == nil { await stopped.wait() }
     await simulator.stop()
     for environment in Environment.allCases {
       let counters = simulator.counters(environment)
@@ -81,6 +84,6 @@ enum SimulateCommand {
     Option(name, "address", help, default: SocketAddress(value), showing: value) { text throws(BadValue) in
       guard let address = SocketAddress(text) else { throw BadValue("is not an address with a port, as \(value)") }
       return address
-    }
+    }.configuration
   }
 }

@@ -13,7 +13,7 @@ enum TokensCommand {
   ) { text throws(BadValue) in
     guard let role = User.Role(rawValue: text) else { throw BadValue("is neither admin, operator nor viewer") }
     return role
-  }
+  }.among(User.Role.allCases.map(\.rawValue))
   private static let expires = Option<Int?>("expires-in", "days", "Ends after so many days, as 90d.", parseDays)
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 

@@ -11,7 +11,7 @@ enum UsersCommand {
     text throws(BadValue) in
     guard let role = User.Role(rawValue: text) else { throw BadValue("is neither admin, operator nor viewer") }
     return role
-  }
+  }.among(User.Role.allCases.map(\.rawValue))
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   /// How long an invitation is good.
   private static let lifetime: TimeInterval = 86_400

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Arguments
 
-private let data = Option("data", "dir", "Where everything is.", default: "./data")
+private let data = Option("data", "dir", "Where everything is.", default: "./data").configuration
 private let days = Option<Int>("within", "days", "How far to look.", default: 30, showing: "30d") {
   text throws(BadValue) in
   guard text.hasSuffix("d"), let days = Int(text.dropLast()) else {
@@ -11,11 +11,12 @@ private let days = Option<Int>("within", "days", "How far to look.", default: 30
   return days
 }
 private let tags = Option(repeated: "tag", "name", "Devices with this tag.")
+private let trusted = Option(repeated: "trust", "name", "Who is trusted.").configuration
 private let app = Option(required: "app", "id", "The app.")
 private let alias = Option<String?>("alias", "name", "A user.")
 private let secret = Option<String?>("pass-word", "text", "Opens the file.", onlyFromEnvironment: true)
 private let isJSON = Flag("json", "For programs.")
-private let isColoured = Flag("color", "With colours.", default: true)
+private let isColoured = Flag("color", "With colours.", default: true).configuration
 private let file = Argument<String>("file", "The file.")
 private let more = Argument<[String]>(rest: "more", "Further files.", atLeastOne: false)
 
@@ -33,7 +34,9 @@ private let program = Program(
         "things", "All about things.",
         subcommands: [
           Command(
-            "import", "Takes things in.", parameters: [app.parameter, tags.parameter, alias.parameter], action: "i"),
+            "import", "Takes things in.",
+            parameters: [app.parameter, tags.parameter, alias.parameter, trusted.parameter],
+            action: "i"),
           Command("export", "Gives things out.", action: "e"),
         ]),
     ]), version: "1.2.3", environmentPrefix: "BOX")
@@ -74,40 +77,48 @@ struct ProgramTests {
     #expect(try run(["look", "a", "--data=--json"])?.1[data] == "--json")
   }
 
-  @Test("an option may be repeated where that means something, and come from the environment")
+  @Test("an option may be repeated where that means something, also in the environment")
   func repeated() throws {
     let (_, values) = try #require(try run(["things", "import", "--tag", "a", "--app", "x", "--tag=b"]))
     #expect(values[tags] == ["a", "b"] && values[app] == "x" && values[alias] == nil)
-    let (_, other) = try #require(try run(["things", "import"], ["BOX_APP": "y", "BOX_TAG": "c,d", "BOX_ALIAS": ""]))
-    #expect(other[tags] == ["c", "d"] && other[app] == "y" && other[alias] == nil)
+    let (_, other) = try #require(try run(["things", "import", "--app", "y"], ["BOX_TRUST": "c,d"]))
+    #expect(other[trusted] == ["c", "d"])
+  }
+
+  @Test("only configuration comes from the environment: what is done, and to whom, is typed")
+  func unheard() throws {
+    let environment = ["BOX_APP": "y", "BOX_TAG": "c", "BOX_ALIAS": "z", "BOX_JSON": "1", "BOX_WITHIN": "7d"]
+    let error = #expect(throws: UsageError.self) { try program.parse(["things", "import"], environment: environment) }
+    #expect(error?.message == "--app <id> is missing.")
+    let (_, values) = try #require(try run(["things", "import", "--app", "x"], environment))
+    #expect(values[app] == "x" && values[tags].isEmpty && values[alias] == nil)
+    let (_, look) = try #require(try run(["look", "a"], environment))
+    #expect(!look[isJSON] && look[days] == 30)
   }
 
   @Test("what is typed counts more than the environment; dashes are underscores there")
   func environment() throws {
-    let environment = ["BOX_DATA": "/e", "BOX_JSON": "yes", "BOX_COLOR": "0", "BOX_PASS_WORD": "p", "BOX_FILE": "no"]
+    let environment = ["BOX_DATA": "/e", "BOX_COLOR": "0", "BOX_PASS_WORD": "p", "BOX_FILE": "no"]
     let (_, values) = try #require(try run(["look", "a", "--data", "/t"], environment))
-    #expect(values[data] == "/t" && values[isJSON] && !values[isColoured] && values[secret] == "p")
+    #expect(values[data] == "/t" && !values[isColoured] && values[secret] == "p")
     #expect(try run(["look", "a"], environment)?.1[data] == "/e")
   }
 
   @Test(
     "what is wrong is said, with what may have been meant",
     arguments: [
-      ([], "A command is needed.", "box <subcommand>"),
-      (["lokk"], "There is no command “lokk”. Did you mean “look”?", "box <subcommand>"),
-      (["imp"], "There is no command “imp”.", "box <subcommand>"),
-      (["things", "imp"], "There is no command “imp”. Did you mean “import”?", "box things <subcommand>"),
-      (["--data", "x"], "There is no option “--data”. Options stand after the command.", "box <subcommand>"),
+      ([], "A command is needed.", "box"),
+      (["lokk"], "There is no command “lokk”. Did you mean “look”?", "box"),
+      (["imp"], "There is no command “imp”.", "box"),
+      (["things", "imp"], "There is no command “imp”. Did you mean “import”?", "box things"),
+      (["--data", "x"], "There is no option “--data”. Options stand after the command.", "box"),
       (["things", "export", "x"], "“x” is one argument too many.", "box things export"),
       (["things", "export", "--app", "x"], "There is no option “--app”.", "box things export"),
       (["things", "export", "--hlep"], "There is no option “--hlep”. Did you mean “--help”?", "box things export"),
-      (
-        ["things", "import"], "--app <id> is missing.",
-        "box things import --app <id> [--tag <name>] ... [--alias <name>]"
-      ),
+      (["things", "import"], "--app <id> is missing.", "box things import"),
     ])
-  func mistakes(words: [String], message: String, usage: String) {
-    #expect(throws: UsageError(message, usage)) { try program.parse(words, environment: [:]) }
+  func mistakes(words: [String], message: String, command: String) {
+    #expect(throws: UsageError(message, command)) { try program.parse(words, environment: [:]) }
   }
 
   @Test(
@@ -124,14 +135,13 @@ struct ProgramTests {
       (["look", "a", "--no-json"], "There is no option “--no-json”. Did you mean “--json”?"),
     ])
   func badValues(words: [String], message: String) {
-    let usage = "box look <file> [<more> ...] [--data <dir>] [--within <days>] [--json] [--no-color]"
-    #expect(throws: UsageError(message, usage)) { try program.parse(words, environment: [:]) }
+    #expect(throws: UsageError(message, "box look")) { try program.parse(words, environment: [:]) }
   }
 
   @Test("a value of the environment that is not taken is named by its variable")
   func badVariable() {
-    let error = #expect(throws: UsageError.self) { try program.parse(["look", "a"], environment: ["BOX_JSON": "x"]) }
-    #expect(error?.message == "The value “x” of BOX_JSON is neither true nor false.")
+    let error = #expect(throws: UsageError.self) { try program.parse(["look", "a"], environment: ["BOX_COLOR": "x"]) }
+    #expect(error?.message == "The value “x” of BOX_COLOR is neither true nor false.")
   }
 
   @Test("the version is told everywhere", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
@@ -155,8 +165,8 @@ struct ProgramTests {
 
         OPTIONS:
           --data <dir>                Where everything is. (default: ./data; env: BOX_DATA)
-          --within <days>             How far to look. (default: 30d; env: BOX_WITHIN)
-          --json                      For programs. (env: BOX_JSON)
+          --within <days>             How far to look. (default: 30d)
+          --json                      For programs.
           --color/--no-color          With colours. (default: --color; env: BOX_COLOR)
           --version                   Show the version.
           -h, --help                  Show help information.

@@ -21,8 +21,7 @@ struct AdministrationTests {
       #expect(
         wrong.errors == """
           signalbox: error: There is no command “imprt”. Did you mean “import”?
-          Usage: signalbox devices <subcommand>
-            See 'signalbox devices --help' for more information.
+          See 'signalbox devices --help'.
 
           """)
       #expect(await box.run().code == 64)

@@ -127,6 +127,7 @@ struct SendCommandTests {
       #expect(later.code == 0, "\(later)")
       #expect(later.output.contains("kept for 2100-12-01T09:00:00Z; a running server sends it then"))
       #expect(simulator.counters(.development).requests == 0)
+      #expect(later.errors.contains("no server runs with this data folder now"))
       let weekly = await send(
         box, "--alias", "anna", "--body", "x", "--every", "week", "--on", "mon", "--time", "09:00", "--time-zone",
         "Europe/Berlin", "--at", "2100-12-01T00:00:00Z", "--count", "2", "--spread-minutes", "5", "--at-most-once")
@@ -160,6 +161,132 @@ struct SendCommandTests {
     }
   }
 
+  /// An app whose key goes to `port`, and one phone.
+  private func withEndpoint(
+    _ port: UInt16, trust: String? = nil, _ body: (CommandRunner) async throws -> Void
+  ) async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", app, "--name", "Shop")
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      var words = [
+        "certificates", "add", key, "--team-id", "TEAM123456", "--app", app, "--use-for", "development",
+        "--endpoint", "127.0.0.1:\(port)",
+      ]
+      if let trust { words += ["--trust", try box.file("ca.pem", trust)] }
+      let added = await box.run(words)
+      #expect(added.code == 0, "\(added.errors)")
+      let line =
+        #"{"app":"\#(app)","environment":"development","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
+      await box.run("devices", "import", "-", "--format", "ndjson", input: line)
+      try await body(box)
+    }
+  }
+
+  private func isLeft(_ result: CommandResult, because cause: String) -> Bool {
+    let lines = result.errors.split(separator: "\n")
+    return result.code == 75 && result.output.contains("under way, 0 of 1 devices")
+      && lines.first?.hasPrefix("signalbox: the push service is out of reach: ") == true
+      && lines.first?.contains(cause) == true
+      && lines.last?.hasPrefix("signalbox: 1 of 1 devices are left") == true
+      && lines.last?.contains("; nobody goes on with them until a server is started: signalbox serve --data ") == true
+  }
+
+  @Test("a service that refuses connections is told at once; --timeout is obeyed, and 75 says that something is left")
+  func outOfReach() async throws {
+    let listener = try Socket.listen(on: try #require(SocketAddress(host: "127.0.0.1", port: 0)))
+    let port = try Socket.localAddress(of: listener).port
+    close(listener)
+    try await withEndpoint(port) { box in
+      for words in [["--wait"], [], ["--wait", "--time-to-live", "3600"]] {
+        let result = await box.run(
+          ["send", "--app", app, "--environment", "development", "--broadcast", "--body", "x", "--timeout", "3"]
+            + words, now: Date())
+        #expect(isLeft(result, because: "127.0.0.1:\(port)"), "\(words): \(result)")
+      }
+    }
+  }
+
+  @Test("who does not wait gives a service up that stays out of reach, and the push stays for the next server")
+  func givenUp() async throws {
+    let simulator = try APNsSimulator()
+    let port = try await simulator.start().development.port
+    await simulator.stop()
+    try await withEndpoint(port) { box in
+      let directory = DataDirectory(box.data)
+      let store = try directory.open(now: Date())
+      defer { store.close() }
+      let push = try store.writeSync { database in
+        let shop = try App.named(app, database)
+        let draft = try PushDraft(
+          json: try JSONValue(
+            parsing: Data(
+              #"{"app":"\#(app)","environment":"development","audience":"all","notification":{"body":"x"}}"#.utf8)))
+        return try PushRecord.create(database, NewPush(draft, app: shop, source: "cli", by: "cli"), now: Date())
+      }
+      let io = CommandIO(
+        write: { _ in }, writeError: { _ in }, read: { _ in Data() }, isWatched: false, environment: [:],
+        now: { Date() })
+      var sending = Sending(directory: directory, store: store, io: io, isWaiting: false, limit: nil)
+      sending.patience = .milliseconds(200)
+      let left = try await sending.carryOut(push.id, expected: 1)
+      #expect(!left.isServed && left.push.state == .sending && left.push.counts.total == 0)
+    }
+  }
+
+  @Test("a service whose certificate is not trusted, is another host's, or has expired, is told with that cause")
+  func wrongCertificate() async throws {
+    let other = try CertificateAuthority(
+      subject: [.commonName("Other")], notBefore: Date() - 86_400, notAfter: Date() + 86_400)
+    var (elsewhere, late) = (APNsSimulator.Configuration(), APNsSimulator.Configuration())
+    elsewhere.hostNames = ["elsewhere.example.com"]
+    late.now = { Date() - 86_400 * 5000 }
+    for (configuration, trusts, cause) in [
+      (APNsSimulator.Configuration(), false, "from no authority that is trusted here"), (elsewhere, true, "127.0.0.1"),
+      (late, true, "expired"),
+    ] {
+      let simulator = try APNsSimulator(configuration: configuration)
+      let port = try await simulator.start().development.port
+      try await withEndpoint(port, trust: trusts ? simulator.authorityPEM : other.certificate.pem) { box in
+        let result = await send(box, "--broadcast", "--body", "x", "--wait", "--timeout", "4")
+        #expect(isLeft(result, because: cause), "\(cause): \(result)")
+      }
+      await simulator.stop()
+    }
+  }
+
+  @Test("devices that are to be sent to again are nobody's without a server: 75, and who has to be started")
+  func sentToAgain() async throws {
+    try await withSimulator { box, simulator in
+      simulator.faults(.development).set(try Faults(parsing: "status=503"))
+      let result = await send(box, "--alias", "anna", "--body", "x")
+      #expect(result.code == 75, "\(result)")
+      #expect(result.errors.hasPrefix("signalbox: 1 of 1 devices are left, 1 to be sent to again, the first at "))
+      #expect(
+        result.errors.hasSuffix(
+          "; nobody goes on with them until a server is started: signalbox serve --data "
+            + "\(box.data)\n"))
+      let later = await send(box, "--alias", "anna", "--body", "x", "--at", "2100-12-01T09:00:00Z")
+      #expect(later.code == 0)
+      #expect(
+        later.errors == "signalbox: no server runs with this data folder now; one has to run then: "
+          + "signalbox serve --data \(box.data)\n")
+    }
+  }
+
+  @Test("the environment sends nothing: what to send, and to whom, is said on the command line alone")
+  func environmentIsNoOrder() async throws {
+    try await withSimulator { box, simulator in
+      let environment = [
+        "SIGNALBOX_BROADCAST": "1", "SIGNALBOX_TAG": "beta", "SIGNALBOX_ALIAS": "ben", "SIGNALBOX_TITLE": "No",
+      ]
+      let words = ["send", "--app", app, "--environment", "development", "--body", "x"]
+      let nobody = await box.run(words, environment: environment, now: Date())
+      #expect(nobody.code == 64 && nobody.errors.contains("Say to whom"), "\(nobody)")
+      let one = await box.run(words + ["--alias", "anna"], environment: environment, now: Date())
+      #expect(one.code == 0 && simulator.counters(.development).requests == 1, "\(one)")
+    }
+  }
+
   @Test("beside a running server it leaves the push to that, and --wait waits for the end")
   func besideServer() async throws {
     try await withSimulator { box, simulator in
@@ -171,7 +298,8 @@ struct SendCommandTests {
       #expect(queued.code == 0 && queued.output.contains("queued; the running server delivers it"))
       #expect(simulator.counters(.development).requests == 0)
       let tired = await send(box, "--alias", "anna", "--body", "x", "--wait", "--timeout", "0")
-      #expect(tired.code == 1 && tired.output.contains("queued"))
+      #expect(tired.code == 75 && tired.output.contains("queued"))
+      #expect(tired.errors == "signalbox: 1 of 1 devices are left; the running server goes on with them\n")
 
       let loop = try EventLoop(name: "test")
       let pool = BlockingPool(name: "test", threads: 1)

@@ -56,10 +56,59 @@ struct LoggerTests {
     let sink = StreamSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .text)
     let logger = Logger(label: "test", sink: sink)
     DispatchQueue.concurrentPerform(iterations: 100) { logger.info("line", ["n": $0]) }
+    sink.flush(within: .seconds(60))
     try pipe.fileHandleForWriting.close()
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     let lines = text.split(separator: "\n")
     #expect(lines.count == 100)
     #expect(lines.allSatisfy { $0.hasSuffix("[test] line") })
+  }
+
+  @Test("nobody waits for a pipe that is not read; what is dropped is counted, and told where it is missing")
+  func blocked() throws {
+    let pipe = Pipe()
+    let sink = StreamSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .text, capacity: 10_000)
+    let logger = Logger(label: "test", sink: sink)
+    // More than the pipe and the queue hold together. Returns at all: a write to the pipe would not.
+    for number in 0..<2000 { logger.info("line", ["n": number]) }
+    sink.flush(within: .zero)
+    #expect(sink.dropped > 0)
+    // The pipe is read from now on.
+    let (dropped, reader) = (sink.dropped, pipe.fileHandleForReading)
+    let read = DispatchQueue(label: "reader")
+    nonisolated(unsafe) var text = ""
+    let ended = DispatchSemaphore(value: 0)
+    read.async {
+      text = String(decoding: reader.readDataToEndOfFile(), as: UTF8.self)
+      ended.signal()
+    }
+    sink.flush(within: .seconds(60))
+    logger.info("last")
+    sink.flush(within: .seconds(60))
+    try pipe.fileHandleForWriting.close()
+    ended.wait()
+    var next = 0
+    for line in text.split(separator: "\n").dropLast() {
+      if let notice = line.firstMatch(of: /lines=(\d+) \[Logging\] lines were dropped/) {
+        next += try #require(Int(notice.output.1))
+      } else {
+        #expect(line.contains("n=\(next) "), "each gap is told where it is: \(line)")
+        next += 1
+      }
+    }
+    #expect(next == 2000 && sink.dropped == dropped && text.hasSuffix("[test] last\n"))
+  }
+
+  @Test("lines that cannot be written are counted, and hold nobody up")
+  func full() throws {
+    let descriptor = open("/dev/full", O_WRONLY)
+    defer { close(descriptor) }
+    let sink = StreamSink(descriptor: descriptor, format: .json)
+    let logger = Logger(label: "test", sink: sink)
+    for number in 0..<3 {
+      logger.info("line", ["n": number])
+      sink.flush(within: .seconds(60))
+    }
+    #expect(sink.dropped == 3)
   }
 }
