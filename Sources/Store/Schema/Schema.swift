@@ -24,5 +24,6 @@ public enum Schema {
       hosts,
       scheduleTrouble,
       coveringReasons,
+      trail,
     ])
 }
