@@ -1,5 +1,6 @@
 import Arguments
 import Console
+import Delivery
 import Foundation
 import Logging
 import OpenSSL
@@ -53,6 +54,7 @@ enum ServeCommand {
     options.isMetricsOpen = values[metricsOpen]
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
+    options.steady = DeliveryEngine.steadyTime
     options.log = LogOptions.logger(values)
     let stopped = StopSignal()
     let service: Service

@@ -10,6 +10,7 @@ import Push
 import Reactor
 import Retention
 import Reminders
+import SQLite
 import Simulator
 import Store
 
@@ -37,6 +38,8 @@ final class Service: Sendable {
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
+    /// Seconds that passed, whatever the clock was set to; nil: it is never set.
+    var steady: (@Sendable () -> TimeInterval)?
   }
 
   /// A broadcast takes whatever the processors have left; a person who clicks meanwhile goes before it.
@@ -91,7 +94,7 @@ final class Service: Sendable {
       simulator: { environment in
         simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
       }, clock: clock, log: log)
-    engine = DeliveryEngine(store: store, routes: routes, clock: clock, log: log)
+    engine = DeliveryEngine(store: store, routes: routes, clock: clock, steady: options.steady, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("There is no address to listen on.") }
@@ -124,6 +127,9 @@ final class Service: Sendable {
     // Ends with the service: stop() cancels it.
     watch = Task {
       await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
+    }
+    if let trouble = await store.pool.checkDisk() {
+      log.error("nothing can be kept until the disk is well", ["error": "\(trouble)"])
     }
     log.notice("listening", ["address": url])
   }
