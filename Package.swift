@@ -110,7 +110,7 @@ let package = Package(
       ]),
     tests(
       "Delivery",
-      knows: ["Delivery", "Store", "Providers", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
+      knows: ["Delivery", "Store", "Providers", "HTTP2", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
     tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
     tests(

@@ -13,3 +13,25 @@ static inline long long csqlite_file_system(const char *path) {
   struct statfs information;
   return statfs(path, &information) == 0 ? (long long)(unsigned int)information.f_type : -1;
 }
+
+/// Reads a database's file, and then its log, to the end, as SQLite's own layer above the system does. SQLITE_OK; or
+/// what that layer says. A connection says of some errors of a disk (EIO among them) that the file is damaged: only
+/// here they can be told apart. The file is not opened for it: closing it would drop the locks of this process.
+static inline int csqlite_read_through(sqlite3 *db) {
+  static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+  enum { chunk = 1 << 16 };
+  char *bytes = (char *)sqlite3_malloc(chunk);
+  int code = bytes ? SQLITE_OK : SQLITE_NOMEM;
+  for (int which = 0; which < 2 && code == SQLITE_OK; which++) {
+    sqlite3_file *file = 0;
+    sqlite3_int64 size = 0;
+    if (sqlite3_file_control(db, "main", files[which], &file) != SQLITE_OK || !file || !file->pMethods) continue;
+    code = file->pMethods->xFileSize(file, &size);
+    for (sqlite3_int64 at = 0; at < size && code == SQLITE_OK; at += chunk) {
+      code = file->pMethods->xRead(file, bytes, chunk, at);
+      if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK;
+    }
+  }
+  sqlite3_free(bytes);
+  return code;
+}

@@ -221,8 +221,10 @@ private struct APNsRoute: Route {
   let credentialID: Int64
   let provider: APNsProvider
 
-  func send(_ push: RoutedPush, to members: [AudienceMember]) {
-    var builder = APNsBatchBuilder(push: push.id, request: push.request, capacity: members.count)
+  func send(_ push: RoutedPush, to members: [AudienceMember]) { send(push, to: members, noting: nil) }
+
+  func send(_ push: RoutedPush, to members: [AudienceMember], noting notes: (any DepartureNotes)?) {
+    var builder = APNsBatchBuilder(push: push.id, request: push.request, capacity: members.count, notes: notes)
     for member in members {
       builder.append(device: member.id, token: member.token, id: APNsID(seed: push.seed, device: member.id))
     }

@@ -2,6 +2,7 @@ public import Foundation
 public import Logging
 public import Providers
 import Push
+import SQLite
 public import Store
 import Synchronization
 
@@ -16,15 +17,28 @@ public final class DeliveryEngine: Sendable {
     /// Whether to begin again at once when it has ended: it was resumed while it came to a halt.
     var goesOn = false
     var progress: PushProgress?
+    /// Why it waits for the store; nil: it does not.
+    var storeTrouble: String?
     var listeners: [Int: AsyncStream<PushProgress>.Continuation] = [:]
+  }
+
+  /// A push that an error stopped.
+  private struct Stopped {
+    let reason: String
+    /// How many times in a row.
+    var times = 1
+    /// Looks for new pushes until it is tried again.
+    var looks = 1
   }
 
   private struct State {
     var running: [Int64: Running] = [:]
     var nextListener = 0
     var isStopping = false
-    /// Pushes that an error of the store stopped: not tried again every second, but at the next start.
-    var stopped: Set<Int64> = []
+    /// Pushes that an error stopped: tried again after a second, two, four, up to five minutes.
+    var stopped: [Int64: Stopped] = [:]
+    var trail: Trail?
+    var isTrailOpen = false
     var isInterrupted = false
     var trouble: String?
     /// Who follows pushes that may not be under way.
@@ -38,6 +52,7 @@ public final class DeliveryEngine: Sendable {
   private let sleep: @Sendable (Date) async throws -> Void
   private let policy: RetryPolicy
   private let shares = FairShare(window: 8000)
+  private let leaps: LeapWatch
   let log: Logger
   private let queue: AsyncStream<Int64>
   private let hand: AsyncStream<Int64>.Continuation
@@ -46,12 +61,14 @@ public final class DeliveryEngine: Sendable {
   /// Creates an engine; ``run()`` starts it.
   ///
   /// - Parameters:
+  ///   - steady: seconds that passed, whatever the clock was set to, as ``steadyTime()``; nil: `clock` is never set.
   ///   - pause: waits between two looks for pushes that nobody handed over.
   ///   - sleep: waits until a time by `clock`, or less long; nil: at most a second of real time, so that a clock that
   ///     is set right is noticed.
   ///   - policy: what becomes of a device whose push did not go through.
   public init(
     store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() },
+    steady: (@Sendable () -> TimeInterval)? = nil,
     pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
     sleep: (@Sendable (Date) async throws -> Void)? = nil, policy: RetryPolicy = RetryPolicy(), log: Logger
   ) {
@@ -65,6 +82,7 @@ public final class DeliveryEngine: Sendable {
         try await Task.sleep(for: .seconds(min(1, max(0.001, date.timeIntervalSince(clock())))))
       }
     self.log = log.labelled("Delivery")
+    leaps = LeapWatch(clock: clock, steady: steady, log: self.log)
     (queue, hand) = AsyncStream.makeStream()
   }
 
@@ -90,17 +108,56 @@ public final class DeliveryEngine: Sendable {
   /// Carries one push out, without ``run()``: for a process that sends its own push and nothing else. Returns when it
   /// has ended; at once if it is under way already.
   public func runOnly(_ id: Int64) async {
+    do {
+      try await openTrail()
+    } catch {
+      log.error("what a process before had under way is not known", ["error": "\(error)"])
+    }
     if begin(id) { await carryOut(id) }
   }
 
-  /// Why nothing is carried out, nil if all is well: the store could not be read at the start, or ``run()`` has ended.
-  public var trouble: String? { state.withLock { $0.trouble } }
+  /// Why nothing is carried out, nil if all is well: the store could not be read at the start, does not take what came
+  /// of a push, or ``run()`` has ended.
+  public var trouble: String? {
+    state.withLock { state in state.trouble ?? state.running.values.lazy.compactMap(\.storeTrouble).first }
+  }
+
+  /// Why a push stands still: it waits for the store, or an error stopped it; nil: it does not.
+  public func trouble(push id: Int64) -> String? {
+    state.withLock { $0.running[id].map(\.storeTrouble) ?? $0.stopped[id]?.reason }
+  }
+
+  /// Takes over what a process before had under way, once, and begins to note it for the next.
+  private func openTrail() async throws {
+    let isFirst = state.withLock { state in
+      defer { state.isTrailOpen = true }
+      return !state.isTrailOpen
+    }
+    guard isFirst, let trail = Trail(database: store.pool.path) else { return }
+    let now = clock()
+    if let before = trail.before() {
+      do {
+        try await store.write { database in
+          for id in try PushRecord.ofTrail(database, before.number) {
+            try PushRecord.follow(database, id: id, left: before.left[id] ?? [], now: now)
+          }
+        }
+      } catch {
+        // The file is as it was, for the next attempt.
+        state.withLock { $0.isTrailOpen = false }
+        throw error
+      }
+    }
+    trail.begin()
+    state.withLock { $0.trail = trail }
+  }
 
   /// Finds what a former process left unfinished.
   private func takeUp(now: Date) async throws {
     var pauses = 1
     while true {
       do {
+        try await openTrail()
         let (unfinished, left) = try await store.read { database in
           (try PushRecord.unfinished(database), try WaitingDelivery.leftBehind(database))
         }
@@ -132,6 +189,8 @@ public final class DeliveryEngine: Sendable {
       do { try await pause() } catch { return }
       let now = clock()
       do {
+        _ = leaps.total()
+        for id in stoppedAndDue() { enqueue(id) }
         for id in try await store.read({ try PushRecord.due($0, now: now) }) where isNew(id) { enqueue(id) }
         try await lookForOccurrences(now: now)
         try await routes.refresh()
@@ -146,7 +205,27 @@ public final class DeliveryEngine: Sendable {
   }
 
   private func isNew(_ id: Int64) -> Bool {
-    state.withLock { $0.running[id] == nil && !$0.stopped.contains(id) }
+    state.withLock { $0.running[id] == nil && $0.stopped[id] == nil }
+  }
+
+  /// Pushes that an error stopped and that are to be tried again now. Called once a look.
+  private func stoppedAndDue() -> [Int64] {
+    state.withLock { state in
+      for id in state.stopped.keys { state.stopped[id]?.looks -= 1 }
+      return state.stopped.filter { $0.value.looks == 0 }.map(\.key)
+    }
+  }
+
+  /// Longest pause before a push that an error stopped is tried again, in looks.
+  private static let longestStop = 300
+
+  private func stop(_ id: Int64, _ error: any Error) {
+    log.error("push stopped by an error; it is tried again", ["push": id, "error": "\(error)"])
+    state.withLock { state in
+      var stopped = Stopped(reason: "\(error)", times: (state.stopped[id]?.times ?? 0) + 1)
+      stopped.looks = min(Self.longestStop, 1 << min(stopped.times - 1, 16))
+      state.stopped[id] = stopped
+    }
   }
 
   /// Credentials were changed: their connections are opened anew at once, also for pushes that are under way. Without
@@ -240,7 +319,7 @@ public final class DeliveryEngine: Sendable {
   /// Begins a push, at once or as soon as it has come to a halt.
   func goOn(_ id: Int64) {
     let isRunning = state.withLock { state in
-      state.stopped.remove(id)
+      state.stopped[id] = nil
       state.running[id]?.goesOn = true
       return state.running[id] != nil
     }
@@ -268,16 +347,17 @@ public final class DeliveryEngine: Sendable {
 
   private func carryOut(_ id: Int64) async {
     guard let control = state.withLock({ $0.running[id]?.control }) else { return }
+    let patient = PatientStore(
+      store: store, push: id, log: log, pause: pause, told: { self.note(id, storeTrouble: $0) })
     let tools = PushRun.Tools(
-      store: PatientStore(store: store, push: id, log: log, pause: pause), routes: routes, clock: clock, sleep: sleep,
-      policy: policy, shares: shares, log: log,
-      report: { self.deliver($0) }, publish: { self.publish(id, $0) })
+      store: patient, routes: routes, clock: clock, sleep: sleep, policy: policy, shares: shares, leaps: leaps,
+      trail: state.withLock { $0.trail }, log: log, report: { self.deliver($0) }, publish: { self.publish(id, $0) })
     do {
-      let push = try await store.read { try PushRecord.get($0, id: id) }
+      let push = try await patient.read { try PushRecord.get($0, id: id) }
       try await PushRun(push, tools: tools, control: control).carryOut()
+      state.withLock { $0.stopped[id] = nil }
     } catch {
-      log.error("push stopped by an error; it is taken up at the next start", ["push": id, "error": "\(error)"])
-      state.withLock { _ = $0.stopped.insert(id) }
+      stop(id, error)
     }
     let (listeners, goesOn) = state.withLock { state in
       let ended = state.running.removeValue(forKey: id)
@@ -289,10 +369,23 @@ public final class DeliveryEngine: Sendable {
   }
 
   private func publish(_ id: Int64, _ progress: PushProgress) {
-    let listeners = state.withLock { state in
-      state.running[id]?.progress = progress
-      return state.running[id]?.listeners.values.map { $0 } ?? []
+    let (told, listeners) = state.withLock { state in
+      var told = progress
+      told.trouble = state.running[id]?.storeTrouble ?? progress.trouble
+      state.running[id]?.progress = told
+      return (told, state.running[id]?.listeners.values.map { $0 } ?? [])
     }
-    for listener in listeners { listener.yield(progress) }
+    for listener in listeners { listener.yield(told) }
+  }
+
+  /// A push waits for the store, for a reason; or goes on.
+  private func note(_ id: Int64, storeTrouble reason: String?) {
+    let progress = state.withLock { state in
+      state.running[id]?.storeTrouble = reason
+      var progress = state.running[id]?.progress
+      progress?.trouble = reason
+      return progress
+    }
+    if let progress { publish(id, progress) }
   }
 }

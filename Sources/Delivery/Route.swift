@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTP2
 public import Providers
 public import Push
 public import Store
@@ -10,6 +11,9 @@ public protocol Route: Sendable {
 
   /// Sends to each of `members`; every one comes back in exactly one report.
   func send(_ push: RoutedPush, to members: [AudienceMember])
+
+  /// The same, and `notes` is told who leaves, by the place in `members`: nobody leaves without it.
+  func send(_ push: RoutedPush, to members: [AudienceMember], noting notes: (any DepartureNotes)?)
 
   /// Gives up what has not left yet; it comes back as not sent.
   func cancel(push: Int64)
@@ -25,6 +29,11 @@ public protocol Route: Sendable {
 }
 
 extension Route {
+  /// Notes all of them at once, where it cannot be known more exactly.
+  public func send(_ push: RoutedPush, to members: [AudienceMember], noting notes: (any DepartureNotes)?) {
+    for (index, member) in members.enumerated() { notes?.left(index, id: member.id) }
+    send(push, to: members)
+  }
   /// Nothing: there are no connections.
   public func reconnect() {}
   /// Ready.

@@ -6,28 +6,53 @@ extension ClientConnection {
     let shortest = min(
       configuration.requestTimeout, configuration.pingAfter, configuration.pingTimeout, configuration.idlePingAfter,
       .seconds(4))
-    timer = loop.schedule(after: max(shortest / 4, .milliseconds(5))) { [self] in
+    let interval = max(shortest / 4, .milliseconds(5))
+    let due = loop.now() + interval.nanoseconds
+    timer = loop.schedule(after: interval) { [self] in
       guard state == .open || state == .draining else { return }
-      look()
+      look(isLate: loop.now() > due + max(interval, .milliseconds(100)).nanoseconds)
       if state != .closed { watch() }
     }
   }
 
-  private func look() {
+  /// - Parameter isLate: whether this process stood still: the peer may have answered long ago, and the answers may
+  ///   still be on their way out of its buffers. Nothing is given up before the next look.
+  private func look(isLate: Bool) {
+    if isOverdue(loop.now()) {
+      // What has come counts before the time does.
+      let isRead = transport?.readWhatCame() ?? true
+      guard state != .closed else { return }
+      // Once: on a machine that is always late time-outs hold too.
+      if isRead, !isLate || wasLate { giveUpOverdue() }
+      guard state != .closed else { return }
+    }
+    wasLate = isLate
     let now = loop.now()
-    if let pingSent, now - pingSent > configuration.pingTimeout.nanoseconds {
-      return fail(
-        HTTP2Error(.unresponsive, "\(endpoint.authority) did not answer a PING within \(configuration.pingTimeout)."))
-    }
-    for slot in session.slots.all where slot.pointee.deadline <= now {
-      session.reset(slot, .cancel, .unknown(.timeout))
-    }
     let silence = now - min(now, lastReceived)
     let patience = inFlight > 0 ? configuration.pingAfter : configuration.idlePingAfter
     if pingSent == nil, silence > patience.nanoseconds { ping() }
     report()
     transport?.flush()
     if state != .closed { closeIfDrained() }
+  }
+
+  private func isPingOverdue(_ now: UInt64) -> Bool {
+    pingSent.map { now > $0 && now - $0 > configuration.pingTimeout.nanoseconds } ?? false
+  }
+
+  private func isOverdue(_ now: UInt64) -> Bool {
+    isPingOverdue(now) || session.slots.all.contains { $0.pointee.deadline <= now }
+  }
+
+  private func giveUpOverdue() {
+    let now = loop.now()
+    if isPingOverdue(now) {
+      return fail(
+        HTTP2Error(.unresponsive, "\(endpoint.authority) did not answer a PING within \(configuration.pingTimeout)."))
+    }
+    for slot in session.slots.all where slot.pointee.deadline <= now {
+      session.reset(slot, .cancel, .unknown(.timeout))
+    }
   }
 
   /// Asks the peer for a sign of life.

@@ -64,6 +64,8 @@ public final class ClientConnection: @unchecked Sendable {
   var isVerified = false
   var lastReceived: UInt64 = 0
   var timer: EventLoop.Timer?
+  /// Whether the last look at the time came late.
+  var wasLate = false
 
   /// Creates a connection; nothing happens before ``start()``.
   ///

@@ -29,6 +29,7 @@ public struct RequestBatch: Sendable {
 
     let template: RequestTemplate
     let tag: Int64
+    let notes: (any DepartureNotes)?
     let commonBody: UnsafeMutableRawPointer
     let commonBodyCount: Int
     private(set) var bytes: UnsafeMutableRawPointer
@@ -38,9 +39,12 @@ public struct RequestBatch: Sendable {
     private var itemCapacity: Int
     fileprivate(set) var count = 0
 
-    init(template: RequestTemplate, tag: Int64, body: [UInt8], capacity: Int) {
+    init(
+      template: RequestTemplate, tag: Int64, body: [UInt8], capacity: Int, notes: (any DepartureNotes)?
+    ) {
       self.template = template
       self.tag = tag
+      self.notes = notes
       commonBodyCount = body.count
       commonBody = UnsafeMutableRawPointer.allocate(byteCount: max(1, body.count), alignment: 1)
       UnsafeMutableRawBufferPointer(start: commonBody, count: body.count).copyBytes(from: body)
@@ -91,8 +95,12 @@ public struct RequestBatchBuilder: ~Copyable {
   ///   - body: of all requests that bring none of their own.
   ///   - tag: what the batch is for, as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - capacity: how many requests to expect.
-  public init(template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16) {
-    storage = RequestBatch.Storage(template: template, tag: tag, body: body, capacity: capacity)
+  ///   - notes: is told which requests leave.
+  public init(
+    template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16,
+    notes: (any DepartureNotes)? = nil
+  ) {
+    storage = RequestBatch.Storage(template: template, tag: tag, body: body, capacity: capacity, notes: notes)
   }
 
   /// Number of requests so far.

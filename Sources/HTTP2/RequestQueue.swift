@@ -55,6 +55,7 @@ struct RequestQueue {
   }
 
   mutating func putBack(_ batch: RequestBatch, _ index: Int) {
+    batch.storage.notes?.returned(index)
     returned.append((batch, index))
     count += 1
   }

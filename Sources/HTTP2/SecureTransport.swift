@@ -133,19 +133,34 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
     }
   }
 
-  private func readAll() {
-    guard !isReading else { return }
+  /// Reads what has come by now, also what no event has told of yet.
+  ///
+  /// - Returns: whether nothing is left; false: the rest is read soon.
+  func readWhatCame() -> Bool {
+    guard phase == .open else { return true }
+    let isDry = readAll()
+    if phase == .open { owner?.transportSettled() }
+    return isDry
+  }
+
+  /// - Returns: whether nothing is left to be read.
+  @discardableResult
+  private func readAll() -> Bool {
+    guard !isReading else { return false }
     isReading = true
     defer { isReading = false }
     var rounds = 0
     do {
       while phase == .open {
         isPaused = output.count > Self.pauseWater
-        if isPaused { return watch() }
+        if isPaused {
+          watch()
+          return false
+        }
         switch try tls.read(into: readBuffer) {
         case .bytes(let count):
           guard owner?.transport(received: UnsafeRawBufferPointer(rebasing: readBuffer[..<count])) == true else {
-            return
+            return true
           }
           rounds += 1
           // Both sides work at the same time only if answers leave before everything is read.
@@ -153,20 +168,24 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
           // Others are on this loop too. What OpenSSL holds makes no event: come back for it.
           if rounds == 64, phase == .open {
             loop.execute { [self] in if phase == .open { ready(.readable) } }
-            return
+            return false
           }
-        case .wantsRead: return watch()
+        case .wantsRead:
+          watch()
+          return true
         case .wantsWrite:
           isBlocked = true
-          return watch()
+          watch()
+          return true
         case .end:
           owner?.transportFailed(nil)
-          return
+          return true
         }
       }
     } catch {
       owner?.transportFailed(HTTP2Error(error))
     }
+    return true
   }
 
   /// Adds bytes; they leave with ``flush()``.

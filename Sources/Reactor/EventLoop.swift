@@ -193,10 +193,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var events = [epoll_event](repeating: epoll_event(), count: 256)
     var stopping = false
     while !stopping {
-      let count = wait(&events)
+      var count = wait(&events)
       if count < 0 && errno != EINTR {
         preconditionFailure("epoll_wait: \(SystemError("epoll_wait"))")
       }
+      // A process that was stopped goes on with EINTR: what has come meanwhile is looked at before the timers.
+      if count < 0 { count = epoll_wait(epoll, &events, Int32(events.count), 0) }
       for index in 0..<max(0, Int(count)) {
         let descriptor = events[index].data.fd
         if descriptor == wakeup {

@@ -18,6 +18,7 @@ public final class DatabasePool: Sendable {
   private let writer: Connection
   private let readers: Mutex<Readers>
   private let readerCount: Int
+  let disk = Mutex(Disk())
 
   /// Opens a file, or creates it (readable by its owner alone).
   ///
@@ -44,7 +45,9 @@ public final class DatabasePool: Sendable {
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       writer.async { database in
-        continuation.resume(with: Swift.Result { try database.transaction { try body(database) } })
+        let result = Swift.Result { try database.transaction { try body(database) } }
+        self.noteWrite(result)
+        continuation.resume(with: result)
       }
     }
   }
@@ -65,6 +68,7 @@ public final class DatabasePool: Sendable {
               try interruption.watch(database) { try database.snapshot { try body(database) } }
             }
             give(back: reader)
+            noteRead(result)
             continuation.resume(with: result)
           }
         }
@@ -76,7 +80,9 @@ public final class DatabasePool: Sendable {
 
   /// ``write(_:)`` for a thread that may wait.
   public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
-    try writer.sync { database in try database.transaction { try body(database) } }
+    let result = Swift.Result { try writer.sync { database in try database.transaction { try body(database) } } }
+    noteWrite(result)
+    return try result.get()
   }
 
   /// ``read(limit:_:)`` for a thread that may wait.

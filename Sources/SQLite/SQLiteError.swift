@@ -17,13 +17,15 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let busy = Code(rawValue: 5)
     /// SQLITE_LOCKED: another statement of the same process holds the table.
     public static let locked = Code(rawValue: 6)
+    /// SQLITE_NOMEM: no memory left.
+    public static let outOfMemory = Code(rawValue: 7)
     /// SQLITE_READONLY: a write on a reader, or on a file that may not be written.
     public static let readOnly = Code(rawValue: 8)
     /// SQLITE_INTERRUPT: stopped by a time limit or a cancellation.
     public static let interrupt = Code(rawValue: 9)
     /// SQLITE_IOERR: the disk failed.
     public static let inputOutput = Code(rawValue: 10)
-    /// SQLITE_CORRUPT: the file is damaged.
+    /// SQLITE_CORRUPT: the file is damaged, or the disk did not read it.
     public static let corrupt = Code(rawValue: 11)
     /// SQLITE_FULL: no space left.
     public static let full = Code(rawValue: 13)
@@ -86,13 +88,22 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether another connection held the lock too long: the same again may work.
   public var isBusy: Bool { code == .busy }
 
-  /// Whether the cause lies outside: lock, disk, rights. The same again works once somebody has seen to that.
-  public var mayPass: Bool {
+  /// Whether the cause lies outside: lock, disk, rights, memory. The same again works once somebody has seen to that.
+  public var mayPass: Bool { isOfDisk || [.busy, .locked, .outOfMemory].contains(code) }
+
+  /// Whether the disk did not do what it was asked, or the file on it may not be used.
+  ///
+  /// Damage is among it: SQLite says so of a disk that does not read at present as well (SQLITE_IOERR_CORRUPTFS,
+  /// "converted into SQLITE_CORRUPT prior to returning"). ``DatabasePool/damage()`` tells which it is.
+  public var isOfDisk: Bool {
     switch code {
-    case .busy, .locked, .readOnly, .inputOutput, .full, .cannotOpen: true
+    case .readOnly, .inputOutput, .full, .cannotOpen, .corrupt, .notADatabase: true
     default: false
     }
   }
+
+  /// Whether it speaks of damage, which it may or may not be; see ``isOfDisk``.
+  public var suspectsDamage: Bool { code == .corrupt || code == .notADatabase }
 
   /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
   public var description: String {
@@ -102,11 +113,15 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     return text
   }
 
+  /// As `database or disk is full (SQLite 13). The disk is full; …`: without the statement, for a page.
+  public var cause: String { "\(message) (SQLite \(extendedCode.rawValue))" + (remedy.map { ". \($0)" } ?? "") }
+
   private var remedy: String? {
     switch code {
     case .busy: "Another program is writing to the database; try again when it is done"
     case .full: "The disk is full; free space and try again"
-    case .corrupt: "The file is damaged; restore a backup"
+    case .corrupt:
+      "The disk does not read the file at present, or the file is damaged: signalbox doctor looks through it"
     case .notADatabase: "The file is not an SQLite database; check the path"
     case .readOnly: "Check that this user may write to the file and its folder"
     case .cannotOpen: "Check that the folder exists and that this user may write to it"

@@ -35,7 +35,7 @@ struct Doctor {
           remedy: "Name it with --data or SIGNALBOX_DATA; signalbox serve makes a new one.")
       ] + [clock(latest: nil), trustStore()]
     }
-    var findings = [folder(), keyFile()]
+    var findings = [folder(), disk(), keyFile()]
     var latest: Date?
     if Replacement(directory: directory).pending != nil {
       findings.append(
@@ -84,6 +84,17 @@ struct Doctor {
   }
 
   private func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
+
+  /// Whether what is written next has room.
+  private func disk() -> Finding {
+    if let trouble = DatabasePool.spaceTrouble(directory.path) {
+      return Finding(
+        subject: "disk", level: .error, message: trouble.message,
+        remedy: trouble.code == .full
+          ? "Free space on it; the server goes on by itself." : "Mount it so that it can be written to.")
+    }
+    return Finding(subject: "disk", level: .ok, message: "has room")
+  }
 
   private func keyFile() -> Finding {
     do {

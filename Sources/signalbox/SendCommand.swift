@@ -168,15 +168,18 @@ enum SendCommand {
     _ draft: PushDraft, _ store: Store, _ io: CommandIO
   ) throws -> (push: PushRecord, count: Int) {
     let now = io.now()
-    return try store.writeSync { database in
+    // Not in the write: a large audience takes seconds to count, and everybody else's writes would wait for that.
+    let (app, reachable) = try store.readSync { database in
       let app = try App.named(draft.app, database)
+      let query = AudienceQuery(
+        app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+      let unknown = try Device.unknownTokens(database, app: app.id, audience: draft.audience).count
+      return (app, try query.count(database).reachable + unknown)
+    }
+    return try store.writeSync { database in
       let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
       try Lint.check(draft, Lint.Context(app, credential: credential, now: now))
       try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
-      let query = AudienceQuery(
-        app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
-      let count = try query.count(database)
-      let reachable = Platform.allCases.reduce(0) { $0 + count.reachable($1) }
       guard reachable > 0 else {
         throw CommandFailure(
           "No active device of \(app.bundleID) in \(draft.environment.rawValue) fits. See: signalbox devices list")

@@ -221,10 +221,11 @@ struct PushControlTests {
       scene.provider.stand(
         ProviderHealth(
           circuit: .open(reason: "InvalidProviderToken", since: scene.now, until: scene.now + 5), limit: 60,
-          stormShare: 0.31))
+          stormShare: 0.31, stormAt: scene.now, lost: 900))
       let page = try await anna.get("/apps/\(app.id)").text
       #expect(page.contains("nothing is sent with this credential: InvalidProviderToken"))
-      #expect(page.contains("31 % of what is sent is refused"))
+      #expect(page.contains("31 % of what was sent around 2026-11-20 12:00 UTC was refused"))
+      #expect(page.contains("Connections ended before 900 requests were answered"))
       let told = try await scene.call(.get, path, as: .viewer)
       #expect(told.text.contains("\"open\"") && told.text.contains("\"slowed_to\":60"))
       #expect(

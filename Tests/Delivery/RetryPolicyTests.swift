@@ -96,7 +96,7 @@ struct RetryPolicyTests {
     let once = decide(failure) { $0.repeatsUnanswered = false }
     #expect(once == .final(.unknown(reason: own.rawValue)))
     let again = decide(failure)
-    if own == .unreadableAnswer { #expect(again == once) } else { #expect(seconds(again) == 5) }
+    if own == .unreadableAnswer { #expect(again == once) } else { #expect(seconds(again) == 15) }
     #expect(decide(failure, attempts: 8) == once)
   }
 

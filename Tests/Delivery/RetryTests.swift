@@ -117,7 +117,7 @@ struct RetryTests {
       try await scene.life { engine in
         engine.enqueue(push.id)
         try await scene.wait(engine, push) { $0.waiting == 1 }
-        scene.clock.advance(by: 7)
+        scene.clock.advance(by: 19)
         try await scene.wait(engine, push) { $0.isFinal }
         #expect(scene.service.sent.filter { $0.device == 1 }.map(\.seed) == [42, 42])
         scene.service.answer { _, _ in lost }

@@ -18,6 +18,8 @@ final class FrameServer: Sendable {
   struct Manners: Sendable {
     var answersPings = true
     var answersRequests = true
+    /// Requests are answered when this is over.
+    var holdsAnswers = false
   }
 
   let events: AsyncStream<Event>
@@ -55,9 +57,14 @@ final class FrameServer: Sendable {
   }
 
   /// Waits until a descriptor is ready; false: the server was stopped.
-  private func waits(_ descriptor: Int32, _ events: Int32) -> Bool {
+  ///
+  /// - Parameter once: whether it waits a moment only.
+  private func waits(_ descriptor: Int32, _ events: Int32, once: Bool = false) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    while !isStopped.load(ordering: .relaxed) { if poll(&entry, 1, 20) > 0 { return true } }
+    while !isStopped.load(ordering: .relaxed) {
+      if poll(&entry, 1, 20) > 0 { return true }
+      if once { return false }
+    }
     return false
   }
 
@@ -75,6 +82,12 @@ final class FrameServer: Sendable {
       // A few bytes a time: the socket takes them.
       _ = try bytes.withUnsafeBytes { try connection.write(from: $0) }
     }
+    // Streams to be answered.
+    var held: [UInt32] = []
+    func answer() throws {
+      for stream in held { try send(RawClient.headers(stream, [(":status", "200")])) }
+      held = []
+    }
     try send(RawClient.frame(4, 0, 0, []))
     var received: [UInt8] = []
     var toSkip = 24  // the preface
@@ -83,7 +96,10 @@ final class FrameServer: Sendable {
       switch try buffer.withUnsafeMutableBytes({ try connection.read(into: $0) }) {
       case .bytes(let count): received += buffer[..<count]
       case .wantsRead, .wantsWrite:
-        guard waits(descriptor, POLLIN) else { return }
+        while !waits(descriptor, POLLIN, once: true) {
+          if isStopped.load(ordering: .relaxed) { return }
+          if !self.manners.withLock({ $0.holdsAnswers }) { try answer() }
+        }
         continue
       case .end: return
       }
@@ -106,7 +122,8 @@ final class FrameServer: Sendable {
           if manners.answersPings { try send(RawClient.frame(6, 1, 0, payload)) }
         case 1:
           news.yield(.request(number))
-          if manners.answersRequests { try send(RawClient.headers(stream, [(":status", "200")])) }
+          if manners.answersRequests { held.append(stream) }
+          if !manners.holdsAnswers { try answer() }
         default: break
         }
       }

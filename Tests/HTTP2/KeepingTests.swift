@@ -136,6 +136,21 @@ struct KeepingTests {
     }
   }
 
+  @Test("a process that stood still for two minutes takes the answers that came, and those on their way")
+  func stoodStill() async throws {
+    try await Self.run { scene, events in
+      scene.server.manners.withLock { $0.holdsAnswers = true }
+      scene.submit(0..<3)
+      #expect(await events.next() == .opened(1))
+      for _ in 0..<3 { #expect(await events.next() == .request(1)) }
+      // The loop has looked at the time when this returns; the answers leave the other side only then.
+      await scene.clock.leap(120, on: scene.loop)
+      scene.server.manners.withLock { $0.holdsAnswers = false }
+      let ended = await scene.client.wait { $0.total == 3 }
+      #expect(ended.statuses == [200: 3] && ended.unknown.isEmpty)
+    }
+  }
+
   @Test("a PING that is answered keeps a connection whose answers are slow")
   func slow() async throws {
     try await Self.run { scene, events in

@@ -18,13 +18,16 @@ struct ClockTests {
   }
 
   /// Sends to 2000 phones, and steps in the middle. Without `together` Apple's clock stays right.
-  private func run(_ step: Double, together: Bool) async throws -> (tally: Tally, push: PushRecord) {
+  private func run(
+    _ step: Double, together: Bool, faults: String = "delay=20ms,streams=50", hasSteadyTime: Bool = false
+  ) async throws -> (tally: Tally, push: PushRecord) {
     let clock = Clock()
     var options = DeliveryScene.Options()
     options.clock = { clock.now }
     if together { options.simulatorClock = { clock.now } }
     let found = Mutex<(Tally, PushRecord)?>(nil)
-    try await DeliveryScene.run(options, faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+    options.hasSteadyTime = hasSteadyTime
+    try await DeliveryScene.run(options, faults: try Faults(parsing: faults)) { scene in
       let phones = try await scene.add(2000)
       let push = try await scene.push()
       async let carried: Void = scene.carryOut(push)
@@ -44,6 +47,16 @@ struct ClockTests {
     #expect(push.state == .finished)
     #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 2000], "\(tally)")
     #expect(try #require(push.finishedAt) > .distantPast)
+  }
+
+  @Test(
+    "devices that wait after a 503 are neither given up nor forgotten when the clock leaps",
+    arguments: [31 * 86_400.0, -82_800])
+  func waiting(_ step: Double) async throws {
+    let (tally, push) = try await run(
+      step, together: true, faults: "status=503,share=0.3,delay=5ms,streams=50,seed=1", hasSteadyTime: true)
+    #expect(push.state == .finished)
+    #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 2000], "\(tally)")
   }
 
   /// A token from an hour ago, or from the future, is what Apple may refuse; then every device says so.

@@ -87,6 +87,21 @@ struct DeliveryFaultTests {
     }
   }
 
+  @Test("a service whose connections die with requests unanswered gets fewer at a time: few come twice")
+  func lossy() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "cut=700,delay=5ms")) { scene in
+      let phones = try await scene.add(8000)
+      let push = try await scene.deliver(options: [:])
+      let tally = try await scene.tally(push, phones)
+      #expect(push.state == .finished)
+      #expect(tally.isWhole && tally.outcomes == ["accepted": 8000], "\(tally)")
+      // The first death is not foreseen: a thousand are under way before anything is known. Then one in ten.
+      #expect(tally.doubles <= 1000 + 800, "\(tally)")
+      #expect(push.repeats.total >= tally.doubles)
+      print("connections that die: \(tally.doubles) doubles of 8000, told \(push.repeats)")
+    }
+  }
+
   @Test("answers that come after the time-out change nothing, and the next push is well")
   func late() async throws {
     var options = DeliveryScene.Options()

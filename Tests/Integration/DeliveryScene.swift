@@ -21,6 +21,8 @@ final class DeliveryScene: Sendable {
     var credentials = Credentials.key
     var connections = DeliveryScene.quick
     var clock: @Sendable () -> Date = { Date() }
+    /// Whether the clock is held against the time that passed.
+    var hasSteadyTime = false
     var simulatorClock: @Sendable () -> Date = { Date() }
     /// Where the connections go instead of to the simulator: a proxy that is given the simulator's port.
     var detour: (@Sendable (UInt16) async throws -> UInt16)?
@@ -79,7 +81,9 @@ final class DeliveryScene: Sendable {
     routes = CredentialRoutes(
       store: store, loop: loop, resolver: pool, connections: options.connections, clock: options.clock, log: logger)
     engine = DeliveryEngine(
-      store: store, routes: routes, clock: options.clock, pause: { try await Task.sleep(for: .milliseconds(50)) },
+      store: store, routes: routes, clock: options.clock,
+      steady: options.hasSteadyTime ? DeliveryEngine.steadyTime : nil,
+      pause: { try await Task.sleep(for: .milliseconds(50)) },
       policy: Self.impatient, log: logger)
   }
 

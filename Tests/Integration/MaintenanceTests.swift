@@ -139,7 +139,7 @@ struct MaintenanceTests {
       #expect(result.lines.allSatisfy { $0.hasPrefix("OK       ") })
       let json = await box.run("doctor", "--json", environment: trust).json
       let subjects = json?.array?.compactMap { $0["subject"]?.string } ?? []
-      #expect(subjects == ["data", "secret.key", "database", "schema", "certificate", "clock", "trust store"])
+      #expect(subjects == ["data", "disk", "secret.key", "database", "schema", "certificate", "clock", "trust store"])
     }
   }
 

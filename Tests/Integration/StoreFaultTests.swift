@@ -95,6 +95,82 @@ struct StoreFaultTests {
     }
   }
 
+  /// EIO on reading comes from SQLite in the words of damage: the same moment as when a disk, or the way to it, is gone.
+  @Test("a real server whose disk does not read for a while", .enabled(if: SickDisk.isPossible))
+  func noReading() async throws {
+    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+      let phones = try await scene.add(10_000)
+      // Takes seconds: on a busy machine all could be over before the disk fails.
+      let push = try await scene.push(options: ["rate": 2000])
+      let disk = try await SickDisk(in: scene.box.folder)
+      let child = try await scene.serve(limits: disk.exports)
+      try await eventually("some outcomes") { try await scene.progress(push).total >= 300 }
+      disk.fails(true)
+      try await eventually("the log says so") { child.errorText.contains("the push waits for the store") }
+      disk.fails(false)
+      try await scene.finished(push, by: child)
+      #expect(await scene.stop(child) == 0)
+      let tally = try await scene.tally(push, phones)
+      #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
+      #expect(child.errorText.contains("SQLite 11"), "\(child.errorText)")
+      #expect(!child.errorText.contains("The database is damaged") && !child.errorText.contains("stopped by an error"))
+      #expect(child.errorText.contains("the store works again; the push goes on"))
+    }
+  }
+
+  /// Reads of the database that fail as a disk's do, in a program that is started for it.
+  private struct SickDisk {
+    private static let compiler: String? = ["cc", "clang"].first { name in
+      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+        access("\($0)/\(name)", X_OK) == 0
+      }
+    }
+    static let isPossible = compiler != nil
+
+    private static let source = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <errno.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      #include <string.h>
+      #include <unistd.h>
+      static int sick(int fd) {
+        const char *sign = getenv("SICK_DISK");
+        char link[64], path[4096];
+        if (!sign || access(sign, F_OK)) return 0;
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t size = readlink(link, path, sizeof path - 1);
+        if (size <= 0) return 0;
+        path[size] = 0;
+        return strstr(path, "signalbox.sqlite") && !strstr(path, "-shm") && !strstr(path, "-trail");
+      }
+      ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) {
+        static ssize_t (*next)(int, void *, size_t, off64_t);
+        if (!next) next = dlsym(RTLD_NEXT, "pread64");
+        if (sick(fd)) { errno = EIO; return -1; }
+        return next(fd, bytes, count, at);
+      }
+      ssize_t pread(int fd, void *bytes, size_t count, off_t at) { return pread64(fd, bytes, count, at); }
+      """
+
+    private let sign: String
+    /// For the shell that starts the program.
+    let exports: String
+
+    init(in folder: String) async throws {
+      sign = folder + "/sick"
+      try Self.source.write(toFile: folder + "/sick.c", atomically: true, encoding: .utf8)
+      try await Child.run(
+        Self.compiler ?? "cc", ["-shared", "-fPIC", "-o", folder + "/sick.so", folder + "/sick.c", "-ldl"], in: folder)
+      exports = "export LD_PRELOAD='\(folder)/sick.so' SICK_DISK='\(sign)'"
+    }
+
+    func fails(_ isSick: Bool) {
+      if isSick { symlink("/", sign) } else { unlink(sign) }
+    }
+  }
+
   /// A file system of some hundred kilobytes more than the database, seen by the server alone; it ends with the server.
   @Test("a real server on a full file system", .enabled(if: OwnMount.isPossible))
   func fullFileSystem() async throws {
@@ -119,6 +195,10 @@ struct StoreFaultTests {
         return child.errorText.contains("the push waits for the store")
       }
       #expect(child.errorText.contains("SQLite 13"), "\(child.errorText)")
+      // Said before it listened: there is hardly any room from the beginning.
+      let said = child.errorText.split(separator: "\n").map(String.init)
+      let warned = try #require(said.firstIndex { $0.contains("nothing can be kept until the disk is well") })
+      #expect(warned < said.firstIndex { $0.contains("listening") } ?? 0)
       let pid = try #require(child.pid)
       let during = try await Self.copy(of: small, at: pid, in: scene.box)
       defer { during.close() }

@@ -53,6 +53,9 @@ struct MannersTests {
       testDescription: "an answer closes it", steps: [.disconnected(0), .connected(10), .succeeded],
       states: [(10, "closed")]),
     Course(
+      testDescription: "a clock that is set back by a day does not make the pause a day longer",
+      steps: [.refused(86_400)], states: [(0, "half-open"), (86_401, "open to 86405")]),
+    Course(
       testDescription: "a refused credential is not told of connections",
       steps: [.refused(0), .disconnected(1), .connected(2)], states: [(3, "open to 5"), (6, "half-open")]),
   ]
@@ -105,6 +108,17 @@ struct MannersTests {
     Storm(
       testDescription: "and is over", lots: [(200, 200, 0), (200, 0, 1), (200, 0, 2)], limit: nil, isSlowed: false),
     Storm(
+      testDescription: "few good answers are enough to be noticed",
+      lots: [(200, 200, 0), (200, 200, 1), (60, 0, 2), (60, 0, 3)], limit: 1000, isSlowed: false),
+    Storm(
+      testDescription: "a minute without a storm is a level",
+      lots: [(200, 200, 0), (200, 200, 1), (200, 200, 2), (0, 0, 63)],
+      limit: 60, isSlowed: true),
+    Storm(
+      testDescription: "and some minutes are the end of it",
+      lots: [(200, 200, 0), (200, 200, 1), (200, 200, 2), (0, 0, 900)],
+      limit: 1000, isSlowed: false),
+    Storm(
       testDescription: "a clock that is set back begins anew", lots: [(20, 0, 0), (0, 0, -60), (20, 0, -60)],
       limit: nil, isSlowed: false),
   ]
@@ -112,7 +126,10 @@ struct MannersTests {
   @Test("the storm guard", arguments: storms)
   func storm(_ storm: Storm) {
     var guardian = StormGuard()
-    for lot in storm.lots { guardian.note(answers: lot.answers, refusals: lot.refusals, now: noon + lot.at) }
+    for lot in storm.lots {
+      guardian.note(answers: lot.answers, refusals: lot.refusals, now: noon + lot.at)
+      guardian.heal(now: noon + lot.at)
+    }
     #expect(guardian.limit == storm.limit && guardian.isSlowed == storm.isSlowed)
   }
 
@@ -123,4 +140,65 @@ struct MannersTests {
       (429, true), (500, false), (503, false),
     ])
   func counted(status: Int, expected: Bool) { #expect(StormGuard.counts(status) == expected) }
+}
+
+@Suite("Connections that end with requests unanswered")
+struct LossWindowTests {
+  @Test("a loss leaves a quarter of what was under way; what was under way with it is the same loss")
+  func narrows() {
+    var window = LossWindow()
+    window.answered(500, now: noon)
+    #expect(window.limit == nil)
+    window.lost(300, others: 700, now: noon)
+    #expect(window.limit == 250 && window.isNarrow && window.lost == 300)
+    window.lost(700, others: 0, now: noon)
+    #expect(window.limit == 250 && window.lost == 1000)
+    for expected in [62, 15, 3, 1, 1] {
+      window.lost(window.limit ?? 0, others: 0, now: noon)
+      #expect(window.limit == expected)
+    }
+  }
+
+  @Test("answers widen it slowly, then quickly, until there is no limit; so does time")
+  func widens() {
+    var window = LossWindow()
+    window.lost(80, others: 0, now: noon)
+    #expect(window.limit == 20)
+    window.answered(79, now: noon)
+    #expect(window.limit == 20)
+    window.answered(1, now: noon)
+    #expect(window.limit == 21)
+    var later = window
+    later.heal(now: noon + 59)
+    #expect(later.limit == 21)
+    later.heal(now: noon + 121)
+    #expect(later.limit == 84)
+    later.heal(now: noon + 3600)
+    #expect(later.limit == nil && !later.isNarrow)
+    var answers = 0
+    while let limit = window.limit, answers < 100_000 {
+      window.answered(limit, now: noon)
+      answers += limit
+    }
+    #expect(window == LossWindow() && (5000...20_000).contains(answers))
+  }
+
+  @Test("a service that takes 700 requests on each connection loses few of a hundred")
+  func equilibrium() {
+    var window = LossWindow()
+    window.lost(700, others: 0, now: noon)
+    var lost = 0
+    var answered = 0
+    while answered < 20_000 {
+      var taken = 0
+      while taken + (window.limit ?? 700) <= 700 {
+        taken += window.limit ?? 700
+        window.answered(window.limit ?? 700, now: noon)
+      }
+      answered += taken
+      lost += window.limit ?? 700
+      window.lost(window.limit ?? 700, others: 0, now: noon)
+    }
+    #expect(lost < 2000, "\(lost)")
+  }
 }

@@ -52,6 +52,29 @@ import Testing
     }
   }
 
+  @Test("a disk that refused is trouble until it takes a write; a file system without room is one by itself")
+  func disk() async throws {
+    try await withPool { pool in
+      #expect(await pool.checkDisk() == nil)
+      for refusal in [SQLiteError(.full, "full"), SQLiteError(.inputOutput, "failing"), SQLiteError(.corrupt, "bad")] {
+        await #expect(throws: refusal) { try await pool.write { _ in throw refusal } }
+        #expect(pool.diskTrouble == refusal)
+        try await pool.write { _ in }
+        #expect(pool.diskTrouble == nil)
+        await #expect(throws: refusal) { try await pool.read { _ in throw refusal } }
+        #expect(pool.diskTrouble == refusal)
+        try await pool.read { _ in }
+        #expect(pool.diskTrouble == refusal, "what was read may have been in memory")
+        try await pool.write { _ in }
+      }
+      await #expect(throws: SQLiteError.self) { try await pool.write { _ in throw SQLiteError(.busy, "busy") } }
+      #expect(pool.diskTrouble == nil)
+      // It has no blocks at all.
+      #expect(DatabasePool.spaceTrouble("/proc")?.code == .full)
+      #expect(DatabasePool.spaceTrouble(pool.path) == nil)
+    }
+  }
+
   @Test("a reader cannot write")
   func readersOnlyRead() async throws {
     try await withPool { pool in

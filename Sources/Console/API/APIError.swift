@@ -38,6 +38,12 @@ struct APIError: HTTPResponseError {
         .serviceUnavailable,
         "Another write kept the database too long. Nothing was changed; send the request again.",
         headers: ["Retry-After": "1"])
+    case let error as SQLiteError:
+      guard let words = DiskWords(of: error) else { return nil }
+      self.init(
+        words.status,
+        "\(words.text) Nothing was changed; send the request again when somebody has seen to the disk.",
+        headers: ["Retry-After": "30"])
     default: return nil
     }
   }

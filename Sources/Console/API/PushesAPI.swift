@@ -11,7 +11,11 @@ enum PushesAPI {
     routes.list("/pushes", filters: ["app", "environment", "state", "q", "schedule"]) { call in try await list(call) }
     routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation(call).answer() }
     routes.call(.get, "/pushes/:id", role: .viewer) { call in
-      APIContext.answer(try await call.store.read { try json($0, try find($0, call)) })
+      let (id, push) = try await call.store.read { database in
+        let push = try find(database, call)
+        return (push.id, try json(database, push))
+      }
+      return APIContext.answer(push.adding(["trouble": .optional(call.console.engine.trouble(push: id))]))
     }
     routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
     routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }

@@ -34,13 +34,17 @@ struct ErrorResponses: Sendable {
 
   private func page(_ failure: Failure) -> Response {
     let texts = console.locales.best(for: failure.request?.header("Accept-Language"))
-    let isBusy = (failure.error as? SQLiteError)?.isBusy ?? false
-    let status = isBusy ? Status.serviceUnavailable : failure.status
+    let error = failure.error as? SQLiteError
+    let isBusy = error?.isBusy ?? false
+    let disk = error.flatMap(DiskWords.init(of:))
+    let status = isBusy ? Status.serviceUnavailable : disk?.status ?? failure.status
     let code =
-      isBusy ? "busy" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
+      isBusy
+      ? "busy" : disk != nil ? "disk" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
     let members: [String: Value] = [
       "status": .string(String(status.code)), "title": .string(texts("errors.\(code).title")),
-      "happened": .string(failure.message.isEmpty ? texts("errors.\(code).happened") : failure.message),
+      "happened": .string(
+        disk?.text ?? (failure.message.isEmpty ? texts("errors.\(code).happened") : failure.message)),
       "kept": .string(texts("errors.\(code).kept")), "next": .string(texts("errors.\(code).next")), "action": .null,
       "request": .string(failure.requestID),
     ]

@@ -2,6 +2,7 @@ import Delivery
 import HTTPServer
 import Push
 import Reminders
+import SQLite
 import Store
 
 /// For what watches this server.
@@ -13,6 +14,9 @@ enum HealthRoutes {
     routes.plain(.get, "/readyz") { _ in
       do {
         let runs = try await store.read(limit: .seconds(2)) { try CheckRun.all($0) }
+        if let trouble = await store.pool.checkDisk() {
+          return .text("\(DiskWords(trouble).text)\n", status: .serviceUnavailable)
+        }
         if let trouble = engine.trouble {
           return .text("delivery does not run: \(trouble)\n", status: .serviceUnavailable)
         }
@@ -24,7 +28,8 @@ enum HealthRoutes {
         }
         return .text("ready\n")
       } catch {
-        return .text("the database does not answer\n", status: .serviceUnavailable)
+        let trouble = (error as? SQLiteError).flatMap(DiskWords.init(of:))
+        return .text("\(trouble?.text ?? "the database does not answer")\n", status: .serviceUnavailable)
       }
     }
   }

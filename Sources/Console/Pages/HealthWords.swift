@@ -20,7 +20,12 @@ struct HealthWords {
       parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": since.utcText]))
     }
     if let share = health.stormShare, let limit = health.limit {
-      parts.append(texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped]))
+      let time = health.stormAt?.utcText ?? "–"
+      parts.append(
+        texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped, "time": time]))
+    }
+    if let lost = health.lost, let limit = health.limit {
+      parts.append(texts("circuit.losses", ["lost": lost.grouped, "limit": limit.grouped]))
     }
     return parts.joined(separator: " ")
   }
@@ -41,8 +46,8 @@ extension ProviderHealth {
     }
   }
 
-  /// How many devices may be under way while a storm of refusals lasts, else null.
-  var slowedJSON: JSONValue { stormShare == nil ? .null : .optional(limit) }
+  /// How many devices may be under way while much is refused, or lost with its connections; else null.
+  var slowedJSON: JSONValue { isSlowed ? .optional(limit) : .null }
 }
 
 extension JSONValue {

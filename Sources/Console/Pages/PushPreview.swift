@@ -40,8 +40,9 @@ struct PushPreview: Sendable {
 
   /// Reads what a preview needs.
   ///
+  /// - Parameter counting: whether to count the audience, which takes up to two seconds.
   /// - Throws: `Problems` at `app` if there is no such app.
-  static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
+  static func find(_ draft: PushDraft, _ page: PageContext, counting: Bool = true) async throws -> PushPreview {
     let (app, credential, scope, unknown) = try await page.store.read { database in
       let app = try App.find(database, bundleID: draft.app)
       return (
@@ -55,8 +56,9 @@ struct PushPreview: Sendable {
     }
     guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
     return PushPreview(
-      draft, app: app, credential: credential, scope: scope, count: try await count(draft, app, page.store),
-      unknown: unknown, address: page.address, now: page.now)
+      draft, app: app, credential: credential, scope: scope,
+      count: counting ? try await count(draft, app, page.store) : nil, unknown: unknown, address: page.address,
+      now: page.now)
   }
 
   static func noApp(_ name: String) -> Problem {

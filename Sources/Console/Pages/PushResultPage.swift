@@ -54,6 +54,7 @@ enum PushResultPage {
     if !facts.progress.isFinal, let health = facts.credential.flatMap(page.console.engine.health(credential:)) {
       facts.progress.health = health
     }
+    facts.progress.trouble = page.console.engine.trouble(push: push.id)
     var members = head(push, facts.progress, facts.schedule, page)
     members.merge(actions(push, facts, page)) { $1 }
     members.merge(list(push, facts, pager, page)) { $1 }

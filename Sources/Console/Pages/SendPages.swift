@@ -152,11 +152,11 @@ enum SendPages {
 
   /// Reads the form and goes on with its preview; or shows the form again, filled in, with a message at each field.
   private static func checked(
-    _ page: PageContext, _ body: (PushPreview) async throws -> Response
+    _ page: PageContext, counting: Bool = true, _ body: (PushPreview) async throws -> Response
   ) async throws -> Response {
     let preview: PushPreview
     do {
-      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
+      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page, counting: counting)
     } catch let problems as Problems {
       return try await formPage(page, page.form, errors: FieldErrors(problems, page.texts))
     }
@@ -203,10 +203,13 @@ enum SendPages {
   // MARK: Sending
 
   private static func send(_ page: PageContext) async throws -> Response {
-    try await checked(page) { preview in
-      if !preview.problems.isEmpty { return try confirmPage(page, preview) }
-      if mustType(preview.draft), page.form["confirm"] != preview.app.name {
-        return try confirmPage(page, preview, error: page.texts("confirm.differs", ["app": preview.app.name]))
+    // Counted for the review, and when it is carried out: not in between.
+    try await checked(page, counting: false) { preview in
+      let differs = mustType(preview.draft) && page.form["confirm"] != preview.app.name
+      guard preview.problems.isEmpty, !differs else {
+        return try confirmPage(
+          page, try await PushPreview.find(preview.draft, page),
+          error: preview.problems.isEmpty ? page.texts("confirm.differs", ["app": preview.app.name]) : nil)
       }
       return page.redirect(to: try await keep(preview, page))
     }

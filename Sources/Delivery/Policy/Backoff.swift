@@ -22,6 +22,8 @@ public struct Backoff: Sendable, Hashable {
   public static let device = Backoff(first: 60, longest: 3600)
   /// A service that asks for 10 seconds at first (Firebase, JPush).
   public static let quick = Backoff(first: 10, longest: 3600)
+  /// It may have arrived: sent again when what troubles the connections has had time to pass.
+  public static let unanswered = Backoff(first: 15, longest: 600)
   /// Nothing is known to be wrong with anything but the connection.
   public static let brief = Backoff(first: 5, longest: 300)
 

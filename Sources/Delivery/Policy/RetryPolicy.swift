@@ -74,7 +74,7 @@ public struct RetryPolicy: Sendable, Hashable {
       guard repeatsUnanswered, word != OwnReason.unreadableAnswer.rawValue, history.attempts < maximumAttempts else {
         return .final(failure.outcome)
       }
-      return .retry(at: now + wait(.brief, history.attempts, jitter))
+      return .retry(at: now + wait(.unanswered, history.attempts, jitter))
     case .notProcessed(let word):
       let reason = Reason.of(word)
       switch reason.retry {

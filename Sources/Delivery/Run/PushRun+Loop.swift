@@ -9,6 +9,7 @@ extension PushRun {
   /// Hands out and takes in, until nothing is left, or nothing may be done.
   func loop() async throws {
     while true {
+      try await followClock()
       let now = tools.clock()
       look(now)
       if route == nil, ending == nil, order == .go { try await findRouteAgain() }
@@ -37,6 +38,24 @@ extension PushRun {
       arm(now)
       let items = await control.inbox.take()
       if items.isEmpty { try await lookAgain() } else { try await settle(items) }
+    }
+  }
+
+  /// What waits, waits for so much time, whatever the clock was set to meanwhile.
+  func followClock() async throws {
+    let total = tools.leaps.total()
+    let leap = total - leapt
+    guard leap != 0 else { return }
+    leapt = total
+    for device in flights.keys {
+      flights[device]?.askedAt += leap
+      flights[device]?.firstAt += leap
+    }
+    troubleSince = troubleSince.map { $0 + leap }
+    let id = id
+    nextDue = try await tools.store.write { database in
+      try WaitingDelivery.shift(database, push: id, by: leap)
+      return try WaitingDelivery.nextDue(database, push: id)
     }
   }
 
@@ -94,43 +113,36 @@ extension PushRun {
   /// - Returns: whether there were any.
   private func handOutWaiting(_ now: Date) async throws -> Bool {
     guard push.waiting > 0, let nextDue, nextDue <= now else { return false }
-    let room = allowance(now)
-    guard room > 0 else { return false }
+    guard let (room, places) = try await allowance(now) else { return false }
     let id = id
     let due = try await tools.store.read { try WaitingDelivery.due($0, push: id, now: now, limit: room) }
     let gone = due.filter { $0.member == nil }.map(\.waiting)
     if !gone.isEmpty { try await record(gone.map { outcome($0, $0.last, now) }) }
     let members = due.compactMap(\.member)
-    giveBack(room - members.count)
+    giveBack(room - members.count, places)
     if members.isEmpty, gone.isEmpty {
       self.nextDue = try await tools.store.read { try WaitingDelivery.nextDue($0, push: id, after: now) }
       return false
     }
     if !members.isEmpty {
-      var repeats = PushRecord.Repeats()
-      repeats.unanswered = due.count { $0.member != nil && $0.waiting.last.kind == .unknown }
-      let counted = repeats
-      try await tools.store.write { database in
-        try WaitingDelivery.take(database, push: id, devices: members.map(\.id))
-        if counted.total > 0 { try PushRecord.note(database, id: id, repeats: counted) }
-      }
+      try await tools.store.write { try WaitingDelivery.take($0, push: id, devices: members.map(\.id)) }
     }
-    for item in due where item.member != nil {
+    for (index, item) in due.filter({ $0.member != nil }).enumerated() {
       let waiting = item.waiting
       flights[waiting.deviceID] = Flight(
-        askedAt: now, attempts: waiting.attempts, firstAt: waiting.firstAt, hasWaited: true, last: waiting.last)
+        askedAt: now, place: places?[index], attempts: waiting.attempts, firstAt: waiting.firstAt, hasWaited: true,
+        last: waiting.last)
     }
-    send(members)
+    send(members, places)
     return true
   }
 
   /// Sends to the next page of the audience.
   private func handOutPage(_ now: Date) async throws -> Bool {
     guard !isAtEnd else { return false }
-    let room = allowance(now)
-    guard room > 0 else { return false }
+    guard let (room, places) = try await allowance(now) else { return false }
     let members = try await nextPage(limit: room)
-    giveBack(room - members.count)
+    giveBack(room - members.count, places)
     guard !members.isEmpty else { return true }
     if let last = members.last?.id, last > push.handedOut {
       let (id, upTo) = (id, max(last, foreseen ?? 0))
@@ -139,8 +151,10 @@ extension PushRun {
         return try PushRecord.get(database, id: id)
       }
     }
-    for member in members { flights[member.id] = Flight(askedAt: now, firstAt: now) }
-    send(members)
+    for (index, member) in members.enumerated() {
+      flights[member.id] = Flight(askedAt: now, place: places?[index], firstAt: now)
+    }
+    send(members, places)
     return true
   }
 
@@ -155,8 +169,17 @@ extension PushRun {
     return members
   }
 
-  /// How many devices may be handed out now: the share of the window, and the fixed speed.
-  private func allowance(_ now: Date) -> Int {
+  /// How many devices may be handed out now, with their places in the trail (nil: there is none); nil: none.
+  private func allowance(_ now: Date) async throws -> (room: Int, places: [Int32]?)? {
+    let room = room(now)
+    guard room > 0 else { return nil }
+    guard let places = try await places(room) else { return (room, nil) }
+    pace?.giveBack(room - places.count)
+    return places.isEmpty ? nil : (places.count, places)
+  }
+
+  /// The share of the window, and the fixed speed.
+  private func room(_ now: Date) -> Int {
     let health = route?.health(at: now) ?? ProviderHealth()
     switch health.circuit {
     case .open: return 0
@@ -191,12 +214,24 @@ extension PushRun {
     tools.shares.share(credential: route?.credentialID ?? 0, least: Self.pageSize, limit: health.limit)
   }
 
-  private func giveBack(_ count: Int) { if count > 0 { pace?.giveBack(count) } }
+  /// Gives back what was allowed for the last `count` and not used.
+  private func giveBack(_ count: Int, _ places: [Int32]?) {
+    guard count > 0 else { return }
+    pace?.giveBack(count)
+    if let places { trail?.giveBack(places.suffix(count)) }
+  }
 
-  private func send(_ members: [AudienceMember]) {
+  private func send(_ members: [AudienceMember], _ places: [Int32]?) {
     guard let routed, let route else { return }
     let reached = members.filter { $0.platform == .ios }
-    if !reached.isEmpty { route.send(routed, to: reached) }
+    if !reached.isEmpty {
+      let notes = places.flatMap { places in
+        trail?.notes(
+          push: id,
+          places: reached.count == members.count ? places : reached.compactMap { flights[$0.id]?.place })
+      }
+      route.send(routed, to: reached, noting: notes)
+    }
     // Android has no provider yet: said for each device, not passed over.
     control.inbox.add(
       members.filter { $0.platform != .ios }.map {

@@ -7,20 +7,28 @@ import Store
 extension PushRun {
   /// Keeps what has come.
   func settle(_ items: [Inbox.Item]) async throws {
+    try await followClock()
     let now = tools.clock()
     var results: [DeliveryResult] = []
     var waiting: [WaitingDelivery] = []
     var verdicts: [Credential.Verdict] = []
     var reconnects = false
+    var repeats = PushRecord.Repeats()
+    var places: [Int32] = []
     for item in items {
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
       walk.finish(item.device)
+      if let place = flight.place { places.append(place) }
       guard let failure = RetryPolicy.Failure(item.result) else {
+        repeats.count(after: flight.last)
         if verdicts.isEmpty { verdicts.append(.accepted(at: now)) }
         results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1, now))
         continue
       }
-      if failure.hasLeft { troubleSince = nil }
+      if failure.hasLeft {
+        troubleSince = nil
+        repeats.count(after: flight.last)
+      }
       let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
       switch decide(failure, item.device, flight, attempts, now) {
       case .final(let outcome): results.append(result(item.device, outcome, flight, attempts: attempts, now))
@@ -42,7 +50,8 @@ extension PushRun {
       }
     }
     if reconnects { route?.reconnect() }
-    try await record(results, waiting: waiting, verdicts: verdicts)
+    try await record(results, waiting: waiting, repeats: repeats, verdicts: verdicts)
+    trail?.giveBack(places)
   }
 
   /// What the policy says, and before it what we ended ourselves.
@@ -110,7 +119,8 @@ extension PushRun {
 
   /// Keeps results, what waits, and how far the push is; tells those who listen.
   func record(
-    _ results: [DeliveryResult], waiting: [WaitingDelivery] = [], verdicts: [Credential.Verdict] = []
+    _ results: [DeliveryResult], waiting: [WaitingDelivery] = [], repeats: PushRecord.Repeats = .init(),
+    verdicts: [Credential.Verdict] = []
   ) async throws {
     let (id, now, cursor, foreseen) = (id, tools.clock(), walk.cursor, foreseen)
     let noted = (id: route?.credentialID ?? 0, verdicts: verdicts)
@@ -118,6 +128,7 @@ extension PushRun {
       _ = try Delivery.record(
         database, push: id, results, waiting: waiting, cursor: cursor, handedOut: foreseen, credential: noted,
         now: now)
+      if repeats.total > 0 { try PushRecord.note(database, id: id, repeats: repeats) }
       return try PushRecord.get(database, id: id)
     }
     if let first = waiting.map(\.dueAt).min() { nextDue = min(nextDue ?? .distantFuture, first) }

@@ -8,7 +8,41 @@ extension PushRun {
   /// are counted as repeats; if not (at most once, or the push is over), they are unknown.
   func takeStock() async throws {
     guard isResumed else { return }
+    try await followTrail()
     if policy.repeatsUnanswered, ending == nil { try await countRepeats() } else { try await settleInterrupted() }
+  }
+
+  /// An error cut this push short in this very process: the trail says for whom it has left.
+  private func followTrail() async throws {
+    guard let trail, push.trail == trail.number else { return }
+    let (id, left, now) = (id, trail.left(by: id), tools.clock())
+    push = try await tools.store.write { database in
+      try PushRecord.follow(database, id: id, left: left, now: now)
+      return try PushRecord.get(database, id: id)
+    }
+  }
+
+  /// From here on the trail knows for whom it leaves: before the first, and after all that is known without it.
+  func beginTrail() async throws {
+    let (id, number) = (id, trail?.number ?? 0)
+    guard push.trail != number, ending == nil else { return }
+    push = try await tools.store.write { database in
+      try PushRecord.setTrail(database, id: id, number)
+      return try PushRecord.get(database, id: id)
+    }
+  }
+
+  /// Places in the trail for so many devices; fewer if there are no more.
+  ///
+  /// - Returns: nil: without one.
+  func places(_ count: Int) async throws -> [Int32]? {
+    guard let trail else { return nil }
+    let places = trail.take(atMost: count)
+    guard places.isEmpty, flights.isEmpty else { return places }
+    // All of it is taken by others: this push goes on as if there were none, rather than wait for them.
+    self.trail = nil
+    try await beginTrail()
+    return nil
   }
 
   private func countRepeats() async throws {
@@ -17,7 +51,7 @@ extension PushRun {
     push = try await tools.store.write { database in
       let push = try PushRecord.get(database, id: id)
       var repeats = PushRecord.Repeats()
-      repeats.interrupted = try WaitingDelivery.releaseInterrupted(database, push: id, dueAt: now)
+      repeats = try WaitingDelivery.releaseInterrupted(database, push: id, dueAt: now)
       if push.handedOut > push.cursor {
         repeats.interrupted += try query.page(
           database, after: push.cursor, upTo: push.handedOut, limit: window, withoutDeliveriesOf: id

@@ -19,6 +19,9 @@ actor PushRun {
     let sleep: @Sendable (Date) async throws -> Void
     let policy: RetryPolicy
     let shares: FairShare
+    let leaps: LeapWatch
+    /// Where it is noted who has left; nil: there is none.
+    let trail: Trail?
     let log: Logger
     let report: @Sendable (SendReport) -> Void
     let publish: @Sendable (PushProgress) -> Void
@@ -26,7 +29,9 @@ actor PushRun {
 
   /// A device under way.
   struct Flight {
-    let askedAt: Date
+    var askedAt: Date
+    /// In the trail.
+    var place: Int32?
     var attempts = 0
     var firstAt: Date
     /// Whether it has a row that waits, from an attempt before.
@@ -71,6 +76,10 @@ actor PushRun {
   var wasWell = true
   var meter: RateMeter
   var done = 0
+  /// Nil: there is no room in it, or no such file.
+  var trail: Trail?
+  /// By how much the clock was set as far as the waits know of it.
+  var leapt: TimeInterval
 
   init(_ push: PushRecord, tools: Tools, control: RunControl) {
     self.push = push
@@ -79,6 +88,8 @@ actor PushRun {
     self.control = control
     policy = tools.policy
     meter = RateMeter(now: tools.clock())
+    trail = tools.trail
+    leapt = tools.leaps.total()
     waker = Waker(sleep: tools.sleep, wake: { control.inbox.nudge() })
   }
 
@@ -111,6 +122,7 @@ actor PushRun {
     }
     try await take(draft)
     try await takeStock()
+    try await beginTrail()
     publish()
     expireIfLate(draft)
     if ending == nil { try await findFirstRoute() }
@@ -118,7 +130,13 @@ actor PushRun {
     publish()
     if let route { tools.shares.join(credential: route.credentialID, push: id) }
     defer { if let route { tools.shares.leave(credential: route.credentialID, push: id) } }
-    try await loop()
+    do {
+      try await loop()
+    } catch {
+      // Nobody takes in any more what comes of those that have not left.
+      route?.cancel(push: id)
+      throw error
+    }
   }
 
   /// - Returns: nil if it cannot be read; then the push has ended.
@@ -187,24 +205,34 @@ actor PushRun {
   private func count(_ query: AudienceQuery) async throws {
     isResumed = push.lastDeviceID != nil
     let (id, parent, isNew, reach) = (id, push.parentID, !isResumed, foresight)
-    (self.query, push, nextDue) = try await tools.store.write { database in
+    // On a reader: a large audience takes seconds to count, and everybody else's writes would wait for that.
+    let (full, count, last, due) = try await tools.store.read { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
-      if isNew {
-        let count = try query.count(database)
-        let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
-        let last = try Device.lastID(database)
-        // The first of them, in the same transaction: a push to few devices needs no other.
-        let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
-        try PushRecord.setTarget(database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)))
-      }
-      return (query, try PushRecord.get(database, id: id), try WaitingDelivery.nextDue(database, push: id))
+      return (
+        query, isNew ? try query.count(database) : nil, try Device.lastID(database),
+        try WaitingDelivery.nextDue(database, push: id)
+      )
+    }
+    (self.query, nextDue) = (full, due)
+    guard let count else { return }
+    let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
+    // The first of them, in the same transaction: a push to few devices needs no other.
+    let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
+    let trail = trail?.number ?? 0
+    push = try await tools.store.write { database in
+      try PushRecord.setTarget(
+        database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: trail)
+      return try PushRecord.get(database, id: id)
     }
   }
 
   func findRoute() async throws -> any Route {
     if isDryRun { return DryRoute(report: tools.report) }
-    return try await tools.routes.route(app: push.appID, environment: push.environment, report: tools.report)
+    let (tools, push) = (tools, push)
+    return try await tools.store.insist {
+      try await tools.routes.route(app: push.appID, environment: push.environment, report: tools.report)
+    }
   }
 
   /// When nothing is to be sent any more; nil: never, or it is tried once whatever the time.

@@ -96,6 +96,7 @@ final class ClientSession {
     let start = output.appended
     let storage = batch.storage
     let item = storage.items[index]
+    storage.notes?.left(index, id: item.id)
     let bodyLength = item.bodyLength < 0 ? storage.commonBodyCount : Int(item.bodyLength)
     let bodyFits = bodyLength <= min(window, peer.initialWindow, peer.maximumFrameSize)
     let most = encoder.prepare(storage, item)

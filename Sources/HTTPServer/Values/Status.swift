@@ -38,7 +38,7 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStr
     421: "Misdirected Request", 422: "Unprocessable Content", 428: "Precondition Required",
     429: "Too Many Requests", 431: "Request Header Fields Too Large",
     500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
-    504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported", 507: "Insufficient Storage",
   ]
 }
 
@@ -101,4 +101,6 @@ extension Status {
   public static let serviceUnavailable: Status = 503
   /// 505
   public static let versionNotSupported: Status = 505
+  /// 507: there is no room for what the request would keep (RFC 4918 section 11.5).
+  public static let insufficientStorage: Status = 507
 }

@@ -20,6 +20,16 @@ public final class APNsProvider: @unchecked Sendable {
     var state = ProviderState.idle
     var breaker = CircuitBreaker()
     var storm = StormGuard()
+    var losses = LossWindow()
+
+    /// Lets the time that passed count.
+    ///
+    /// - Returns: how many may be under way.
+    mutating func limit(at now: Date) -> Int? {
+      storm.heal(now: now)
+      losses.heal(now: now)
+      return [storm.limit, losses.limit].compactMap { $0 }.min()
+    }
   }
 
   private let shared = Mutex(Shared())
@@ -70,9 +80,11 @@ public final class APNsProvider: @unchecked Sendable {
   /// What is held back at a time, and why; from any thread. Whoever submits keeps to it.
   public func health(at now: Date) -> ProviderHealth {
     shared.withLock { shared in
-      ProviderHealth(
-        circuit: shared.breaker.state(at: now), limit: shared.storm.limit,
-        stormShare: shared.storm.isSlowed ? shared.storm.share : nil)
+      let limit = shared.limit(at: now)
+      let isStorm = shared.storm.isSlowed
+      return ProviderHealth(
+        circuit: shared.breaker.state(at: now), limit: limit, stormShare: isStorm ? shared.storm.share : nil,
+        stormAt: isStorm ? shared.storm.stormAt : nil, lost: shared.losses.isNarrow ? shared.losses.lost : nil)
     }
   }
 
@@ -139,24 +151,34 @@ public final class APNsProvider: @unchecked Sendable {
 
   /// Feeds what holds us back: how many said no, and whether the credential is good.
   private func note(_ answers: [Answer]) {
-    var (answered, refused, isGood) = (0, 0, false)
+    var (answered, refused, lost, isGood) = (0, 0, 0, false)
     for answer in answers {
+      if case .unknown(.connection) = answer.result { lost += 1 }
       guard case .answered(let status, _) = answer.result else { continue }
       answered += 1
       if StormGuard.counts(status) { refused += 1 }
       if status != 401, status != 403 { isGood = true }
     }
-    guard answered > 0 else { return }
+    guard answered > 0 || lost > 0 else { return }
     let now = clock()
-    let storm = shared.withLock { shared in
+    let others = group?.inFlight ?? 0
+    shared.withLock { shared in
       shared.storm.note(answers: answered, refusals: refused, now: now)
+      if answered > 0 { shared.losses.answered(answered, now: now) }
+      shared.losses.lost(lost, others: others, now: now)
       if isGood { shared.breaker.succeeded() }
-      return shared.storm
     }
-    // What was handed over before the storm waits too: it may be thousands. Nor does a service that lowers its limits
-    // because of what we send get it over more connections.
-    group?.inFlightLimit = storm.limit
-    group?.mayGrow = !storm.isSlowed
+    holdBack(now)
+  }
+
+  /// What was handed over before a storm, or a loss, waits too: it may be thousands. Nor does a service that lowers its
+  /// limits because of what we send get it over more connections.
+  private func holdBack(_ now: Date) {
+    let (limit, isSlowed) = shared.withLock { shared in
+      (shared.limit(at: now), shared.storm.isSlowed || shared.losses.isNarrow)
+    }
+    group?.inFlightLimit = limit
+    group?.mayGrow = !isSlowed
   }
 
   private func sendsAgainWithNewToken(_ answer: Answer) -> Bool {
@@ -255,8 +277,9 @@ extension APNsProvider: ClientGroupHandler {
   /// Nothing: the group goes on with another connection, and the reason is in its state if that fails too.
   public func group(_ group: ClientGroup, heard goAway: GoAway) {}
 
-  /// Looks at the age of the provider token.
+  /// Looks at the age of the provider token, and at what time has healed.
   public func groupWillSend(_ group: ClientGroup) {
+    if group.inFlightLimit != nil { holdBack(clock()) }
     guard token != nil else { return }
     do {
       guard let (text, isNew) = try token?.current(at: clock()), isNew else { return }

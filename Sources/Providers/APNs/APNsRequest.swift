@@ -51,8 +51,12 @@ public struct APNsBatchBuilder: ~Copyable {
   /// - Parameters:
   ///   - push: comes back with the results.
   ///   - capacity: how many devices to expect.
-  public init(push: Int64, request: APNsRequest, capacity: Int = 1000) {
-    requests = RequestBatchBuilder(template: request.template, tag: push, body: request.payload, capacity: capacity)
+  ///   - notes: is told which devices' requests leave.
+  public init(
+    push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil
+  ) {
+    requests = RequestBatchBuilder(
+      template: request.template, tag: push, body: request.payload, capacity: capacity, notes: notes)
   }
 
   /// Number of devices so far.

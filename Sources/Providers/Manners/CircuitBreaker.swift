@@ -44,7 +44,8 @@ public struct CircuitBreaker: Sendable, Hashable {
     switch trouble {
     case nil: .closed
     case .refusal(let reason, let since, let until):
-      now < until ? .open(reason: reason, since: since, until: until) : .halfOpen(reason: reason, since: since)
+      Self.isAhead(until, now)
+        ? .open(reason: reason, since: since, until: until) : .halfOpen(reason: reason, since: since)
     case .connection(let reason, let since, let last):
       Self.connection(reason, since: since, until: last.addingTimeInterval(Self.connectionPause), now: now)
     case .proving(let reason, let since): .halfOpen(reason: reason, since: since)
@@ -87,6 +88,12 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   private static func connection(_ reason: String, since: Date, until: Date, now: Date) -> State {
     if now < since.addingTimeInterval(patience) { return .closed }
-    return now < until ? .open(reason: reason, since: since, until: until) : .halfOpen(reason: reason, since: since)
+    return isAhead(until, now)
+      ? .open(reason: reason, since: since, until: until) : .halfOpen(reason: reason, since: since)
+  }
+
+  /// Whether a pause lasts still. One that ends later than any pause can is of a clock that was set back since.
+  private static func isAhead(_ until: Date, _ now: Date) -> Bool {
+    now < until && until.timeIntervalSince(now) <= longestPause
   }
 }

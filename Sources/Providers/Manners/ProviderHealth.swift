@@ -1,3 +1,5 @@
+public import Foundation
+
 /// How it goes with a credential: what is held back, and why.
 public struct ProviderHealth: Sendable, Hashable {
   /// Whether anything is sent.
@@ -6,14 +8,25 @@ public struct ProviderHealth: Sendable, Hashable {
   public var limit: Int?
   /// The share of refusals, 0 to 1, that slowed it down; nil: it is not slowed down.
   public var stormShare: Double?
+  /// When that was.
+  public var stormAt: Date?
+  /// How many requests were lost with their connections, so that it is slowed down; nil: it is not, for that reason.
+  public var lost: Int?
 
   /// Creates one; without arguments, all is well.
-  public init(circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil) {
+  public init(
+    circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil, stormAt: Date? = nil,
+    lost: Int? = nil
+  ) {
     self.circuit = circuit
     self.limit = limit
     self.stormShare = stormShare
+    self.stormAt = stormAt
+    self.lost = lost
   }
 
+  /// Whether less is sent at a time than could be.
+  public var isSlowed: Bool { stormShare != nil || lost != nil }
   /// Whether there is anything to be told.
-  public var isWell: Bool { circuit == .closed && stormShare == nil }
+  public var isWell: Bool { circuit == .closed && !isSlowed }
 }

@@ -62,13 +62,53 @@ extension WaitingDelivery {
     }
   }
 
-  /// Lets devices that were on their way when the process ended wait again, until `date`.
+  /// Lets devices that were on their way when the process ended wait again, until `date`: as what was not answered, for
+  /// they may have the push.
   ///
-  /// - Returns: how many: they may have the push already.
-  public static func releaseInterrupted(_ database: Database, push: Int64, dueAt date: Date) throws -> Int {
+  /// - Returns: how many of them may have had it before already, and so have it twice now.
+  public static func releaseInterrupted(
+    _ database: Database, push: Int64, dueAt date: Date
+  ) throws -> PushRecord.Repeats {
+    let repeats = try repeats(database, "push_id = ? AND due_at = \(onItsWay)", push)
     try database.run(
-      "UPDATE push_waiting SET due_at = ?, attempts = attempts + 1 WHERE push_id = ? AND due_at = \(onItsWay)", date,
-      push)
+      """
+      UPDATE push_waiting SET due_at = ?, attempts = attempts + 1, outcome = \(OutcomeKind.unknown.rawValue),
+        status = 0, reason_id = ?
+      WHERE push_id = ? AND due_at = \(onItsWay)
+      """, date, try interruptedReason(database), push)
+    return repeats
+  }
+
+  /// Moves the times of a push's devices by what the clock was set by: they wait as long as they would have.
+  public static func shift(_ database: Database, push: Int64, by seconds: TimeInterval) throws {
+    let milliseconds = Int64((seconds * 1000).rounded())
+    try database.run(
+      """
+      UPDATE push_waiting SET due_at = due_at + ?1, first_at = first_at + ?1 WHERE push_id = ?2 AND due_at < \(onItsWay)
+      """, milliseconds, push)
+  }
+
+  /// How many rows stand for devices that may have the push from the attempt before the present one.
+  static func repeats(
+    _ database: Database, _ condition: String, _ arguments: any SQLiteBindable...
+  ) throws -> PushRecord.Repeats {
+    var repeats = PushRecord.Repeats()
+    let interrupted = try interruptedReason(database)
+    let found = try database.fetchAll(
+      """
+      SELECT reason_id, count(*) FROM push_waiting WHERE \(condition) AND outcome = \(OutcomeKind.unknown.rawValue)
+      GROUP BY reason_id
+      """, arguments: arguments
+    ) { ($0.int64(0), $0.int(1)) }
+    for (reason, count) in found {
+      if reason == interrupted { repeats.interrupted += count } else { repeats.unanswered += count }
+    }
+    return repeats
+  }
+
+  static func interruptedReason(_ database: Database) throws -> Int64 {
+    var words = Reasons()
+    return try words.id(database, OwnReason.interrupted.rawValue)
   }
 
   /// Row ids of pushes that are over while devices of theirs have no outcome yet: cut short between the two.

@@ -64,7 +64,7 @@ extension PushRecord {
   public static func settle(_ database: Database, id: Int64) throws {
     try database.run(
       """
-      UPDATE pushes SET settling = 0, target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
+      UPDATE pushes SET settling = 0, trail = 0, target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
       WHERE id = ?
       """, id)
   }
@@ -80,9 +80,12 @@ extension PushRecord {
 
   /// Says for how many devices it is, and which is the last that takes part.
   ///
-  /// - Parameter handedOut: as in ``setHandedOut(_:id:upTo:)``.
+  /// - Parameters:
+  ///   - handedOut: as in ``setHandedOut(_:id:upTo:)``.
+  ///   - trail: as in ``setTrail(_:id:_:)``.
   public static func setTarget(
-    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64, handedOut: Int64 = 0
+    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64, handedOut: Int64 = 0,
+    trail: Int64 = 0
   ) throws {
     try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
     for (platform, count) in targets {
@@ -90,8 +93,8 @@ extension PushRecord {
         "INSERT INTO push_targets(push_id, platform, count) VALUES (?, ?, ?)", id, platform.code, count)
     }
     try database.run(
-      "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?) WHERE id = ?",
-      targets.values.reduce(0, +), lastDeviceID, handedOut, id)
+      "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?), trail = ? WHERE id = ?",
+      targets.values.reduce(0, +), lastDeviceID, handedOut, trail, id)
   }
 
   /// Says that nothing is under way, and that no device above `device` was sent to.

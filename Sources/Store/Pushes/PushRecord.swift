@@ -52,6 +52,8 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   public let isSettling: Bool
   /// How many devices may have been sent to twice.
   public let repeats: Repeats
+  /// The number of the trail that names the devices that it has left for; 0: none does, or nothing is under way.
+  public let trail: Int64
   /// The push that this one repeats for those that it did not reach.
   public let parentID: Int64?
   /// Until when it is held back, so that it can be taken back whole.
@@ -74,7 +76,8 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
   /// Since when what it did on each device is being removed, or was; the counts remain. Nil: it is all there.
   public let detailsRemovedAt: Date?
 
-  /// Sends that were made although one before may have arrived: no more doubles than this can there be.
+  /// Sends that were made although one before may have arrived: no more doubles than this can there be. Those of which
+  /// a trail knows that they left are counted one by one; without one, all that may have been under way.
   public struct Repeats: Sendable, Hashable {
     /// An answer had not come in time, or the connection had ended before it.
     public var unanswered = 0
@@ -86,6 +89,12 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
 
     /// All of them.
     public var total: Int { unanswered + interrupted }
+
+    /// Counts a device that was sent to again after `last`, if it may have it from then.
+    public mutating func count(after last: Outcome?) {
+      guard case .unknown(let reason) = last else { return }
+      if reason == OwnReason.interrupted.rawValue { interrupted += 1 } else { unanswered += 1 }
+    }
   }
 
   /// How many devices of the audience have no outcome yet; nil: not counted yet.
@@ -95,7 +104,7 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
-    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted
+    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail
     """
 
   init(_ row: borrowing Row) throws {
@@ -131,5 +140,6 @@ public struct PushRecord: Sendable, Hashable, Identifiable {
     repeats.unanswered = row.int(31)
     repeats.interrupted = row.int(32)
     self.repeats = repeats
+    trail = row.int64(33)
   }
 }
