@@ -66,6 +66,8 @@ public struct Console: Sendable {
   public let courier: Courier
   /// Looks at watched hosts.
   let hosts: HostWatch
+  /// Tells the pages and programs that watch a push.
+  let broadcasts: PushBroadcasts
   /// For work that takes a processor's time: passwords, files that are inspected.
   let pool: BlockingPool
   let clock: @Sendable () -> Date
@@ -90,6 +92,7 @@ public struct Console: Sendable {
     self.configuration = configuration
     self.pool = pool
     self.clock = clock
+    broadcasts = PushBroadcasts(engine: engine, store: store)
     hosts = HostWatch(store, clock: clock, look: try look ?? HostWatch.look(HostProbe(), on: pool))
     self.log = log.labelled("Console")
     locales = try Locales(folder: configuration.templates + "/locales")
