@@ -28,7 +28,7 @@ struct ErrorResponses: Sendable {
 
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }
-    return request.pathSegments.first == "api" || request.header("Accept") == "application/json"
+    return ["api", "simulator"].contains(request.pathSegments.first) || request.header("Accept") == "application/json"
   }
 
   private func page(_ failure: Failure) -> Response {
