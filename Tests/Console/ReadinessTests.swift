@@ -1,5 +1,6 @@
 import Delivery
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite("Readiness")
@@ -9,7 +10,7 @@ struct ReadinessTests {
     try await ConsoleScene.with { scene in
       #expect(try await scene.call(.get, "/readyz", as: nil).status == 200)
       scene.engine.stop()
-      while scene.engine.trouble == nil { await Task.yield() }
+      try await waitUntil("the engine has ended") { scene.engine.trouble != nil }
       let answer = try await scene.call(.get, "/readyz", as: nil)
       #expect(answer.status == 503 && answer.text.contains("delivery does not run"))
       #expect(try await scene.call(.get, "/healthz", as: nil).status == 200)
