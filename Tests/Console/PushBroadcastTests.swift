@@ -1,5 +1,7 @@
 import Delivery
 import Foundation
+import HTTPServer
+import Providers
 import Push
 import Store
 import Synchronization
