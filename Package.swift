@@ -95,7 +95,7 @@ let package = Package(
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging"]),
     tests("Arguments", knows: ["Arguments"]),
-    tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL"]),
+    tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL", "TestSupport"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "CNGHTTP2", "TestSupport"]),
     tests("Mail", knows: ["Mail", "OpenSSL", "HTTPServer", "Reactor", "TestSupport"]),
     tests("Push", knows: ["Push"], fixtures: true),

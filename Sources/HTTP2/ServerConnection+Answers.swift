@@ -43,7 +43,7 @@ extension ServerConnection {
 
   /// Moves the frames that nghttp2 has ready into the transport.
   func sendFrames() {
-    guard let session, let transport, !isClosed else { return }
+    guard let session, let transport, isSpeaking, !isClosed else { return }
     depth += 1
     while true {
       var bytes: UnsafePointer<UInt8>?

@@ -7,6 +7,7 @@ extension ServerConnection: SecureTransportOwner {
     guard let transport else { return }
     clientCertificate = transport.tls.peerCertificateDER
     usesALPN = transport.tls.alpn == "h2"
+    isSpeaking = usesALPN
     guard makeSession() else {
       return fail(HTTP2Error(.protocolViolation, "No HTTP/2 session can be made: out of memory."))
     }
@@ -38,9 +39,16 @@ extension ServerConnection: SecureTransportOwner {
 
   func transport(received bytes: UnsafeRawBufferPointer) -> Bool {
     guard let session, let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
+    guard !isRefused else { return true }
+    heardAt = loop.now()
     depth += 1
     let count = nghttp2_session_mem_recv(session, start, bytes.count)
     depth -= 1
+    if !isSpeaking {
+      guard count >= 0 else { return refuse() }
+      prefaceBytes += bytes.count
+      isSpeaking = prefaceBytes >= Self.prefaceLength
+    }
     if count < 0, closing == nil {
       let words = String(cString: nghttp2_strerror(Int32(count)))
       closing = HTTP2Error(.protocolViolation, "The client does not speak HTTP/2: \(words).")
@@ -64,6 +72,26 @@ extension ServerConnection: SecureTransportOwner {
     return !isClosed
   }
 
+  /// As `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
+  private static let prefaceLength = 24
+
+  /// Tells a client without ALPN that does not begin as HTTP/2 does what is spoken here, in the words of HTTP/1.1. The
+  /// client closes: a close from here could overtake the answer.
+  private func refuse() -> Bool {
+    isRefused = true
+    let body = "This server speaks HTTP/2 only, over TLS; offer h2 by ALPN.\n"
+    let answer = Array(
+      """
+      HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: text/plain; charset=utf-8\r\n\
+      Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)
+      """.utf8)
+    answer.withUnsafeBytes { bytes in
+      if let start = bytes.baseAddress { transport?.append(start, bytes.count) }
+    }
+    transport?.flush()
+    return !isClosed
+  }
+
   func transportSettled() {
     guard !isClosed else { return }
     flush()
@@ -79,16 +107,16 @@ extension ServerConnection: SecureTransportOwner {
     defer { isServing = false }
     for stream in requests where !isClosed && stream.id <= lastStreamID {
       let responder = ServerResponder(connection: self, streamID: stream.id)
-      if stream.headerIsTooLong {
-        responder.respond(ServerResponse(status: 431))
-        continue
-      }
       let request = ServerRequest(
         connection: self, streamID: stream.id, fields: stream.fields, body: stream.body,
         bodyByteCount: stream.bodyByteCount)
       stream.fields = HeaderList()
       stream.body = []
-      server.handler.serve(request, responder)
+      if stream.headerIsTooLong {
+        server.handler.refuseLongHeader(request, responder)
+      } else {
+        server.handler.serve(request, responder)
+      }
     }
   }
 
@@ -166,6 +194,7 @@ extension ServerConnection: SecureTransportOwner {
       if !isAnnounced {
         isAnnounced = true
         handshakeTimer?.cancel()
+        watchIdleness()
         server.handler.opened(self)
       }
     default: break

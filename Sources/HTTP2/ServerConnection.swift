@@ -38,6 +38,15 @@ public final class ServerConnection: @unchecked Sendable {
   /// The handler is being asked, and everything is flushed afterwards.
   var isServing = false
   var handshakeTimer: EventLoop.Timer?
+  var idleTimer: EventLoop.Timer?
+  /// On the loop's clock, in nanoseconds: when bytes last came in.
+  var heardAt: UInt64 = 0
+  /// Whether the client is known to speak HTTP/2, by ALPN or by its preface: nothing is sent before.
+  var isSpeaking = false
+  /// Bytes of the preface that came in without ALPN.
+  var prefaceBytes = 0
+  /// The client speaks something else and was told so; what it still sends is dropped until it closes.
+  var isRefused = false
 
   init(id: Int, peer: SocketAddress?, server: HTTP2Server) {
     self.id = id
@@ -120,6 +129,20 @@ public final class ServerConnection: @unchecked Sendable {
     }
   }
 
+  // MARK: Idleness
+
+  /// Looks at the client again when it will have been idle for the whole limit.
+  func watchIdleness() {
+    guard let limit = settings.idleTimeout, !isClosed else { return }
+    idleTimer = loop.schedule(after: streams.isEmpty ? max(limit - idleTime, .zero) : limit) { [self] in
+      guard !isClosed else { return }
+      guard streams.isEmpty, idleTime >= limit else { return watchIdleness() }
+      server.handler.idled(self)
+    }
+  }
+
+  private var idleTime: Duration { .nanoseconds(Int64(clamping: loop.now() &- heardAt)) }
+
   // MARK: Ending
 
   func fail(_ error: HTTP2Error?) {
@@ -130,6 +153,7 @@ public final class ServerConnection: @unchecked Sendable {
     }
     isClosed = true
     handshakeTimer?.cancel()
+    idleTimer?.cancel()
     transport?.close(saying: error?.code != .stopped)
     transport = nil
     streams.removeAll()

@@ -12,6 +12,8 @@ public struct ServerSettings: Sendable {
   public var maximumConnections = 1000
   /// For TLS and the client's preface.
   public var handshakeTimeout: Duration = .seconds(10)
+  /// For how long a client without open requests may send nothing, not even a PING; nil: for ever.
+  public var idleTimeout: Duration?
   /// How long connections may finish what is in flight when the server stops.
   public var stopTimeout: Duration = .seconds(5)
 

@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// Sealed: one byte for the version, 1; 12 random bytes; the text encrypted; 16 bytes that prove it unchanged.
 /// One key is good for 2^32 seals (NIST SP 800-38D §8.3).
-public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   private static let version: UInt8 = 1
   private static let nonceBytes = 12
   private static let tagBytes = 16
@@ -82,4 +82,6 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringCo
   public var description: String { "sealing key \(identifier)" }
   /// ``description``.
   public var debugDescription: String { description }
+  /// Without the bytes: they are not for `dump` and what works as it does.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -7,34 +7,40 @@ internal import Synchronization
 /// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Don't call a method of
 /// the pool inside a closure that it runs: `writeSync` inside `writeSync` waits for itself.
 public final class DatabasePool: Sendable {
-  private struct Readers {
-    var idle: [Connection]
-    var waiting: [@Sendable (Connection) -> Void] = []
-    var isClosed = false
+  /// Which readers a query uses.
+  public enum Lane: Sendable {
+    /// For what somebody waits for.
+    case requests
+    /// For long rows of queries, as exports make them: however many there are, those of the other lane do not wait.
+    case exports
   }
 
   /// The file.
   public let path: String
   private let writer: Connection
-  private let readers: Mutex<Readers>
-  private let readerCount: Int
+  private let requests: ReaderLane
+  private let exports: ReaderLane
+  private let isClosed = Mutex(false)
   let disk = Mutex(Disk())
 
   /// Opens a file, or creates it (readable by its owner alone).
   ///
-  /// - Parameter readers: how many queries may run at the same time, at least 1.
+  /// - Parameter readers: how many queries may run at the same time, at least 1; exports have one of their own.
   /// - Throws: `SQLiteError` if it cannot be opened, is no database, or lies on a network file system.
   public init(path: String, readers: Int = 4) throws(SQLiteError) {
     precondition(readers > 0, "a pool without readers cannot answer")
     try FileSystem.prepare(path)
     self.path = path
-    readerCount = readers
     writer = try Connection(path: path, mode: .readWrite, label: "sqlite.writer")
-    var idle: [Connection] = []
-    for number in 0..<readers {
-      idle.append(try Connection(path: path, mode: .reader, label: "sqlite.reader.\(number)"))
+    requests = try ReaderLane(path: path, readers: readers, label: "sqlite.reader")
+    exports = try ReaderLane(path: path, readers: 1, label: "sqlite.export")
+  }
+
+  private func readers(_ lane: Lane) -> ReaderLane {
+    switch lane {
+    case .requests: requests
+    case .exports: exports
     }
-    self.readers = Mutex(Readers(idle: idle))
   }
 
   /// Runs `body` in a transaction on the writer: all of it is kept, or, if it throws, nothing.
@@ -54,21 +60,24 @@ public final class DatabasePool: Sendable {
 
   /// Runs `body` on a reader, in a transaction of its own: all its queries see the same state.
   ///
-  /// - Parameter limit: how long it may take; then it ends with `SQLiteError.Code.interrupt`.
+  /// - Parameters:
+  ///   - limit: how long it may take; then it ends with `SQLiteError.Code.interrupt`.
+  ///   - lane: queries of one lane wait for each other in the order in which they came.
   /// - Throws: what `body` throws; `CancellationError` if the task is cancelled.
   public func read<Result: Sendable>(
-    limit: Duration? = nil, _ body: @escaping @Sendable (Database) throws -> Result
+    limit: Duration? = nil, lane: Lane = .requests, _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result {
     let interruption = Interruption(limit: limit)
+    let readers = readers(lane)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        takeReader { [self] reader in
-          reader.async { [self] database in
+        readers.take { reader in
+          reader.async { database in
             let result = Swift.Result {
               try interruption.watch(database) { try database.snapshot { try body(database) } }
             }
-            give(back: reader)
-            noteRead(result)
+            readers.give(back: reader)
+            self.noteRead(result)
             continuation.resume(with: result)
           }
         }
@@ -87,8 +96,8 @@ public final class DatabasePool: Sendable {
 
   /// ``read(limit:_:)`` for a thread that may wait.
   public func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
-    let reader = waitForReader()
-    defer { give(back: reader) }
+    let reader = requests.waitForOne()
+    defer { requests.give(back: reader) }
     return try reader.sync { database in
       try Interruption(limit: limit).watch(database) { try database.snapshot { try body(database) } }
     }
@@ -126,14 +135,14 @@ public final class DatabasePool: Sendable {
 
   /// Waits for what is under way, empties the log into the file and closes it. A second time does nothing.
   public func close() {
-    let first = readers.withLock { readers in
-      defer { readers.isClosed = true }
-      return !readers.isClosed
+    let first = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
     }
     guard first else { return }
-    let all = (0..<readerCount).map { _ in waitForReader() }
+    let lanes = [requests, exports].map { lane in (lane, (0..<lane.count).map { _ in lane.waitForOne() }) }
     // Closing a reader reports nothing that one could act on.
-    for reader in all { try? reader.sync { $0.close() } }
+    for reader in lanes.flatMap(\.1) { try? reader.sync { $0.close() } }
     // The last connection to close moves the log into the file by itself, but tells nobody when it could not; the log
     // is kept then, and the next start reads it.
     try? writer.sync { database in
@@ -141,38 +150,8 @@ public final class DatabasePool: Sendable {
       try database.checkpoint(waiting: true)
     }
     // Whoever comes now, or waits already, is told that the database was closed.
-    for reader in all { give(back: reader) }
-  }
-
-  private func waitForReader() -> Connection {
-    let found = Mutex<Connection?>(nil)
-    let arrived = DispatchSemaphore(value: 0)
-    takeReader { reader in
-      found.withLock { $0 = reader }
-      arrived.signal()
+    for (lane, readers) in lanes {
+      for reader in readers { lane.give(back: reader) }
     }
-    arrived.wait()
-    guard let reader = found.withLock({ $0 }) else { preconditionFailure("signalled without a reader") }
-    return reader
-  }
-
-  private func takeReader(_ use: @escaping @Sendable (Connection) -> Void) {
-    let reader = readers.withLock { readers in
-      let reader = readers.idle.popLast()
-      if reader == nil { readers.waiting.append(use) }
-      return reader
-    }
-    if let reader { use(reader) }
-  }
-
-  private func give(back reader: Connection) {
-    let next = readers.withLock { readers -> (@Sendable (Connection) -> Void)? in
-      if readers.waiting.isEmpty {
-        readers.idle.append(reader)
-        return nil
-      }
-      return readers.waiting.removeFirst()
-    }
-    next?(reader)
   }
 }

@@ -24,8 +24,9 @@ public struct Store: Sendable {
 
   /// Runs `body` on a reader with one unchanging view; see `DatabasePool.read`.
   public func read<Result: Sendable>(
-    limit: Duration? = nil, _ body: @escaping @Sendable (Database) throws -> Result
-  ) async throws -> Result { try await pool.read(limit: limit, body) }
+    limit: Duration? = nil, lane: DatabasePool.Lane = .requests,
+    _ body: @escaping @Sendable (Database) throws -> Result
+  ) async throws -> Result { try await pool.read(limit: limit, lane: lane, body) }
 
   /// ``write(_:)`` for a thread that may wait.
   public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result { try pool.writeSync(body) }

@@ -1,5 +1,9 @@
 import Arguments
+import Certificates
+import Console
 import Foundation
+import Glibc
+import HTTPServer
 import Logging
 import OpenSSL
 import Push
@@ -12,9 +16,37 @@ enum SimulateCommand {
     "apns-listen", "Where the development server listens; port 0: any free one.", "127.0.0.1:2197")
   private static let production = address(
     "apns-production-listen", "Where the production server listens.", "127.0.0.1:2198")
+  private static let control = address(
+    "http-listen", "Where the control API listens, /simulator/v1: phones, what arrived, faults.", "127.0.0.1:2199")
   private static let authority = Option<String?>(
     "ca-out", "file", "Writes the certificate to trust into this file, PEM (default: standard output)."
   ).configuration
+  private static let authorityKey = Option<String?>(
+    "ca-key", "file", "Keeps the authority in this file, so that it is still trusted after a restart."
+  ).configuration
+  private static let names = Option(
+    repeated: "name", "host", "A name or address that the servers' certificate has, beside this machine's own."
+  ) { text throws(BadValue) in
+    guard !text.isEmpty, text.utf8.count <= 253, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), !text.contains("/")
+    else { throw BadValue("is neither a host name nor an address") }
+    return text
+  }.configuration
+  private static let key = Option<String?>(
+    "key", "file", "The only signing key whose provider tokens pass, AuthKey_….p8 (default: every well-formed token)."
+  ).configuration
+  private static let keyID = Option<String?>(
+    "key-id", "id", "Its key id, if the file's name does not say it."
+  ).configuration
+  private static let teamID = Option<String?>("team-id", "id", "Its team id (default: any).").configuration
+  private static let idleTimeout = Option(
+    "idle-timeout", "time", "After how long an idle connection ends with IdleTimeout.", default: Duration.seconds(3600),
+    showing: "60min"
+  ) { text throws(BadValue) in
+    guard let time = TimeText.duration(text), time > .zero else {
+      throw BadValue("is not a time up to one hour, as 500ms, 30s or 10min")
+    }
+    return time
+  }.configuration
   private static let faults = Option<Faults>(
     "faults", "list", "What goes wrong, as status=503,next=10 or delay=200ms,goaway=100.", default: Faults(),
     showing: ""
@@ -40,9 +72,12 @@ enum SimulateCommand {
 
   static let command = Command<Action>(
     "simulate", "Runs only the simulated APNs, for tests of other projects.",
+    discussion: "What the servers have done is written to standard output at the end, one line of JSON.",
     parameters: [
-      development.parameter, production.parameter, authority.parameter, faults.parameter, unknown.parameter,
-      tokens.parameter, topic.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
+      development.parameter, production.parameter, control.parameter, names.parameter, authority.parameter,
+      authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter, faults.parameter,
+      idleTimeout.parameter, unknown.parameter, tokens.parameter, topic.parameter, LogOptions.level.parameter,
+      LogOptions.format.parameter,
     ]
   ) { values, io in
     let log = LogOptions.logger(values)
@@ -50,34 +85,95 @@ enum SimulateCommand {
     var configuration = APNsSimulator.Configuration()
     configuration.development = values[development]
     configuration.production = values[production]
+    configuration.hostNames = values[names] + configuration.hostNames
+    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
+    configuration.knownKeys = try knownKeys(values, io)
     configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
     configuration.faults = [.development: values[faults], .production: values[faults]]
+    configuration.idleTimeout = values[idleTimeout]
     configuration.log = log
     let stopped = StopSignal()
     let simulator = try APNsSimulator(configuration: configuration)
     for (index, token) in values[tokens].enumerated() {
-      try simulator.phones.add(
-        NewPhone(name: "Phone \(index + 1)", environment: .development, topic: values[topic], token: token))
+      for environment in Environment.allCases {
+        try simulator.phones.add(
+          NewPhone(name: "Phone \(index + 1)", environment: environment, topic: values[topic], token: token))
+      }
     }
     let addresses: (development: SocketAddress, production: SocketAddress)
     do {
       addresses = try await simulator.start()
     } catch let error as SystemError {
-      throw CommandFailure("\(error). Choose another address with --apns-listen.")
+      throw CommandFailure("\(error). Choose other addresses with --apns-listen and --apns-production-listen.")
+    }
+    let server: Server
+    let controlAddress: SocketAddress
+    do {
+      guard let listen = values[control] else { throw CommandFailure("There is no address to listen on.") }
+      server = Server(ServerConfiguration(address: listen), SimulatorControl.router(simulator))
+      controlAddress = try await server.start()
+    } catch let error as SystemError {
+      await simulator.stop()
+      throw CommandFailure("\(error). Choose another address with --http-listen.")
     }
     if let file = values[authority] {
       try Data(simulator.authorityPEM.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
     } else {
       io.write(simulator.authorityPEM)
     }
-    io.note("APNs development at \(addresses.development), production at \(addresses.production)")
-    if io.outputFailure() == nil { await stopped.wait() }
-    await simulator.stop()
-    for environment in Environment.allCases {
-      let counters = simulator.counters(environment)
-      io.note("\(environment.rawValue): \(counters)")
+    if !controlAddress.isLoopback {
+      io.note("everybody who reaches \(controlAddress) can tell the simulator what to do")
     }
+    io.note(
+      "APNs development at \(addresses.development), production at \(addresses.production), "
+        + "control API at http://\(controlAddress)/simulator/v1")
+    if io.outputFailure() == nil { await stopped.wait() }
+    await server.stop(within: .seconds(2))
+    await simulator.stop()
+    io.print(simulator.countersJSON.text())
     return ExitCode.done
+  }
+
+  /// The authority that a file keeps; made and kept if there is no such file.
+  private static func keptAuthority(_ path: String, now: Date) throws -> CertificateAuthority {
+    if let content = FileManager.default.contents(atPath: path) {
+      do {
+        let authority = try SimulatorAuthority.read(String(decoding: content, as: UTF8.self))
+        guard authority.certificate.notBefore <= now, now < authority.certificate.notAfter else {
+          throw CommandFailure("\(path): the authority in it is not valid now. Delete the file to have a new one made.")
+        }
+        return authority
+      } catch let failure as CommandFailure {
+        throw failure
+      } catch {
+        throw CommandFailure("\(path) holds no authority of the simulator: \(error)")
+      }
+    }
+    let authority = try SimulatorAuthority.make(now: now)
+    let file = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw CommandFailure("\(SystemError("open \(path)")). Choose another file with --ca-key.") }
+    let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+    try handle.write(contentsOf: Data(SimulatorAuthority.text(authority).utf8))
+    try handle.close()
+    return authority
+  }
+
+  /// The keys whose tokens pass, by their ids; empty: all.
+  private static func knownKeys(_ values: Parsed, _ io: CommandIO) throws -> [String: APNsKey] {
+    guard let path = values[key] else {
+      guard values[keyID] == nil, values[teamID] == nil else {
+        throw CommandFailure.usage("--key-id and --team-id belong to --key.")
+      }
+      return [:]
+    }
+    let file = try InspectCommand.read(path: path, password: nil, io)
+    guard file.kind == .apnsKey, let secret = file.privateKey else {
+      throw CommandFailure("\(path) is not a signing key for APNs (.p8).")
+    }
+    guard let id = values[keyID] ?? file.keyID else {
+      throw CommandFailure.usage("\(path): the file's name does not say the key id. Give it with --key-id.")
+    }
+    return [id: APNsKey(team: values[teamID], publicKey: secret.publicKey)]
   }
 
   private static func address(_ name: String, _ help: String, _ value: String) -> Option<SocketAddress?> {

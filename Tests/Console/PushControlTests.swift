@@ -5,6 +5,7 @@ import Providers
 import Push
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 /// Pause, resume, cancel and retry, on the page and over the API.
@@ -24,7 +25,7 @@ struct PushControlTests {
         "notification": ["body": "hello"],
       ])
     #expect(answer.status == 202, "\(answer.text)")
-    while scene.provider.waiting < devices { await Task.yield() }
+    try await waitUntil("every device is held back") { scene.provider.waiting >= devices }
     let uid = try #require(answer.json?["id"]?.string)
     return try #require(try await scene.store.read { try PushRecord.find($0, uid: uid) })
   }
@@ -45,7 +46,9 @@ struct PushControlTests {
       #expect(paused.status == 200 && paused.json?["state"] == "paused")
       #expect(
         try document.errors(paused, to: .init(method: "POST", path: "/api/v1/pushes/{id}/pause")) == [])
-      while try await scene.store.read({ try PushRecord.get($0, id: push.id).waiting }) < 4 { await Task.yield() }
+      try await waitUntil("four devices wait") {
+        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+      }
       let told = try await scene.call(.get, target, as: .viewer)
       #expect(told.json?["waiting"]?.integer == 4 && told.json?["counts"]?["pending"]?.integer == 4)
       #expect(try await scene.call(.post, "\(target)/pause", as: .operator).status == 409)
@@ -101,7 +104,9 @@ struct PushControlTests {
       #expect(!page.contains("\(target)/resume") && !page.contains("\(target)/retry"))
       #expect(try await anna.post("\(target)/pause", []).status == 303)
       #expect(try await state(scene, push) == .paused)
-      while try await scene.store.read({ try PushRecord.get($0, id: push.id).waiting }) < 4 { await Task.yield() }
+      try await waitUntil("four devices wait") {
+        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+      }
       page = try await anna.get(target).text
       #expect(page.contains("\(target)/resume") && !page.contains("\(target)/pause\""))
       #expect(page.contains("4 devices are to be sent to again"))

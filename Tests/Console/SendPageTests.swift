@@ -2,6 +2,7 @@ import Foundation
 import Push
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 /// From the form over the review to one push.
@@ -234,7 +235,7 @@ struct SendPageTests {
       var ben = try await scene.signIn(.operator)
       let fields = Self.review(ScenePage(try await ben.post("/pushes/preview", Self.fields)))
       let target = try #require(try await ben.post("/pushes", fields).location)
-      while scene.provider.waiting == 0 { await Task.yield() }
+      try await waitUntil("a device is held back") { scene.provider.waiting > 0 }
       #expect(ScenePage(try await ben.get(target)).forms.contains { $0.attributes["action"] == "\(target)/cancel" })
       #expect(try await ben.post("\(target)/cancel").location == target)
       let push = try await scene.finished(String(target.dropFirst("/pushes/".count)))

@@ -78,7 +78,7 @@ private func token(_ number: Int) -> DeviceToken {
   DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 30))
 }
 
-@Suite("Delivery engine")
+@Suite("Delivery engine", .timeLimit(.minutes(5)))
 struct DeliveryEngineTests {
   /// A store with an app, a credential, and `count` development devices; the odd ones carry the tag `odd`.
   private func withStore(devices count: Int, _ body: (Store, App, Credential) async throws -> Void) async throws {

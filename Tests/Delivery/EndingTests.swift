@@ -4,6 +4,7 @@ import Providers
 import Push
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Every device has one outcome, however a push ends", .timeLimit(.minutes(2)))
@@ -193,9 +194,9 @@ struct RepeatTests {
       let push = try await scene.push()
       try await scene.life { engine in
         engine.enqueue(push.id)
-        while try await !scene.record(push).state.isOver {
+        try await waitUntil("the push is over") {
           scene.clock.advance(by: 1)
-          await Task.yield()
+          return try await scene.record(push).state.isOver
         }
       }
       let repeats = try await scene.record(push).repeats

@@ -6,6 +6,7 @@ import Providers
 import Push
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 let noon = Date(timeIntervalSince1970: 1_795_176_000)
@@ -91,6 +92,8 @@ struct EngineScene: Sendable {
   ) async throws -> PushProgress {
     while true {
       for await progress in try await engine.progress(push.id) where condition(progress) { return progress }
+      // The suite's time limit ends a wait for what never comes.
+      try Task.checkCancellation()
       await Task.yield()
     }
   }
@@ -105,13 +108,14 @@ struct EngineScene: Sendable {
         break
       }
       clock.advance(by: 0.01)
+      try Task.checkCancellation()
       await Task.yield()
     }
   }
 
   /// Waits until something is so that nobody reports.
   func wait(until condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
+    do { try await waitUntil { condition() } } catch { Issue.record("\(error)") }
   }
 
   func record(_ push: PushRecord) async throws -> PushRecord {

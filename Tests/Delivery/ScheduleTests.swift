@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Push
 import Store
+import TestSupport
 import Testing
 
 /// `noon` is 12:00 UTC; the clock of a scene begins a minute later.
@@ -32,9 +33,10 @@ struct ScheduleTests {
   private func go(_ scene: EngineScene, by step: TimeInterval = 0.5, until condition: () async throws -> Bool)
     async throws
   {
-    while try await !condition() {
+    try await waitUntil {
+      if try await condition() { return true }
       scene.clock.advance(by: step)
-      await Task.yield()
+      return false
     }
   }
 

@@ -78,13 +78,28 @@ final class RawClient {
             type: received[3], flags: received[4], stream: stream, payload: Array(received[9..<9 + size]))
         }
       }
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      switch try buffer.withUnsafeMutableBytes({ try tls.read(into: $0) }) {
-      case .bytes(let count): received += buffer[..<count]
-      case .wantsRead: try wait(POLLIN)
-      case .wantsWrite: try wait(POLLOUT)
-      case .end: return nil
-      }
+      guard try read() else { return nil }
+    }
+  }
+
+  /// - Returns: false if the server has closed.
+  private func read() throws -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    switch try buffer.withUnsafeMutableBytes({ try tls.read(into: $0) }) {
+    case .bytes(let count): received += buffer[..<count]
+    case .wantsRead: try wait(POLLIN)
+    case .wantsWrite: try wait(POLLOUT)
+    case .end: return false
+    }
+    return true
+  }
+
+  /// All bytes up to a text, for what is not HTTP/2.
+  func text(endingWith end: String) throws -> String {
+    while true {
+      let text = String(decoding: received, as: UTF8.self)
+      if text.hasSuffix(end) { return text }
+      guard try read() else { return text }
     }
   }
 

@@ -54,16 +54,61 @@ struct ServerTests {
     }
   }
 
-  @Test("HTTP/1.1 on the port is refused with a GOAWAY and a close")
-  func http1() async throws {
+  @Test("HTTP/1.1 without ALPN is told in HTTP/1.1 what is spoken here", arguments: ["GET / ", "POST /3/device/00 "])
+  func http1(line: String) async throws {
     let server = TestServer(TestServer.accept)
     try await withServer(server) { running in
       let client = try RawClient(running, alpn: [])
+      // POST begins as the preface does, and the rest comes later.
+      try client.send(Array(line.utf8.prefix(1)))
+      try client.send(Array((line.dropFirst() + "HTTP/1.1\r\nHost: localhost\r\n").utf8))
+      let text = try client.text(endingWith: "ALPN.\n")
+      #expect(text.hasPrefix("HTTP/1.1 505 HTTP Version Not Supported\r\n"), "\(text)")
+      #expect(text.contains("Connection: close\r\n") && text.contains("\r\n\r\nThis server speaks HTTP/2 only"))
+      // What it still sends harms nobody.
+      try client.send(Array("\r\n".utf8))
+      #expect(server.counts.withLock { $0.requests + $0.opened } == 0)
+    }
+  }
+
+  @Test("HTTP/1.1 after h2 was agreed is refused with a GOAWAY and a close")
+  func http1AfterALPN() async throws {
+    let server = TestServer(TestServer.accept)
+    try await withServer(server) { running in
+      let client = try RawClient(running, alpn: ["h2"])
       try client.send(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
       var types: [UInt8] = []
       while let frame = try client.frame() { types.append(frame.type) }
       #expect(types.last == 7)
       #expect(server.counts.withLock { $0.requests } == 0)
+    }
+  }
+
+  @Test("a client that sends nothing for the idle time-out hears GOAWAY; a PING counts as something")
+  func idle() async throws {
+    var settings = ServerSettings()
+    settings.idleTimeout = .seconds(60)
+    let clock = LeapingClock()
+    try await withServer(TestServer(TestServer.accept), settings: settings, clock: clock) { running in
+      let client = try RawClient(running, alpn: ["h2"])
+      try client.begin()
+      func ping() throws -> [UInt8] {
+        try client.send(RawClient.frame(6, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8]))
+        var types: [UInt8] = []
+        while let frame = try client.frame() {
+          types.append(frame.type)
+          if frame.type == 6 || frame.type == 7 { break }
+        }
+        return types
+      }
+      #expect(try ping().last == 6)
+      await clock.leap(59, on: running.serverLoop)
+      #expect(try ping() == [6])
+      await clock.leap(59, on: running.serverLoop)
+      #expect(try ping() == [6])
+      await clock.leap(61, on: running.serverLoop)
+      #expect(try client.frame()?.type == 7)
+      #expect(try client.frame() == nil)
     }
   }
 

@@ -65,12 +65,12 @@ func withServer(
   _ handler: TestServer, settings: ServerSettings = .init(), days: Double = 1,
   names: [String] = ["localhost", "127.0.0.1"], alpn: [String] = ["h2"],
   clientCertificate: TLSContext.ClientCertificate = .requestedNotRequired, authority: TestAuthority? = nil,
-  _ body: (Running) async throws -> Void
+  clock: LeapingClock = LeapingClock(), _ body: (Running) async throws -> Void
 ) async throws {
   let authority = try authority ?? TestAuthority()
   let tls = try TLSContext.server(
     identity: authority.identity(names: names, days: days), alpn: alpn, clientCertificate: clientCertificate)
-  let (serverLoop, clientLoop) = (try EventLoop(name: "server"), try EventLoop(name: "client"))
+  let (serverLoop, clientLoop) = (try EventLoop(name: "server", clock: clock.now), try EventLoop(name: "client"))
   let resolver = BlockingPool(name: "resolver", threads: 1)
   var settings = settings
   settings.stopTimeout = .milliseconds(200)

@@ -1,4 +1,5 @@
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -67,7 +68,7 @@ struct EventStreamTests {
       _ = await begun.next()
       if byReset { client.reset() } else { client.close() }
       #expect(await ended.next() == true)
-      while server.server.connectionCount > 0 { await Task.yield() }
+      try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
     }
   }
 

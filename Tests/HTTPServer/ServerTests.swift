@@ -1,5 +1,6 @@
 import Foundation
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -318,7 +319,7 @@ struct ServerTests {
           .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
         #expect(open.filter { $0.hasPrefix(files.root) }.isEmpty)
         // The last connection may still be on its way out.
-        while server.server.connectionCount > 0 { await Task.yield() }
+        try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
         #expect(try Self.socketsOpen(port: server.address.port) <= 1)
       }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -73,7 +74,7 @@ struct ServerTimeTests {
       client.send("GET /large HTTP/1.1\r\n" + close)
       let entry = try #require(await entries.next())
       #expect(entry.target == "/large")
-      while server.server.connectionCount > 0 { await Task.yield() }
+      try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
     }
   }
 
@@ -312,7 +313,7 @@ struct ServerTimeTests {
       }
       #expect(half.statuses == [400])
       #expect(await errors.next()?.contains("ended before") == true)
-      while server.server.connectionCount > 0 { await Task.yield() }
+      try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
     }
   }
 

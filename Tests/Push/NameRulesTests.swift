@@ -44,7 +44,7 @@ struct NameRulesTests {
     arguments: [
       ("user-1", nil), ("a b é 😀", nil), (String(repeating: "a", count: 255), nil), ("", NameMessage.empty),
       (String(repeating: "a", count: 256), .tooLong), ("a\u{7}", .controlCharacter), (" a", .blankEdge),
-      ("a ", .blankEdge),
+      ("a ", .blankEdge), (" é", .blankEdge), ("é ", .blankEdge), ("é\u{a0}", .blankEdge), ("\u{3000}张", .blankEdge),
     ] as [(String, NameMessage?)])
   func plainAlias(alias: String, message: NameMessage?) {
     #expect(AliasRule.none.problem(with: alias)?.code == message?.code)

@@ -150,7 +150,7 @@ import Testing
           throw CancellationError()
         }, log: Logger(label: "test", sink: MemorySink()))
       func gone(_ count: Int) async throws {
-        while try await Self.rows(store) != count { await Task.yield() }
+        try await waitUntil("\(count) rows are left") { try await Self.rows(store) == count }
       }
       try await Self.add(store, app, "a", devices: 3, ended: noon - 100 * day)
       let running = Task { await trimmer.run() }

@@ -27,6 +27,25 @@ import Testing
     }
   }
 
+  @Test("exports wait for each other only: whoever reads a page does not wait for them, nor they for pages")
+  func lanes() async throws {
+    try await withPool(readers: 2) { pool in
+      let (exports, pages) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      // As many exports as there are readers, none of which ends.
+      async let first: Void = pool.read(lane: .exports) { _ in exports.wait() }
+      async let second: Void = pool.read(lane: .exports) { _ in exports.wait() }
+      for _ in 0..<10 { #expect(try await pool.read { try $0.int("SELECT 1") } == 1) }
+      for _ in 0..<2 { exports.signal() }
+      _ = try await (first, second)
+      // And the other way round.
+      async let third: Void = pool.read { _ in pages.wait() }
+      async let fourth: Void = pool.read { _ in pages.wait() }
+      #expect(try await pool.read(lane: .exports) { try $0.int("SELECT 2") } == 2)
+      for _ in 0..<2 { pages.signal() }
+      _ = try await (third, fourth)
+    }
+  }
+
   @Test("the writer syncs every commit, logs ahead, and the file is its owner's")
   func settings() async throws {
     try await withPool { pool in

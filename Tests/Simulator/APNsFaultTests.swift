@@ -127,6 +127,47 @@ struct APNsFaultTests {
     }
   }
 
+  @Test("an idle connection ends with Apple's word for it")
+  func idleTimeout() async throws {
+    try await SimulatorScene.run({ $0.idleTimeout = .milliseconds(200) }) { scene in
+      let client = try scene.client()
+      #expect(try await client.send(Self.tokens(scene, 1)).count(200) == 1)
+      let ended = await client.wait { !$0.goAways.isEmpty }
+      #expect(ended.goAways.first?.debugData == Array(#"{"reason":"IdleTimeout"}"#.utf8))
+      try await client.stop()
+    }
+  }
+
+  @Test("nothing but bad tokens: the streams become fewer, and then the connection ends; all are answered")
+  func storm() async throws {
+    try await SimulatorScene.run { scene in
+      let client = try scene.client()
+      let ended = try await client.send(
+        Array(repeating: DeviceToken(bytes: Array(repeating: 1, count: 32)), count: 2500))
+      #expect(ended.count(400) == 2500)
+      #expect(ended.goAways.contains { $0.code == .enhanceYourCalm })
+      #expect(scene.simulator.counters(.development).connections >= 2)
+      try await client.stop()
+    }
+  }
+
+  @Test("points: refusals add, bad tokens twice, good answers take away, 410 and 5xx count for nothing")
+  func standing() {
+    var standing = SenderStanding()
+    #expect(standing.streams == 1000)
+    for _ in 0..<1000 {
+      #expect(standing.note(410, "Unregistered") == nil && standing.note(503, "ServiceUnavailable") == nil)
+    }
+    #expect(standing.points == 0)
+    var changes = (0..<199).compactMap { _ in standing.note(400, "BadTopic") }
+    #expect(changes == [])
+    #expect(standing.note(400, "BadDeviceToken") == .streams(500))
+    changes = (0..<2).compactMap { _ in standing.note(200, nil) }
+    #expect(changes == [.streams(1000)])
+    changes = (0..<1000).compactMap { _ in standing.note(400, "BadDeviceToken") }
+    #expect(changes == [500, 250, 125, 62, 31, 15, 7, 3, 1].map { .streams($0) } + [.end])
+  }
+
   @Test("streams: one only, and none at all until the fault is gone")
   func streams() async throws {
     try await Self.run("streams=1") { scene, client in

@@ -79,6 +79,31 @@ struct APNsSimulatorTests {
     return TLSIdentity(chain: [certificate], key: key)
   }
 
+  @Test("a key without a team passes for every team; another key passes for none")
+  func anyTeam() async throws {
+    try await SimulatorScene.run({ configuration in
+      configuration.knownKeys = configuration.knownKeys.mapValues { APNsKey(team: nil, publicKey: $0.publicKey) }
+    }) { scene in
+      let client = try scene.client()
+      #expect(try await client.send([scene.phone.token]).replies[0]?.status == 200)
+      let stranger = try scene.bearer(try PrivateKey.generateP256())
+      let refused = try await client.send([scene.phone.token], authorization: stranger)
+      #expect(refused.replies[1]?.reason == "InvalidProviderToken")
+      try await client.stop()
+    }
+  }
+
+  @Test("a kept authority is taken up again, and another key's certificate is refused")
+  func keptAuthority() throws {
+    let authority = try SimulatorAuthority.make()
+    let again = try SimulatorAuthority.read(SimulatorAuthority.text(authority))
+    #expect(again.certificate.pem == authority.certificate.pem)
+    let other = try SimulatorAuthority.make()
+    #expect(throws: SimulatorAuthorityError.keyDoesNotFit) {
+      try SimulatorAuthority.read(authority.certificate.pem + other.key.pkcs8PEM)
+    }
+  }
+
   @Test("a client certificate does for a token")
   func certificate() async throws {
     try await SimulatorScene.run { scene in

@@ -93,14 +93,37 @@ struct PhoneBookTests {
     let token = try scene.book.reinstall(scene.phone.id, now: PhoneScene.time(30))
     #expect(token != scene.phone.token)
     #expect(token.bytes.count == 32)
-    #expect(scene.book.phone(token: token)?.id == scene.phone.id)
-    #expect(scene.book.phone(token: scene.phone.token) == nil)
+    #expect(scene.book.phones(token: token).map(\.id) == [scene.phone.id])
+    #expect(scene.book.phones(token: scene.phone.token) == [])
     #expect(try scene.current().state == .installed)
     #expect(try scene.send(text: "after", at: PhoneScene.time(40)) == nil)
     #expect(scene.deliver(PhoneScene.push(scene.phone.token, id: "A"), at: PhoneScene.time(50)) == gone)
     // In the wrong environment even a dead token is just a bad one.
     #expect(scene.deliver(PhoneScene.push(scene.phone.token), .production)?.reason == "BadDeviceToken")
     #expect(try scene.texts() == ["after", "before"])
+  }
+
+  @Test("one token may be a phone's in each environment, and each gets its own pushes")
+  func bothEnvironments() throws {
+    let scene = try PhoneScene(PhoneBook(acceptsUnknownTokens: true))
+    let token = scene.phone.token
+    #expect(
+      scene.deliver(PhoneScene.push(token), .production)?.reason == "BadDeviceToken", "it is not unknown, but elsewhere"
+    )
+    let other = try scene.book.add(
+      NewPhone(name: "Other", environment: .production, topic: PhoneScene.topic, token: token))
+    #expect(throws: PhoneBookError.tokenTaken(phone: "Other")) {
+      try scene.book.add(NewPhone(name: "Third", environment: .production, topic: PhoneScene.topic, token: token))
+    }
+    #expect(scene.deliver(PhoneScene.push(token, text: "one")) == nil)
+    #expect(scene.deliver(PhoneScene.push(token, text: "two"), .production) == nil)
+    #expect(try scene.texts() == ["one"])
+    #expect(scene.book.phone(other.id)?.received.count == 1)
+    try scene.book.uninstall(other.id)
+    #expect(scene.deliver(PhoneScene.push(token), .production)?.reason == "Unregistered")
+    #expect(scene.deliver(PhoneScene.push(token)) == nil)
+    try scene.book.remove(other.id)
+    #expect(scene.book.phones(token: token).map(\.id) == [scene.phone.id])
   }
 
   @Test("installed over itself: the old token is dead as of then; the oldest are forgotten")
@@ -209,12 +232,12 @@ struct PhoneBookTests {
     #expect(throws: PhoneBookError.noSuchPhone(99)) { try scene.book.tap(99, id) }
   }
 
-  @Test("a token has one phone; a removed phone's tokens are unknown, and its id is not used again")
+  @Test("a token has one phone in an environment; a removed phone's tokens are unknown, and its id is not used again")
   func addAndRemove() throws {
     let scene = try PhoneScene()
     #expect(throws: PhoneBookError.tokenTaken(phone: "Ada's iPhone")) {
       try scene.book.add(
-        NewPhone(name: "Copy", environment: .production, topic: PhoneScene.topic, token: scene.phone.token))
+        NewPhone(name: "Copy", environment: .development, topic: PhoneScene.topic, token: scene.phone.token))
     }
     let named = try scene.book.rename(scene.phone.id, name: "Ada", registrationID: "r1", alias: "usr_ada")
     #expect([named.name, named.registrationID, named.alias] == ["Ada", "r1", "usr_ada"])

@@ -66,6 +66,24 @@ struct SimulatorInteropTests {
         let bearer = try scene.bearer()
         #expect(try await post(scene.phone.tokenHex, bearer) == " 2 200")
         #expect(try await post(scene.phone.tokenHex, bearer, host: "127.0.0.1") == " 2 200")
+        let long = try await Self.run(
+          Self.curl,
+          [
+            "-sS", "--http2", "--max-time", "20", "--cacert", files[0], "-w", " %{http_code} %header{apns-id}",
+            "-H", "apns-id: eabeae54-14a8-11e5-b60b-1697f925ec7b", "-H",
+            "x-long: \(String(repeating: "x", count: 20_000))",
+            "-d", "{}", "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
+          ])
+        #expect(
+          long.output == #"{"reason":"RequestHeaderFieldsTooLarge"} 431 eabeae54-14a8-11e5-b60b-1697f925ec7b"#)
+        let old = try await Self.run(
+          Self.curl,
+          [
+            "-sS", "--http1.1", "--no-alpn", "--max-time", "20", "--cacert", files[0], "-w",
+            "%{http_version} %{http_code}", "-d", "{}",
+            "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
+          ])
+        #expect(old.status == 0 && old.output == "This server speaks HTTP/2 only, over TLS; offer h2 by ALPN.\n1.1 505")
         let received = try #require(scene.book.phone(scene.phone.id)?.received)
         #expect(received.map(\.payload) == [#"{"aps":{"alert":"from curl"}}"#])
         #expect(received.map(\.duplicates) == [1])

@@ -74,6 +74,22 @@ func plan(_ database: Database, _ query: (sql: String, arguments: [SQLiteValue])
   try database.fetchAll("EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments) { $0.text(3) }
 }
 
+/// The statements that `body` is the first to run, as SQLite lists them (https://www.sqlite.org/stmt.html).
+func statements(_ database: Database, _ body: () throws -> Void) throws -> [String] {
+  let list = "SELECT sql FROM sqlite_stmt"
+  let before = Set(try database.fetchAll(list) { $0.text(0) })
+  try body()
+  return try database.fetchAll(list) { $0.text(0) }.filter { !before.contains($0) && $0 != list }
+}
+
+/// How SQLite means to run a statement, whatever is bound.
+func plan(_ database: Database, of sql: String) throws -> [String] {
+  let statement = try database.prepare("EXPLAIN QUERY PLAN " + sql)
+  var steps: [String] = []
+  while try statement.step() { steps.append(statement.row.text(3)) }
+  return steps
+}
+
 /// Steps that would look at every row of a table, or sort or build a table of unknown size.
 func slowSteps(_ plan: [String]) -> [String] {
   let bounded = plan.filter { $0.hasPrefix("CO-ROUTINE") }.map { "SCAN " + $0.dropFirst("CO-ROUTINE ".count) }

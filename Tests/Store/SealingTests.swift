@@ -107,11 +107,56 @@ struct SealingTests {
     }
   }
 
-  @Test("nothing says anything of the key")
+  private func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Four bytes of the key in a row, however they are written.
+  private func leaks(_ text: String, _ bytes: [UInt8]) -> Bool {
+    let numbers = text.split { !$0.isASCII || !$0.isNumber }.compactMap { UInt8($0) }
+    let letters = text.lowercased()
+    for start in 0...(bytes.count - 4) {
+      let window = Array(bytes[start..<start + 4])
+      for at in numbers.indices.dropLast(3) where Array(numbers[at..<at + 4]) == window { return true }
+      if letters.contains(hexadecimal(window)) { return true }
+    }
+    // Three bytes are four letters, wherever they begin.
+    for shift in 0..<3 {
+      let plain = Data(bytes[shift..<shift + 24]).base64EncodedString()
+      for part in [plain, plain.replacing("+", with: "-").replacing("/", with: "_")]
+      where text.contains(part.dropFirst(4).prefix(8)) { return true }
+    }
+    return false
+  }
+
+  @Test("nothing says anything of the key: neither descriptions, nor errors, nor a debugger's view")
   func quiet() throws {
-    let key = SealingKey()
+    let bytes = (0..<32).map { UInt8(truncatingIfNeeded: 201 &+ $0 &* 37) }
+    let key = try #require(SealingKey(bytes: bytes))
+    // It would be noticed.
+    for text in ["\(bytes)", hexadecimal(bytes), "key=" + Base64URL.encode(bytes)] {
+      #expect(leaks(text, bytes), "\(text)")
+    }
     let ring = KeyRing(key, path: "/x") { key }
-    #expect("\(SealingMismatch.missing)".contains("rotate-key"))
-    #expect(ring.keyIdentifier == key.identifier)
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: file) }  // a left-over file fails no test
+    let text = Data((Base64URL.encode(bytes) + "x\n").utf8)
+    #expect(FileManager.default.createFile(atPath: file, contents: text, attributes: [.posixPermissions: 0o600]))
+    let damaged = #expect(throws: SealingKeyFileError.self) { try SealingKey.load(path: file) }
+    let closed = #expect(throws: SealingError.self) {
+      let sealed: Data = try SealingKey().seal(Data([1]), associatedData: Data())
+      _ = try key.open(sealed, associatedData: Data())
+    }
+    let subjects: [Any] = [
+      key, ring, [key], Optional(key) as Any, ["key": key], SealingMismatch.missing, SealingMismatch.other,
+      damaged as Any, closed as Any,
+    ]
+    for subject in subjects {
+      var dumped = ""
+      dump(subject, to: &dumped)
+      for text in [dumped, "\(subject)", String(reflecting: subject)] { #expect(!leaks(text, bytes), "\(text)") }
+    }
+    #expect(ring.keyIdentifier == key.identifier && !key.identifier.isEmpty)
+    #expect("\(key)".contains(key.identifier) && "\(SealingMismatch.missing)".contains("rotate-key"))
   }
 }

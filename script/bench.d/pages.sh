@@ -18,10 +18,14 @@ pages_load() { # MEASURE SUBJECT SECONDS URL HEADER PIDS…
     "$(awk -v n="$count" -v w="$wall" 'BEGIN {print n * w}')" "$count"
 }
 
-pages_nginx() {
+pages_nginx() { # PORT
+  local user=
+  # Started by root its worker becomes somebody who cannot read root's folders.
+  [ "$(id -u)" -ne 0 ] || user="user $(id -un) $(id -gn);"
   mkdir "$folder/nginx"
   cat >"$folder/nginx/nginx.conf" <<CONF
 daemon off;
+$user
 worker_processes 1;
 pid $folder/nginx/pid;
 error_log $folder/nginx/error.log;
@@ -97,8 +101,14 @@ pages() {
     done
     [ "$tries" -ge 50 ] || break
     end "$nginx"
+    cat "$folder/nginx/start.log" "$folder/nginx/error.log" >>"$folder/nginx.log" 2>/dev/null || true
     rm -r "$folder/nginx"
   done
+  if [ "$tries" -ge 50 ]; then
+    echo "script/bench: nginx did not answer" >&2
+    cat "$folder/nginx.log" >&2
+    return 1
+  fi
   worker=$(cat "/proc/$nginx/task/$nginx/children")
 
   echo "Sizes in bytes, Signalbox and Go:" >&2

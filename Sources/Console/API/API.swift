@@ -22,6 +22,7 @@ enum API {
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)
+    SimulatorAPI.add(to: &routes)
   }
 }
 
@@ -30,16 +31,12 @@ extension ConsoleRouter {
   /// is called: a filter with a slip of the pen must not answer with everything.
   mutating func call(
     _ method: Method, _ pattern: String, role: User.Role, query names: [String] = [],
-    options: Route.Options = Route.Options(), _ handler: @escaping APIHandler
+    options: Route.Options = Route.Options(), under prefix: String = "/api/v1", _ handler: @escaping APIHandler
   ) {
-    api(method, "/api/v1" + pattern, role: role, options: options) { call in
-      do {
+    api(method, prefix + pattern, role: role, options: options) { call in
+      try await APIError.telling {
         try APIQuery.check(call.request.queryItems, names: names)
         return try await handler(call)
-      } catch let error as any HTTPResponseError {
-        throw error
-      } catch {
-        throw APIError(error) ?? error
       }
     }
   }

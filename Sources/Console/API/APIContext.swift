@@ -26,7 +26,9 @@ struct APIContext: Sendable {
   /// The request's body.
   ///
   /// - Throws: 415 for another content type; 400 with line and column for what is no JSON.
-  func body(upTo limit: Int = 1 << 20) async throws -> JSONValue {
+  func body(upTo limit: Int = 1 << 20) async throws -> JSONValue { try await Self.body(of: request, upTo: limit) }
+
+  static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
     guard request.mediaType == "application/json" else {
       throw HTTPError(.unsupportedMediaType, "The body must be application/json.")
     }

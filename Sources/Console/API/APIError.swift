@@ -48,6 +48,17 @@ struct APIError: HTTPResponseError {
     }
   }
 
+  /// Runs a handler; what rooms below say becomes an error with a status.
+  static func telling(_ handler: () async throws -> Response) async throws -> Response {
+    do {
+      return try await handler()
+    } catch let error as any HTTPResponseError {
+      throw error
+    } catch {
+      throw APIError(error) ?? error
+    }
+  }
+
   private init(refusing problems: [Problem]) {
     self.init(
       .unprocessableContent, problems.map(\.description).joined(separator: "\n"), problems: problems)

@@ -59,17 +59,19 @@ struct APIQuery {
   }
 
   /// How many items a page may have.
-  mutating func limit() -> Int {
-    guard let text = text("limit") else { return Self.usual }
-    if let number = Int(text), Self.limits.contains(number) { return number }
+  mutating func limit() -> Int { number("limit", in: Self.limits) ?? Self.usual }
+
+  /// A whole number, nil if it is not given or cannot be taken.
+  mutating func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    guard let text = text(name) else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
     report(
       Problem(
-        "limit", FieldMessage.outOfRange,
+        name, FieldMessage.outOfRange,
         [
-          "low": String(Self.limits.lowerBound), "high": String(Self.limits.upperBound),
-          "value": String(text.prefix(40)),
+          "low": String(range.lowerBound), "high": String(range.upperBound), "value": String(text.prefix(40)),
         ]))
-    return Self.usual
+    return nil
   }
 
   /// `next` of the page before.

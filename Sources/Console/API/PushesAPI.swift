@@ -86,11 +86,9 @@ enum PushesAPI {
 
   private static func events(_ call: APIContext) async throws -> Response {
     let id = try await call.store.read { try find($0, call).id }
-    let follower = PushFollower(id: id, engine: call.console.engine, store: call.store)
+    let broadcasts = call.console.broadcasts
     return call.console.events(for: call.principal) { stream in
-      try await follower.follow { progress in
-        try await stream.send(ServerSentEvent(data: progress.json.text(), event: "progress"))
-      }
+      for try await event in broadcasts.events(of: id, as: "api", { $0.json }) { try await stream.send(encoded: event) }
     }
   }
 }

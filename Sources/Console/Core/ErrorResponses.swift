@@ -29,7 +29,8 @@ struct ErrorResponses: Sendable {
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }
     // The path as it was sent: one with a wrong escape has no segments.
-    return request.path.hasPrefix("/api/") || request.header("Accept") == "application/json"
+    return ["/api/", "/simulator/"].contains { request.path.hasPrefix($0) }
+      || request.header("Accept") == "application/json"
   }
 
   private func page(_ failure: Failure) -> Response {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Push
+import SQLite
 import Store
 
 /// The devices of a push with the same filters as the page, written out page by page.
@@ -57,6 +58,8 @@ struct DeliveryExport: Sendable {
     _ type: String, _ ending: String, before: String, after: String,
     _ write: @escaping @Sendable ([Delivery.WithDevice], Bool) -> String
   ) -> Response {
+    // Rows are read and written out on the reader's thread, page by page: neither the server's loop nor those who read
+    // pages of the console wait for them.
     let (store, push, filter) = (store, push, filter)
     return Response(
       headers: [
@@ -68,14 +71,14 @@ struct DeliveryExport: Sendable {
         var cursor: String?
         var isFirst = true
         repeat {
-          let from = cursor
-          let page = try await store.read { database in
-            try Delivery.list(database, push: push.id, filter, cursor: from, limit: Self.pageSize)
+          let (from, begins) = (cursor, isFirst)
+          let (bytes, next) = try await store.read(lane: .exports) { database in
+            let page = try Delivery.list(database, push: push.id, filter, cursor: from, limit: Self.pageSize)
+            return (Array(write(page.items, begins).utf8), page.next)
           }
-          let text = write(page.items, isFirst)
-          if !text.isEmpty { try await writer.write(Array(text.utf8)) }
+          if !bytes.isEmpty { try await writer.write(bytes) }
           isFirst = false
-          cursor = page.next
+          cursor = next
         } while cursor != nil
         if !after.isEmpty { try await writer.write(Array(after.utf8)) }
       })

@@ -90,12 +90,10 @@ enum PushPages {
 
   private static func events(_ page: PageContext) async throws -> Response {
     let push = try await find(page)
-    let follower = PushFollower(id: push.id, engine: page.console.engine, store: page.store)
+    let (broadcasts, texts) = (page.console.broadcasts, page.texts)
     return try page.events { stream in
-      try await follower.follow { progress in
-        try await stream.send(
-          ServerSentEvent(data: ProgressJSON(progress, page.texts).value.text(), event: "progress"))
-      }
+      let events = broadcasts.events(of: push.id, as: texts.code) { ProgressJSON($0, texts).value }
+      for try await event in events { try await stream.send(encoded: event) }
     }
   }
 }

@@ -12,6 +12,9 @@ public struct EventStream: Sendable {
   /// - Throws: as ``ResponseWriter/write(_:)-([UInt8])``.
   public func send(_ event: ServerSentEvent) async throws { try await writer.write(event.encoded) }
 
+  /// Sends an event that is encoded already, as ``ServerSentEvent/encoded``: the same bytes for many streams.
+  public func send(encoded bytes: [UInt8]) async throws { try await writer.write(bytes) }
+
   /// Sends a comment, which clients ignore.
   public func comment(_ text: String) async throws {
     try await writer.write(ServerSentEvent.lines(":", text) + "\n")

@@ -1,3 +1,5 @@
+public import Push
+
 /// What a simulated APNs server has done since it was started.
 public struct APNsCounters: Sendable, Hashable {
   /// Requests that came in whole.
@@ -17,6 +19,18 @@ public struct APNsCounters: Sendable, Hashable {
 
   /// The most requests that one connection had open at once: how far a sender uses what it is allowed.
   public internal(set) var mostStreams = 0
+
+  /// As the control API and `signalbox simulate` tell it.
+  public var json: JSONValue {
+    func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .integer(Int64($0)) }) }
+    return [
+      "requests": .integer(Int64(requests)),
+      "by_status": counts(Dictionary(uniqueKeysWithValues: byStatus.map { (String($0.key), $0.value) })),
+      "by_reason": counts(byReason), "unanswered": .integer(Int64(unanswered)), "refused": .integer(Int64(refused)),
+      "connections": .integer(Int64(connections)), "open_connections": .integer(Int64(openConnections)),
+      "most_streams": .integer(Int64(mostStreams)),
+    ]
+  }
 
   /// Nothing done yet.
   public init() {}

@@ -20,6 +20,7 @@ final class APNsService: ServerHandler {
     let identity: APNsConnectionIdentity
     var ledger = APNsLedger()
     var requests = 0
+    var standing = SenderStanding()
     /// Whether it showed a certificate or a good provider token.
     var isKnown = false
   }
@@ -86,6 +87,8 @@ final class APNsService: ServerHandler {
       "A client connected.", ["environment": environment.rawValue, "certificate": certificate?.description ?? "none"])
   }
 
+  func idled(_ connection: ServerConnection) { connection.goAway(debugData: Self.json(reason: "IdleTimeout")) }
+
   func closed(_ connection: ServerConnection) {
     state.withLock { state in
       if state.clients.removeValue(forKey: connection.id) != nil { state.counters.openConnections -= 1 }
@@ -93,9 +96,24 @@ final class APNsService: ServerHandler {
   }
 
   private func announceStreams(_ faults: Faults) {
-    let clients = state.withLock { state in state.clients.values.map { ($0.connection, $0.isKnown) } }
-    for (connection, isKnown) in clients {
-      connection.setMaximumStreams(faults.maximumStreams ?? (isKnown ? Self.streams : Self.streamsBeforeToken))
+    let clients = state.withLock { state in
+      state.clients.values.map { ($0.connection, $0.isKnown ? $0.standing.streams : Self.streamsBeforeToken) }
+    }
+    for (connection, streams) in clients { connection.setMaximumStreams(faults.maximumStreams ?? streams) }
+  }
+
+  /// Counts an answer, and slows down or ends a connection that has annoyed too much.
+  private func note(_ status: Int, _ reason: String?, on connection: ServerConnection) {
+    let (change, isKnown) = state.withLock { state -> (SenderStanding.Change?, Bool) in
+      state.counters.byStatus[status, default: 0] += 1
+      if let reason { state.counters.byReason[reason, default: 0] += 1 }
+      guard let index = state.clients.index(forKey: connection.id) else { return (nil, false) }
+      return (state.clients.values[index].standing.note(status, reason), state.clients.values[index].isKnown)
+    }
+    switch change {
+    case .streams(let limit) where isKnown && faults.faults.maximumStreams == nil: connection.setMaximumStreams(limit)
+    case .end: connection.goAway(.enhanceYourCalm)
+    case .streams, nil: break
     }
   }
 
@@ -131,6 +149,13 @@ final class APNsService: ServerHandler {
     case .success(let push): answer(push, verdict, responder)
     case .failure(let rejection): answer(rejection, verdict, request, responder)
     }
+  }
+
+  /// Apple names no reason for it; clients wait for ever for an answer without `apns-id` (PROTOCOLS §1.7).
+  func refuseLongHeader(_ request: ServerRequest, _ responder: ServerResponder) {
+    state.withLock { $0.counters.requests += 1 }
+    let rejection = APNsRejection("RequestHeaderFieldsTooLarge", status: 431, apnsID: Self.id(of: request))
+    answer(rejection, FaultBox.Verdict(), request, responder)
   }
 
   /// - Returns: nil if the connection is not known: it is being closed.
@@ -172,7 +197,7 @@ final class APNsService: ServerHandler {
   // MARK: Answers
 
   private func answer(_ push: AcceptedPush, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
-    state.withLock { $0.counters.byStatus[200, default: 0] += 1 }
+    note(200, nil, on: responder.connection)
     var fields = [HeaderField("apns-id", push.apnsID, indexing: .never)]
     // For looking the push up in Apple's Push Notifications Console; only the development server sends it.
     if environment == .development {
@@ -184,10 +209,7 @@ final class APNsService: ServerHandler {
   private func answer(
     _ rejection: APNsRejection, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder
   ) {
-    state.withLock { state in
-      state.counters.byStatus[rejection.status, default: 0] += 1
-      state.counters.byReason[rejection.reason, default: 0] += 1
-    }
+    note(rejection.status, rejection.reason, on: request.connection)
     log?.debug(
       "A push was refused.",
       ["environment": environment.rawValue, "status": rejection.status, "reason": rejection.reason])

@@ -31,6 +31,8 @@ public final class APNsSimulator: Sendable {
     public var knownTopics: Set<String>?
     /// The servers run on the first and the last of them; empty: on one of their own.
     public var loops: [EventLoop] = []
+    /// For how long a client may be idle before it is told `IdleTimeout`; nil: for ever.
+    public var idleTimeout: Duration? = .seconds(3600)
     /// How long clients may finish when the simulator stops.
     public var stopTimeout: Duration = .seconds(2)
     /// Where it says what it does.
@@ -120,6 +122,11 @@ public final class APNsSimulator: Sendable {
   /// What the server of an environment has done.
   public func counters(_ environment: Push.Environment) -> APNsCounters { side(environment).service.counters }
 
+  /// What both servers have done, by environment.
+  public var countersJSON: JSONValue {
+    .object(Dictionary(uniqueKeysWithValues: Environment.allCases.map { ($0.rawValue, counters($0).json) }))
+  }
+
   /// How to reach the server of an environment, nil if it does not run.
   public func endpoint(_ environment: Push.Environment) -> Endpoint? {
     state.withLock { state in
@@ -207,6 +214,7 @@ public final class APNsSimulator: Sendable {
     var settings = ServerSettings()
     settings.maximumStreams = APNsService.streamsBeforeToken
     settings.stopTimeout = configuration.stopTimeout
+    settings.idleTimeout = configuration.idleTimeout
     return zip([development, production], [loops.first, loops.last]).compactMap { side, loop in
       loop.map { HTTP2Server(loop: $0, tls: tls, settings: settings, handler: side.service) }
     }

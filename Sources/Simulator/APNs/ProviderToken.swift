@@ -29,7 +29,8 @@ struct ProviderToken: Sendable, Hashable {
       scope = Scope(team: team, bundleIDs: nil)
       environment = nil
     } else {
-      guard let key = keys[keyID], key.team == team, token.isSigned(by: key.publicKey) else { return nil }
+      guard let key = keys[keyID], key.team == nil || key.team == team, token.isSigned(by: key.publicKey)
+      else { return nil }
       scope = Scope(team: team, bundleIDs: key.bundleIDs)
       environment = key.environment
     }

@@ -17,6 +17,20 @@ public enum SimulatorAuthority {
       notAfter: now.addingTimeInterval(lifetime))
   }
 
+  /// As ``read(_:)`` takes it up again: the certificate and its private key.
+  ///
+  /// - Returns: PEM text.
+  public static func text(_ authority: CertificateAuthority) -> String {
+    authority.certificate.pem + authority.key.pkcs8PEM
+  }
+
+  /// Takes up one that was kept by ``text(_:)``.
+  ///
+  /// - Throws: as ``read(certificatePEM:keyPEM:)``.
+  public static func read(_ pem: String) throws -> CertificateAuthority {
+    try read(certificatePEM: pem, keyPEM: pem)
+  }
+
   /// Takes up one that was kept, so that who trusted it before a restart still does.
   ///
   /// - Throws: `CertificateError`, `PrivateKeyError`, ``SimulatorAuthorityError``.

@@ -136,6 +136,22 @@ private struct PendingAnswer {
   }
 }
 
+/// A time as a person writes it: 200ms, 3s, 2min.
+public enum TimeText {
+  private static let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("s", 1000), ("min", 60_000)]
+  private static let longest: Int64 = 3_600_000
+
+  /// Reads a time up to one hour, nil for anything else.
+  public static func duration(_ text: String) -> Duration? {
+    for unit in units where text.hasSuffix(unit.name) {
+      guard let number = Int64(text.dropLast(unit.name.count)), (0...longest / unit.milliseconds).contains(number)
+      else { continue }
+      return .milliseconds(number * unit.milliseconds)
+    }
+    return nil
+  }
+}
+
 private enum FaultValue {
   static func count(_ key: String, _ value: String) throws(FaultsError) -> Int {
     guard let count = Int(value), (1...1_000_000_000).contains(count) else {
@@ -156,15 +172,8 @@ private enum FaultValue {
     return share
   }
 
-  private static let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("s", 1000), ("min", 60_000)]
-  private static let longest: Int64 = 3_600_000
-
   static func duration(_ key: String, _ value: String) throws(FaultsError) -> Duration {
-    for unit in units where value.hasSuffix(unit.name) {
-      guard let number = Int64(value.dropLast(unit.name.count)), (0...longest / unit.milliseconds).contains(number)
-      else { continue }
-      return .milliseconds(number * unit.milliseconds)
-    }
+    if let duration = TimeText.duration(value) { return duration }
     throw .badValue(key: key, value: value, expected: "a time up to one hour with its unit, as 200ms, 3s or 2min")
   }
 

@@ -1,5 +1,6 @@
 public import Foundation
 public import Push
+import Synchronization
 
 /// What a person does with a phone.
 extension PhoneBook {
@@ -73,16 +74,16 @@ extension PhoneBook {
       guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
       var phone = state.records.values[index].phone
       let since = if case .uninstalled(let since) = phone.state { since } else { now }
-      state.owners[phone.token] = .former(id, since: since)
+      state.owners[phone.address(phone.token)] = .former(id, since: since)
       phone.formerTokens.insert(.init(token: phone.token, since: since), at: 0)
       while phone.formerTokens.count > SimulatedPhone.formerTokenLimit {
-        state.owners[phone.formerTokens.removeLast().token] = nil
+        state.owners[phone.address(phone.formerTokens.removeLast().token)] = nil
       }
       phone.token = Self.newToken()
       phone.state = .installed
       phone.appState = .notRunning
       phone.waiting = []
-      state.owners[phone.token] = .present(id)
+      state.owners[phone.address(phone.token)] = .present(id)
       state.records.values[index].phone = phone
       state.keeping.mark(id)
       let changed = state.records.values[index].snapshot
@@ -125,6 +126,19 @@ extension PhoneBook {
       state.keeping.mark(id)
       state.tell(.cleared(id))
     }
+  }
+
+  /// Forgets what every phone received.
+  public func clearAll() {
+    state.withLock { state in
+      for id in state.records.keys.sorted() {
+        guard let index = state.records.index(forKey: id) else { continue }
+        state.records.values[index].clear()
+        state.keeping.mark(id)
+        state.tell(.cleared(id))
+      }
+    }
+    keepSoon()
   }
 
   /// Changes what people call a phone, and how the console knows it.

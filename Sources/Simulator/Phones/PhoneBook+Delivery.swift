@@ -22,13 +22,17 @@ extension PhoneBook.State {
   ) -> Result<Void, APNsRejection> {
     let id: Int64
     var removedAt: Date?
-    switch owners[push.token] {
+    switch owners[PhoneBook.Address(token: push.token, environment: environment)] {
     case .present(let owner): id = owner
     case .former(let owner, let since): (id, removedAt) = (owner, since)
     case nil:
-      return acceptsUnknownTokens ? .success(()) : .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
+      let isKnownElsewhere = Environment.allCases.contains {
+        owners[PhoneBook.Address(token: push.token, environment: $0)] != nil
+      }
+      return acceptsUnknownTokens && !isKnownElsewhere
+        ? .success(()) : .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
     }
-    guard let index = records.index(forKey: id), records.values[index].phone.environment == environment else {
+    guard let index = records.index(forKey: id) else {
       return .failure(APNsRejection("BadDeviceToken", apnsID: push.apnsID))
     }
     if case .uninstalled(let since) = records.values[index].phone.state, removedAt == nil { removedAt = since }

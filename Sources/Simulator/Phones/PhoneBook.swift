@@ -9,7 +9,7 @@ public final class PhoneBook: Sendable {
   struct State {
     var records: [Int64: PhoneRecord] = [:]
     /// Present and former tokens.
-    var owners: [DeviceToken: Owner] = [:]
+    var owners: [Address: Owner] = [:]
     var lastPhoneID: Int64 = 0
     var lastNotificationID: Int64 = 0
     var watchers: [Int: AsyncStream<PhoneChange>.Continuation] = [:]
@@ -21,6 +21,12 @@ public final class PhoneBook: Sendable {
       let change = change()
       for watcher in watchers.values { watcher.yield(change) }
     }
+  }
+
+  /// Where a push goes: each environment has its own tokens, and one token may be in both.
+  struct Address: Hashable {
+    let token: DeviceToken
+    let environment: Push.Environment
   }
 
   /// Whose a token is.
@@ -59,8 +65,10 @@ public final class PhoneBook: Sendable {
     for phone in kept {
       state.lastPhoneID = max(state.lastPhoneID, phone.id)
       state.records[phone.id] = PhoneRecord(phone, keptThrough: state.lastNotificationID)
-      for former in phone.formerTokens { state.owners[former.token] = .former(phone.id, since: former.since) }
-      state.owners[phone.token] = .present(phone.id)
+      for former in phone.formerTokens {
+        state.owners[phone.address(former.token)] = .former(phone.id, since: former.since)
+      }
+      state.owners[phone.address(phone.token)] = .present(phone.id)
     }
     return PhoneBook(state, storage: storage, acceptsUnknownTokens: acceptsUnknownTokens, log: log)
   }
@@ -80,11 +88,13 @@ public final class PhoneBook: Sendable {
   /// One phone, nil if there is none.
   public func phone(_ id: Int64) -> SimulatedPhone? { state.withLock { $0.records[id]?.snapshot } }
 
-  /// The phone with this token now, nil if there is none.
-  public func phone(token: DeviceToken) -> SimulatedPhone? {
+  /// The phones with this token now: at most one in each environment.
+  public func phones(token: DeviceToken) -> [SimulatedPhone] {
     state.withLock { state in
-      guard case .present(let id)? = state.owners[token] else { return nil }
-      return state.records[id]?.snapshot
+      Environment.allCases.compactMap { environment in
+        guard case .present(let id)? = state.owners[Address(token: token, environment: environment)] else { return nil }
+        return state.records[id]?.snapshot
+      }
     }
   }
 
@@ -95,14 +105,15 @@ public final class PhoneBook: Sendable {
   public func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
       let token = new.token ?? Self.newToken()
-      if let owner = state.owners[token] { throw .tokenTaken(phone: state.name(of: owner)) }
+      let address = Address(token: token, environment: new.environment)
+      if let owner = state.owners[address] { throw .tokenTaken(phone: state.name(of: owner)) }
       state.lastPhoneID += 1
       let phone = SimulatedPhone(
         id: state.lastPhoneID, name: new.name, model: new.model, platform: new.platform,
         environment: new.environment, topic: new.topic, token: token, registrationID: new.registrationID,
         alias: new.alias)
       state.records[phone.id] = PhoneRecord(phone)
-      state.owners[token] = .present(phone.id)
+      state.owners[address] = .present(phone.id)
       state.keeping.mark(phone.id)
       state.tell(.added(phone))
       return phone
@@ -115,8 +126,8 @@ public final class PhoneBook: Sendable {
   public func remove(_ id: Int64) throws(PhoneBookError) {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let record = state.records.removeValue(forKey: id) else { throw .noSuchPhone(id) }
-      state.owners[record.phone.token] = nil
-      for former in record.phone.formerTokens { state.owners[former.token] = nil }
+      state.owners[record.phone.address(record.phone.token)] = nil
+      for former in record.phone.formerTokens { state.owners[record.phone.address(former.token)] = nil }
       state.keeping.markRemoved(id)
       state.tell(.removed(id))
     }
@@ -146,6 +157,13 @@ public final class PhoneBook: Sendable {
     let result = state.withLock { state in Swift.Result { () throws(PhoneBookError) in try body(&state) } }
     keepSoon()
     return try result.get()
+  }
+}
+
+extension SimulatedPhone {
+  /// Where pushes to a token of this phone go.
+  func address(_ token: DeviceToken) -> PhoneBook.Address {
+    PhoneBook.Address(token: token, environment: environment)
   }
 }
 

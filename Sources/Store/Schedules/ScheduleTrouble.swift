@@ -59,7 +59,7 @@ public struct ScheduleTrouble: Sendable, Hashable {
       + (try missed(database, now: now))
   }
 
-  static let missedQuery = """
+  private static let missedQuery = """
     SELECT schedule_id, count(*), max(at), max(noted_at)
     FROM schedule_occurrences INDEXED BY schedule_occurrences_missed
     WHERE push_id IS NULL AND noted_at > ? GROUP BY schedule_id ORDER BY max(noted_at) DESC

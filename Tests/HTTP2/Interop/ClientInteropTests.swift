@@ -3,7 +3,7 @@ import HTTP2
 import Testing
 
 /// Our client against other people's servers, which are strict each in its own way.
-@Suite("HTTP/2 client with others' servers", .serialized, .timeLimit(.minutes(1)))
+@Suite("HTTP/2 client with others' servers", .serialized, .timeLimit(.minutes(5)))
 struct ClientInteropTests {
   static let nghttpdPath = "/usr/sbin/nghttpd"
 

@@ -20,7 +20,7 @@ enum OtherServer {
   ) async throws {
     let authority = try TestAuthority()
     var configuration = configuration
-    configuration.connection.requestTimeout = .seconds(10)
+    configuration.connection.requestTimeout = .seconds(60)
     try await withServer(TestServer(TestServer.accept), authority: authority) { [configuration] running in
       let (certificate, key) = try authority.issue()
       let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -40,14 +40,15 @@ enum OtherServer {
       // Not SIGTERM: a child of one of Dispatch's threads is born with it blocked, and would stay for ever. Foundation
       // waits for it; waiting here too could mean to wait for a process of another test, which inherits too much.
       defer { kill(process.processIdentifier, SIGKILL) }
-      let port = try await listeningPort(of: process.processIdentifier)
+      let port = try await listeningPort(of: process)
       let tls = try TLSContext.client(trust: .pem(authority.pem), alpn: ["h2"])
       let client = try TestClient(
         running, endpoint: Endpoint(host: "127.0.0.1", port: port, tls: tls), configuration: configuration)
-      // A server that dies is tried again for ever: then the test shall fail, not stand still.
+      // A server that dies or hangs is tried again for ever: then the test shall fail, not stand still.
       let group = client.group
-      let watchdog = Task {
-        try await Task.sleep(for: .seconds(25))
+      let watchdog = Task { [process] in
+        let end = ContinuousClock.now + .seconds(150)
+        while process.isRunning, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(100)) }
         group.onLoop { $0.stop() }
       }
       defer { watchdog.cancel() }
@@ -57,19 +58,21 @@ enum OtherServer {
     }
   }
 
-  /// None of them says which port it was given: the kernel does.
-  private static func listeningPort(of process: Int32) async throws -> UInt16 {
-    for _ in 0..<10_000 {
-      let sockets = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
+  /// None of them says which port it was given: the kernel does, as soon as it listens. However busy the machine is, it
+  /// is waited for as long as the process lives; the time limit of the suite ends the rest.
+  private static func listeningPort(of process: Process) async throws -> UInt16 {
+    let folder = "/proc/\(process.processIdentifier)/fd"
+    while process.isRunning {
+      let sockets = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       let inodes = Set(
-        sockets.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)") })
+        sockets.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") })
       for line in try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst() {
         let columns = line.split(separator: " ")
         guard columns.count > 9, columns[3] == "0A", inodes.contains("socket:[\(columns[9])]") else { continue }
         if let port = columns[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }) { return port }
       }
-      try await Task.sleep(for: .milliseconds(1))
+      try await Task.sleep(for: .milliseconds(5))
     }
-    throw SystemError("no server", number: ETIMEDOUT)
+    throw SystemError("the server has ended", number: ECONNREFUSED)
   }
 }

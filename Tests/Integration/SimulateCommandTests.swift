@@ -1,0 +1,152 @@
+import Foundation
+import Glibc
+import OpenSSL
+import Push
+import Testing
+
+@testable import signalbox
+
+/// `signalbox simulate` as a job of another project uses it: the program itself, and curl.
+@Suite("signalbox simulate", .timeLimit(.minutes(3)))
+struct SimulateCommandTests {
+  private static let topic = "com.example.app"
+  private static let keyID = "ABCDE12345"
+  private static let token = String(repeating: "0a", count: 32)
+
+  /// A simulator that runs, and what it said of itself.
+  private struct Running {
+    let box: CommandRunner
+    let child: Child
+    let development: String
+    let production: String
+    let control: String
+
+    /// Posts a push with curl, as `PROTOCOLS` shows; gives body and status.
+    func push(
+      _ bearer: String, to address: String, trusting authority: String, title: String = "Hello"
+    ) async throws -> String {
+      let port = address.split(separator: ":").last ?? ""
+      return try await curl(
+        "--http2", "--cacert", authority, "--resolve", "push.test:\(port):127.0.0.1", "-w", "%{http_code}",
+        "-H", "authorization: bearer \(bearer)", "-H", "apns-topic: \(SimulateCommandTests.topic)", "-H",
+        "apns-push-type: alert", "-d", #"{"aps":{"alert":{"title":"\#(title)"}}}"#,
+        "https://push.test:\(port)/3/device/\(SimulateCommandTests.token)")
+    }
+
+    func curl(_ words: String...) async throws -> String {
+      let curl = try Child(["curl", "-sS", "--max-time", "60"] + words, in: box.folder)
+      let status = await curl.status()
+      return curl.outputText + (status == 0 ? "" : " (curl: \(status)) \(curl.errorText)")
+    }
+
+    func json(_ path: String, _ words: String...) async throws -> JSONValue {
+      let curl = try Child(["curl", "-sS", "--max-time", "60"] + words + [control + path], in: box.folder)
+      _ = await curl.status()
+      return try JSONValue(parsing: Data(curl.outputText.utf8))
+    }
+
+    /// Ends it, and gives the last line of its output.
+    func stop() async throws -> JSONValue {
+      child.send(SIGTERM)
+      #expect(await child.status() == 0)
+      return try JSONValue(parsing: Data((child.outputText.split(separator: "\n").last ?? "").utf8))
+    }
+  }
+
+  private static func start(_ box: CommandRunner, _ words: [String]) async throws -> Running {
+    let child = try Child(
+      [
+        try Child.signalbox(), "simulate", "--apns-listen", "127.0.0.1:0", "--apns-production-listen", "127.0.0.1:0",
+        "--http-listen", "127.0.0.1:0",
+      ] + words, in: box.folder)
+    try await eventually("simulate listens") {
+      guard child.isRunning else { throw SceneError("simulate ended: \(child.errorText)") }
+      return child.errorText.contains("/simulator/v1\n")
+    }
+    let said = child.errorText
+    func word(after text: String) throws -> String {
+      let start = try #require(said.range(of: text)?.upperBound)
+      return String(said[start...].prefix { !", \n".contains($0) })
+    }
+    return Running(
+      box: box, child: child, development: try word(after: "development at "),
+      production: try word(after: "production at "), control: try word(after: "control API at "))
+  }
+
+  private static func bearer(_ key: PrivateKey) throws -> String {
+    try JSONWebToken.sign(
+      .es256, key: key, header: [("kid", .string(keyID))],
+      claims: [("iss", .string("TEAM123456")), ("iat", .integer(Int64(Date().timeIntervalSince1970)))])
+  }
+
+  @Test("a token in both environments, a name, one key; what arrived is asserted by curl; counters at the end")
+  func job() async throws {
+    try await CommandRunner.with { box in
+      let key = try PrivateKey.generateP256()
+      let file = try box.file("AuthKey_\(Self.keyID).p8", key.pkcs8PEM)
+      let running = try await Self.start(
+        box,
+        ["--device", Self.token, "--topic", Self.topic, "--name", "push.test", "--ca-out", "ca.pem", "--key", file])
+      let good = try Self.bearer(key)
+      #expect(try await running.push(good, to: running.development, trusting: "ca.pem", title: "One") == "200")
+      #expect(try await running.push(good, to: running.production, trusting: "ca.pem", title: "Two") == "200")
+      let stranger = try Self.bearer(try PrivateKey.generateP256())
+      #expect(
+        try await running.push(stranger, to: running.development, trusting: "ca.pem")
+          == #"{"reason":"InvalidProviderToken"}403"#)
+      let phones = try await running.json("/phones")
+      #expect(phones["items"]?.array?.compactMap { $0["environment"]?.string } == ["development", "production"])
+      #expect(phones["items"]?.array?.allSatisfy { $0["token"]?.string == Self.token } == true)
+      for (title, environment) in [("One", "development"), ("Two", "production")] {
+        let arrived = try await running.json("/notifications?wait=5s&title=\(title)")
+        #expect(arrived["total"] == 1 && arrived["items"]?.array?.first?["environment"]?.string == environment)
+      }
+      let missing = try await running.curl("--fail", "\(running.control)/notifications?wait=10ms&title=Three")
+      #expect(missing.contains("(curl: 22)"), "a whole assertion: \(missing)")
+      let set = try await running.json(
+        "/faults/development", "-X", "PUT", "-H", "Content-Type: application/json", "-d",
+        #"{"faults":"status=503,next=1"}"#)
+      #expect(set["environment"] == "development")
+      #expect(
+        try await running.push(good, to: running.development, trusting: "ca.pem")
+          == #"{"reason":"ServiceUnavailable"}503"#)
+      let counters = try await running.stop()
+      #expect(counters["development"]?["by_status"] == ["200": 1, "403": 1, "503": 1])
+      #expect(counters["production"]?["by_status"] == ["200": 1] && counters["production"]?["requests"] == 1)
+    }
+  }
+
+  @Test("an authority that is kept is trusted after a restart too, and its file is its owner's")
+  func authority() async throws {
+    try await CommandRunner.with { box in
+      let bearer = try Self.bearer(try PrivateKey.generateP256())
+      let words = ["--device", Self.token, "--topic", Self.topic, "--name", "push.test", "--ca-key", "ca.key"]
+      let first = try await Self.start(box, words)
+      let trusted = try box.file("trusted.pem", first.child.outputText)
+      #expect(try await first.push(bearer, to: first.development, trusting: trusted) == "200")
+      _ = try await first.stop()
+      let mode = try FileManager.default.attributesOfItem(atPath: box.folder + "/ca.key")[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      let second = try await Self.start(box, words)
+      #expect(try await second.push(bearer, to: second.development, trusting: trusted) == "200")
+      _ = try await second.stop()
+    }
+  }
+
+  @Test("what cannot be is said before anything listens")
+  func refused() async throws {
+    try await CommandRunner.with { box in
+      let key = try box.file("key.p8", try PrivateKey.generateP256().pkcs8PEM)
+      let unnamed = await box.run("simulate", "--key", key)
+      #expect(unnamed.code == 64 && unnamed.errors.contains("--key-id"))
+      let lonely = await box.run("simulate", "--team-id", "TEAM123456")
+      #expect(lonely.code == 64 && lonely.errors.contains("--key"))
+      let wrong = await box.run("simulate", "--ca-key", try box.file("ca.key", "nothing"))
+      #expect(wrong.code == 1 && wrong.errors.contains("holds no authority"))
+      let name = await box.run("simulate", "--name", "a b")
+      #expect(name.code == 64 && name.errors.contains("--name"))
+      let time = await box.run("simulate", "--idle-timeout", "2h")
+      #expect(time.code == 64 && time.errors.contains("--idle-timeout"))
+    }
+  }
+}
