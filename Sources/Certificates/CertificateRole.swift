@@ -20,7 +20,8 @@ public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   /// None of Apple's.
   case other
 
-  /// Beginnings of the common name (PROTOCOLS: Buford, node-apn, Knuff; signing names as Xcode shows them).
+  /// Beginnings of the common name (docs/protocols.md §1.9: Buford, node-apn, Knuff; signing names as Xcode shows
+  /// them).
   private static let beginnings: [(String, CertificateRole, [Environment])] = [
     ("Apple Development IOS Push Services: ", .push, [.development]),
     ("Apple Sandbox Push Services: ", .push, [.development]),

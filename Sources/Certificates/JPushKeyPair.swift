@@ -1,7 +1,7 @@
 import Foundation
 public import Push
 
-/// App key and master secret of an app at JPush (PROTOCOLS §4.1): 24 hexadecimal digits each.
+/// App key and master secret of an app at JPush (docs/protocols.md §4.1): 24 hexadecimal digits each.
 public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

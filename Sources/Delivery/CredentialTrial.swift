@@ -57,7 +57,7 @@ public struct CredentialTrial: Sendable {
   /// All zeros: well-formed, and no device's.
   static let token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32))
 
-  /// What an answer says of the sender (PROTOCOLS §1.6); pure.
+  /// What an answer says of the sender (docs/protocols.md §1.6); pure.
   static func verdict(_ result: SendResult) -> Verdict {
     switch result {
     case .outcome(.accepted): .taken(answer: "200")

@@ -121,8 +121,8 @@ extension ServerConnection: SecureTransportOwner {
   }
 
   // MARK: nghttp2's callbacks
-  // Closures without captures in a nonisolated function (ENGINEERING, "Swift / C import notes"). They only note
-  // what came: the handler is asked when nghttp2 has returned.
+  // Closures without captures in a nonisolated function (docs/performance.md, "Swift and C import notes"). They only
+  // note what came: the handler is asked when nghttp2 has returned.
 
   private static func install(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, me in

@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// Besides Apple's `aps` the payload has the draft's extras and three keys of ours, all optional:
 /// `link` (which page a tap opens), `image` (address of a picture, for the app's service extension), and `sbid`, the
-/// push's id, by which an app drops the repeats that iOS makes of one push (PROTOCOLS §5, S004). A raw payload is sent
-/// as it is, without any of them.
+/// push's id, by which an app drops the repeats that iOS makes of one push (docs/protocols.md §5, S004). A raw payload
+/// is sent as it is, without any of them.
 public struct APNsPayload: Sendable, Hashable {
   /// The key of the push's id.
   public static let idKey = "sbid"

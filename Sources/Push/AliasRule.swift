@@ -5,7 +5,7 @@ public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   /// JPush's: at most 40 bytes of UTF-8; letters, digits, `_`, Han characters and `@!#$&*+=.|`, so no `-`.
   case jpush
 
-  /// What JPush's client library answers to an alias (PROTOCOLS §4.7).
+  /// What JPush's client library answers to an alias (docs/protocols.md §4.7).
   public enum ResultCode: Int, Sendable {
     case accepted = 0
     case invalidCharacters = 6003
@@ -49,7 +49,7 @@ public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   }
 }
 
-/// JPush's rule for aliases and tags (PROTOCOLS §4.4).
+/// JPush's rule for aliases and tags (docs/protocols.md §4.4).
 enum JPushName {
   static let limit = 40
 

@@ -7,7 +7,7 @@ extension CallbackTable {
     public let state: State
     /// Whether the app has the background mode "remote notifications".
     public let backgroundMode: Bool
-    /// The row of PROTOCOLS §5 that it follows; nil: the push leaves no trace there.
+    /// The row of docs/protocols.md §5 that it follows; nil: the push leaves no trace there.
     public let row: Int?
     /// Calls when the push arrives.
     public let arrival: [Call]

@@ -1,7 +1,7 @@
 /// What an app sees of a push: which of its methods iOS calls, when, and how often, for one payload.
 ///
-/// The nineteen rows of PROTOCOLS §5, drawn from the project's five founding documents (S000…S004) and Apple's pages.
-/// Where they disagree, Apple wins, the cell is resolved as §5 says, and carries the contradiction.
+/// The nineteen rows of docs/protocols.md §5, drawn from the project's five founding documents (S000…S004) and Apple's
+/// pages. Where they disagree, Apple wins, the cell is resolved as §5 says, and carries the contradiction.
 public struct CallbackTable: Sendable, Hashable {
   /// Three generations × three states × background mode off and on, in this order.
   public let cells: [Cell]

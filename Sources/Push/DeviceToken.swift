@@ -1,7 +1,7 @@
 /// What a provider calls one app on one device by.
 ///
 /// For APNs the bytes behind the hexadecimal digits, for FCM the token's text as UTF-8. Opaque; Apple: "Don't make
-/// assumptions about device token size". We take 32 to 200 bytes for APNs (PROTOCOLS §2).
+/// assumptions about device token size". We take 32 to 200 bytes for APNs (docs/protocols.md §2).
 public struct DeviceToken: Sendable, Hashable {
   /// As stored.
   public let bytes: [UInt8]

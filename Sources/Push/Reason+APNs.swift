@@ -1,4 +1,4 @@
-// Apple, Handling notification responses from APNs; the advice follows that page (PROTOCOLS §1.6).
+// Apple, Handling notification responses from APNs; the advice follows that page (docs/protocols.md §1.6).
 
 extension Reason {
   static let apns: [Reason] = apnsRequest + apnsToken + apnsCredential + apnsService
@@ -152,7 +152,7 @@ extension Reason {
       cause: "This server of Apple's is shutting down.", remedy: "Nothing: it is sent again on a new connection."),
   ]
 
-  /// What only channels answer (Apple, Handling error responses from APNs, broadcast; PROTOCOLS §1.8).
+  /// What only channels answer (Apple, Handling error responses from APNs, broadcast; docs/protocols.md §1.8).
   static let broadcast: [Reason] = [
     Reason(
       "FeatureNotEnabled", .apns, 400, .afterCredential, .operations,

@@ -1,4 +1,4 @@
-// Firebase, ErrorCode of the FCM v1 API (PROTOCOLS §3.2).
+// Firebase, ErrorCode of the FCM v1 API (docs/protocols.md §3.2).
 
 extension Reason {
   static let fcm: [Reason] = [

@@ -1,4 +1,4 @@
-// JPush, REST API v3 push, error codes (PROTOCOLS §4.3). A code is kept as `JPush 1011`.
+// JPush, REST API v3 push, error codes (docs/protocols.md §4.3). A code is kept as `JPush 1011`.
 
 extension Reason {
   static let jpush: [Reason] = [

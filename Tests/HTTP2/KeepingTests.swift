@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Apple: connections are kept for hours and days; PING after an hour without traffic (PROTOCOLS §1.1).
+/// Apple: connections are kept for hours and days; PING after an hour without traffic (docs/protocols.md §1.1).
 @Suite("HTTP/2 client keeping connections", .timeLimit(.minutes(1)))
 struct KeepingTests {
   /// A client of a server that answers as told, with a clock that leaps.

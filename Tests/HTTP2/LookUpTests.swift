@@ -5,7 +5,7 @@ import Reactor
 import Synchronization
 import Testing
 
-/// Names are looked up anew before each connection (Apple: "uncached DNS", PROTOCOLS §1.1).
+/// Names are looked up anew before each connection (Apple: "uncached DNS", docs/protocols.md §1.1).
 @Suite("HTTP/2 client looking names up", .timeLimit(.minutes(1)))
 struct LookUpTests {
   /// A resolver that answers as a script says, and how often it was asked.

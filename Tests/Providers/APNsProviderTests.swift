@@ -254,7 +254,7 @@ struct APNsProviderTests {
   }
 }
 
-/// How Apple wants to be treated (PROTOCOLS §1.1), against a server that looks.
+/// How Apple wants to be treated (docs/protocols.md §1.1), against a server that looks.
 @Suite("APNs provider: manners")
 struct APNsMannersTests {
   private static func accepting(after delay: Duration = .zero) -> ScriptedAPNs {

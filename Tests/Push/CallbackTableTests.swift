@@ -10,9 +10,9 @@ struct CallbackTableTests {
   static let alertAndAvailable = APNsPayload.Facts(alert: true, contentAvailable: true)
   static let silent = APNsPayload.Facts(contentAvailable: true)
 
-  /// One situation of PROTOCOLS §5 and what must come of it: methods as `M1`, with `key` for a launch with the push,
-  /// `?` for a disputed call, `*` for one that Apple makes unless the app was force-quit, `+` for one after a banner
-  /// that the app had shown.
+  /// One situation of docs/protocols.md §5 and what must come of it: methods as `M1`, with `key` for a launch with the
+  /// push, `?` for a disputed call, `*` for one that Apple makes unless the app was force-quit, `+` for one after a
+  /// banner that the app had shown.
   struct Row: Sendable, CustomTestStringConvertible {
     let number: Int
     let facts: APNsPayload.Facts

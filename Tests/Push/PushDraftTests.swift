@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A push, read from JSON")
 struct PushDraftTests {
-  /// The example of INTERFACE.md, filled in.
+  /// A push with every member filled in.
   static let whole = #"""
     { "app": "com.example.app", "environment": "development", "platforms": ["ios", "android"],
       "audience": { "tag": ["beta"], "tag_and": ["a"], "tag_not": ["b"], "alias": ["usr_1"],

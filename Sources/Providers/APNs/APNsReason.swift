@@ -1,4 +1,5 @@
-/// What has to be done about an answer of APNs (Apple, "Handling notification responses from APNs"; PROTOCOLS §1.6).
+/// What has to be done about an answer of APNs (Apple, "Handling notification responses from APNs";
+/// docs/protocols.md §1.6).
 enum APNsReason: Sendable, Hashable {
   /// This device, or this request: final.
   case final

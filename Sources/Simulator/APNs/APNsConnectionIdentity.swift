@@ -9,7 +9,7 @@ import Push
 struct APNsConnectionIdentity: Sendable, Hashable {
   /// What a client certificate says that matters to APNs.
   struct PushCertificate: Sendable, Hashable {
-    /// Every topic that it opens: its list if it has one, otherwise that of its subject (PROTOCOLS §1.9).
+    /// Every topic that it opens: its list if it has one, otherwise that of its subject (docs/protocols.md §1.9).
     let topics: Set<String>
     /// Where it may be used; empty: it is no push certificate.
     let environments: Set<Environment>

@@ -9,7 +9,7 @@ struct APNsFields {
   private(set) var collapseID: String?
   private(set) var id: String?
   private(set) var authorization: String?
-  /// Whether any field stands twice. nghttp2 does not mind, APNs does (PROTOCOLS §1.2).
+  /// Whether any field stands twice. nghttp2 does not mind, APNs does (docs/protocols.md §1.2).
   private(set) var hasRepeats = false
 
   init(_ headers: [(name: String, value: String)]) {

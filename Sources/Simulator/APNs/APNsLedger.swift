@@ -3,9 +3,9 @@ import Push
 
 /// What a simulated APNs remembers of one connection between requests.
 ///
-/// Apple counts renewals of the provider token, and binds the team, for each connection (PROTOCOLS §1.5): so one ledger
-/// a connection, not one for all. It also saves work: a provider token is read and its signature checked once, and a
-/// body that is the same as the one before is parsed once.
+/// Apple counts renewals of the provider token, and binds the team, for each connection (docs/protocols.md §1.5): so
+/// one ledger a connection, not one for all. It also saves work: a provider token is read and its signature checked
+/// once, and a body that is the same as the one before is parsed once.
 struct APNsLedger: Sendable {
   /// A token that may be renewed more than once in this time, in seconds, is renewed too often.
   static let renewalPause = 20.0 * 60

@@ -7,7 +7,8 @@ struct APNsRejection: Error, Sendable, Hashable {
   var status: Int
   /// Apple's code, as `BadDeviceToken`.
   var reason: String
-  /// The `apns-id` of the answer. The judge always sets it, given or made: clients hang without one (PROTOCOLS §1.7).
+  /// The `apns-id` of the answer. The judge always sets it, given or made: clients hang without one
+  /// (docs/protocols.md §1.7).
   var apnsID: String?
   /// Since when the token is dead; only with status 410. The answer writes it in milliseconds.
   var timestamp: Date?

@@ -230,7 +230,7 @@ final class APNsService: ServerHandler {
     if let delay = verdict.delay { responder.respond(response, after: delay) } else { responder.respond(response) }
   }
 
-  /// The sender's own id, or a new one: clients wait for ever for an answer without (PROTOCOLS §1.7).
+  /// The sender's own id, or a new one: clients wait for ever for an answer without (docs/protocols.md §1.7).
   private static func id(of request: ServerRequest) -> String {
     request.fields["apns-id"] ?? UUID().uuidString
   }

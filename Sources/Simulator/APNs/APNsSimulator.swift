@@ -8,8 +8,9 @@ import Synchronization
 
 /// Stand-ins for Apple's two push servers, with phones behind them.
 ///
-/// They behave as PROTOCOLS §1 describes: one stream until the first good provider token, Apple's reasons, tokens that
-/// belong to one environment and one app, 410 after an app is removed; and they do wrong what ``FaultBox`` says.
+/// They behave as docs/protocols.md §1 describes: one stream until the first good provider token, Apple's reasons,
+/// tokens that belong to one environment and one app, 410 after an app is removed; and they do wrong what ``FaultBox``
+/// says.
 public final class APNsSimulator: Sendable {
   /// What a simulator needs to know.
   public struct Configuration: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import OpenSSL
 import Push
 
-// Who may push (PROTOCOLS §1.5, §1.9).
+// Who may push (docs/protocols.md §1.5, §1.9).
 
 extension APNsValidator {
   /// What a request was authorised by.
@@ -51,7 +51,7 @@ extension APNsValidator {
     let token = ledger.token(authorization) { ProviderToken(text, keys: knownKeys) }
     guard let token else { throw APNsRejection("InvalidProviderToken") }
     try checkAge(of: token, now)
-    // Apple's page says KeyId, its service sends Key (PROTOCOLS §1.6).
+    // Apple's page says KeyId, its service sends Key (docs/protocols.md §1.6).
     if let only = token.environment, only != environment { throw APNsRejection("BadEnvironmentKeyInToken") }
     if let scope = ledger.scope, scope != token.scope { throw APNsRejection("UnrelatedKeyIdInToken") }
     guard ledger.use(token, authorization, now: now) else { throw APNsRejection("TooManyProviderTokenUpdates") }

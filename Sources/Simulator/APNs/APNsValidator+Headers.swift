@@ -1,7 +1,7 @@
 import Foundation
 import Push
 
-// The values of the headers and the payload (PROTOCOLS §1.2, §1.3).
+// The values of the headers and the payload (docs/protocols.md §1.2, §1.3).
 
 extension APNsValidator {
   func expiration(_ fields: APNsFields) throws(APNsRejection) -> Date? {

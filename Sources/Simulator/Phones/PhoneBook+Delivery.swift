@@ -54,7 +54,7 @@ extension PhoneBook.State {
       let (received, isRepeat) = records.values[index].receive(notification)
       tell(isRepeat ? .updated(phone: id, received) : .received(phone: id, received))
     } else {
-      // "APNs stores only one notification per bundle id" of a device that is off: the latest (PROTOCOLS §1.1).
+      // "APNs stores only one notification per bundle id" of a device that is off: the latest (docs/protocols.md §1.1).
       records.values[index].phone.waiting.removeAll { $0.topic == notification.topic }
       records.values[index].phone.waiting.append(notification)
       tell(.waits(phone: id, notification))
@@ -71,7 +71,7 @@ extension PhoneBook.State {
 }
 
 extension ReceivedNotification {
-  /// How long APNs keeps a push that says nothing about it, or more (PROTOCOLS §1.1).
+  /// How long APNs keeps a push that says nothing about it, or more (docs/protocols.md §1.1).
   private static let longestWait: TimeInterval = 30 * 86_400
 
   /// Whether APNs has given it up.

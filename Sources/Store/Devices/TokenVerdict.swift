@@ -56,7 +56,7 @@ public struct TokenVerdict: Sendable, Hashable {
 
 extension DeviceWriter {
   fileprivate func carryOut(_ verdict: TokenVerdict) throws -> Bool {
-    // A 410 older than the registration speaks of the token's former life (PROTOCOLS §1; Apple, "timestamp").
+    // A 410 older than the registration speaks of the token's former life (docs/protocols.md §1; Apple, "timestamp").
     guard let before = try find(verdict.deviceID), verdict.since > before.registeredAt,
       verdict.state.rawValue > before.kind.state
     else { return false }

@@ -1,0 +1,224 @@
+/// Compiles a template against the views that fill it and the texts of one language.
+struct Binder {
+  /// A view around a place. A hidden one was gone through by a dotted name, and is not searched.
+  private struct Scope {
+    var members: Members
+    var isHidden = false
+  }
+
+  private let library: TemplateLibrary
+  private let language: ViewLanguage
+  private var program = Program()
+  private var scopes: [Scope]
+  /// What descendants replace, the outermost first.
+  private var overrides: [[Node.Block]] = []
+  private var white = WhiteSpace()
+  /// How many templates stand within each other here.
+  private var nesting = 0
+
+  private static let nestingLimit = 64
+
+  private init(_ library: TemplateLibrary, _ language: ViewLanguage, _ views: [Members]) {
+    self.library = library
+    self.language = language
+    scopes = views.map { Scope(members: $0) }
+    program.depth = views.count
+  }
+
+  /// - Throws: ``TemplateError`` for a name that no view around it has, a text that the language does not have, and
+  ///   what a view cannot do (lambdas, dynamic names).
+  static func bind(
+    _ name: String, _ library: TemplateLibrary, _ language: ViewLanguage, _ views: [Members]
+  ) throws(TemplateError) -> Program {
+    guard let template = library.templates[name] else {
+      throw TemplateError("there is no such template", in: name, source: [], at: 0)
+    }
+    var binder = Binder(library, language, views)
+    try binder.bind(template.nodes)
+    return binder.program
+  }
+
+  private mutating func bind(_ nodes: [Node]) throws(TemplateError) {
+    for node in nodes {
+      switch node {
+      case .text(let bytes, let startsLine): white.text(bytes, startsLine: startsLine, into: &program)
+      case .variable(let name, let escaped, let place): try write(name, escaped: escaped, place)
+      case .section(let section): try bind(section)
+      case .partial(let reference): try bind(reference, blocks: [])
+      case .parent(let reference, let blocks): try bind(reference, blocks: blocks)
+      case .block(let block): try bind(block)
+      }
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func write(_ name: Node.Name, escaped: Bool, _ place: Place) throws(TemplateError) {
+    white.value(into: &program)
+    if name.parts.first == "t" {
+      return try write(text: name.parts.dropFirst().joined(separator: "."), escaped: escaped, place)
+    }
+    try find(name, place) { (binder, depth, slot) throws(TemplateError) in
+      switch slot {
+      case .value(let write, _, _):
+        guard escaped else { throw TemplateError("“\(name.text)” is text: write it with two braces", at: place) }
+        binder.program.operations.append(.value(depth: depth, write))
+      case .html(let write, _):
+        guard !escaped else { throw TemplateError("“\(name.text)” is HTML: write it with three braces", at: place) }
+        binder.program.operations.append(.value(depth: depth, write))
+      case .flag: throw TemplateError("“\(name.text)” is true or false: it can only stand in a section", at: place)
+      case .children: throw TemplateError("“\(name.text)” is a view: it can only stand in a section", at: place)
+      }
+    }
+  }
+
+  /// Puts a text of the language in, its places read from the views.
+  private mutating func write(text key: String, escaped: Bool, _ place: Place) throws(TemplateError) {
+    switch language.texts[key] {
+    case .plain(let text): try write(pieces: text, key, escaped: escaped, place)
+    case .plural(let forms):
+      let language = language
+      guard let other = forms["other"] else {
+        throw TemplateError("the text “\(key)” has no form “other” in \(language.code)", at: place)
+      }
+      for (form, text) in forms.sorted(by: { $0.key < $1.key }) where form != "other" || forms.count > 1 {
+        let isForm: @Sendable (Int) -> Bool = { count in
+          let wanted = language.form(count)
+          return (forms[wanted] == nil ? "other" : wanted) == form
+        }
+        try count(key, place) { (binder, depth, number) throws(TemplateError) in
+          let start = binder.program.operations.count
+          binder.program.operations.append(.plural(depth: depth, number, isForm, end: 0))
+          try binder.write(pieces: text, key, escaped: escaped, place)
+          binder.program.operations[start] = .plural(
+            depth: depth, number, isForm, end: binder.program.operations.count)
+        }
+      }
+      if forms.count == 1 { try write(pieces: other, key, escaped: escaped, place) }
+    case nil: throw TemplateError("there is no text “\(key)” in \(language.code)", at: place)
+    }
+  }
+
+  private mutating func write(pieces text: String, _ key: String, escaped: Bool, _ place: Place) throws(TemplateError) {
+    for piece in ViewLanguage.pieces(of: text) {
+      switch piece {
+      case .fixed(let text):
+        var output = Output(capacity: text.utf8.count)
+        if escaped { output.write(text) } else { output.write(html: text) }
+        white.raw(output.array, into: &program)
+      case .place(let name):
+        do {
+          try write(Node.Name(name), escaped: true, place)
+        } catch {
+          throw TemplateError("the text “\(key)” needs “\(name)”: \(error.message)", at: place)
+        }
+      }
+    }
+  }
+
+  /// The number that a text's plural form is chosen by.
+  private mutating func count(
+    _ key: String, _ place: Place,
+    _ body: (inout Binder, Int, @escaping @Sendable (UnsafeRawPointer) -> Int) throws(TemplateError) -> Void
+  ) throws(TemplateError) {
+    try find(Node.Name("count"), place) { (binder, depth, slot) throws(TemplateError) in
+      guard case .value(_, _, let number?) = slot else {
+        throw TemplateError("the text “\(key)” has plural forms: “count” must be a number", at: place)
+      }
+      try body(&binder, depth, number)
+    }
+  }
+
+  /// Gives `body` the member of a name: the innermost view that has its first part decides. Views on the way of a
+  /// dotted name are entered first.
+  private mutating func find(
+    _ name: Node.Name, _ place: Place, _ body: (inout Binder, Int, Slot) throws(TemplateError) -> Void
+  ) throws(TemplateError) {
+    let first = name.parts.first ?? "."
+    for (depth, scope) in scopes.enumerated().reversed() where !scope.isHidden {
+      guard let slot = scope.members.slots[first] else { continue }
+      return try enter(slot, depth, name.parts.dropFirst(), name, place, body)
+    }
+    let views = scopes.filter { !$0.isHidden }.map(\.members.type).reversed().joined(separator: ", ")
+    throw TemplateError("there is no “\(name.text)” in \(views)", at: place)
+  }
+
+  private mutating func enter(
+    _ slot: Slot, _ depth: Int, _ rest: ArraySlice<String>, _ name: Node.Name, _ place: Place,
+    _ body: (inout Binder, Int, Slot) throws(TemplateError) -> Void
+  ) throws(TemplateError) {
+    guard let next = rest.first else { return try body(&self, depth, slot) }
+    guard case .children(let children) = slot, !children.isList else {
+      throw TemplateError("“\(name.text)” leads through something that is no view", at: place)
+    }
+    let members = children.members()
+    guard let inner = members.slots[next] else {
+      throw TemplateError("there is no “\(next)” in \(members.type)", at: place)
+    }
+    try within(children, depth, Scope(members: members, isHidden: true)) { (binder) throws(TemplateError) in
+      try binder.enter(inner, binder.scopes.count - 1, rest.dropFirst(), name, place, body)
+    }
+  }
+
+  private mutating func within(
+    _ children: Slot.Children, _ depth: Int, _ scope: Scope, _ body: (inout Binder) throws(TemplateError) -> Void
+  ) throws(TemplateError) {
+    let start = program.operations.count
+    program.operations.append(.children(depth: depth, children, end: 0))
+    scopes.append(scope)
+    program.depth = max(program.depth, scopes.count)
+    try body(&self)
+    scopes.removeLast()
+    program.operations[start] = .children(depth: depth, children, end: program.operations.count)
+  }
+
+  // MARK: Sections, other templates
+
+  private mutating func bind(_ section: Node.Section) throws(TemplateError) {
+    guard section.name.parts.first != "t" else {
+      throw TemplateError("a text of the language cannot be a section", at: section.place)
+    }
+    white.boundary(before: section.nodes, into: &program)
+    try find(section.name, section.place) { (binder, depth, slot) throws(TemplateError) in
+      if case .children(let children) = slot, !section.inverted {
+        try binder.within(children, depth, Scope(members: children.members())) { (binder) throws(TemplateError) in
+          try binder.bind(section.nodes)
+          binder.white.close(into: &binder.program)
+        }
+      } else {
+        let start = binder.program.operations.count
+        let expected = !section.inverted
+        binder.program.operations.append(.test(depth: depth, slot.isTrue, expected: expected, end: 0))
+        try binder.bind(section.nodes)
+        binder.white.close(into: &binder.program)
+        binder.program.operations[start] = .test(
+          depth: depth, slot.isTrue, expected: expected, end: binder.program.operations.count)
+      }
+    }
+    white.seal()
+  }
+
+  private mutating func bind(_ reference: Node.Reference, blocks: [Node.Block]) throws(TemplateError) {
+    guard case .fixed(let name) = reference.target else {
+      throw TemplateError("a view's template cannot name another by a value", at: reference.place)
+    }
+    guard let template = library.templates[name] else {
+      throw TemplateError("there is no template “\(name)”", at: reference.place)
+    }
+    guard nesting < Self.nestingLimit else {
+      throw TemplateError("templates stand more than \(Self.nestingLimit) deep within each other", at: reference.place)
+    }
+    nesting += 1
+    if !blocks.isEmpty { overrides.append(blocks) }
+    try bind(template.nodes)
+    if !blocks.isEmpty { overrides.removeLast() }
+    nesting -= 1
+  }
+
+  private mutating func bind(_ block: Node.Block) throws(TemplateError) {
+    for blocks in overrides {
+      if let override = blocks.first(where: { $0.name == block.name }) { return try bind(override.nodes) }
+    }
+    try bind(block.nodes)
+  }
+}

@@ -1,0 +1,199 @@
+/// A struct that a template shows. Its members are listed once, by the names that templates use:
+///
+/// ```swift
+/// struct PushRow: View {
+///   let push: Push
+///   static let fields: [Field<Self>] = [
+///     .text("href") { "/pushes/\($0.push.uid)" },
+///     .flag("production") { $0.push.environment == .production },
+///     .list("bars") { $0.bars },
+///   ]
+/// }
+/// ```
+///
+/// A template is bound to its view when it is compiled: a name that is not listed is an error there, with its place.
+public protocol View: Sendable {
+  /// The members that templates may use.
+  static var fields: [Field<Self>] { get }
+}
+
+/// One member of a view: its name in templates, and how it is read.
+///
+/// The readers are inlinable so that they are compiled for the owner's type: otherwise each read would copy the whole
+/// struct, and with it count up and down every text in it.
+public struct Field<Owner: Sendable>: Sendable {
+  let name: String
+  let slot: Slot
+
+  @usableFromInline
+  init(name: String, slot: Slot) {
+    self.name = name
+    self.slot = slot
+  }
+
+  /// Text, escaped where it is written. In a section, an empty one counts as false.
+  @inlinable
+  public static func text(_ name: String, _ read: @escaping @Sendable (Owner) -> String) -> Self {
+    Field(
+      name: name,
+      slot: .value(
+        write: { owner, output in output.write(read(owner.assumingMemoryBound(to: Owner.self).pointee)) },
+        isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty }, number: nil))
+  }
+
+  /// Text that may be missing: then nothing is written, and a section with it is false.
+  @inlinable
+  public static func optional(_ name: String, _ read: @escaping @Sendable (Owner) -> String?) -> Self {
+    Field(
+      name: name,
+      slot: .value(
+        write: { owner, output in
+          if let text = read(owner.assumingMemoryBound(to: Owner.self).pointee) { output.write(text) }
+        },
+        isTrue: { owner in !(read(owner.assumingMemoryBound(to: Owner.self).pointee) ?? "").isEmpty }, number: nil))
+  }
+
+  /// A whole number, written with its groups. It can be the count that a text's plural form is chosen by.
+  @inlinable
+  public static func number(_ name: String, _ read: @escaping @Sendable (Owner) -> Int) -> Self {
+    Field(
+      name: name,
+      slot: .value(
+        write: { owner, output in output.write(grouped: read(owner.assumingMemoryBound(to: Owner.self).pointee)) },
+        isTrue: { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) != 0 },
+        number: { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) }))
+  }
+
+  /// Something that writes itself, escaped as it must be: an instant, a duration, a number of a machine's.
+  @inlinable
+  public static func written(_ name: String, _ write: @escaping @Sendable (Owner, inout Output) -> Void) -> Self {
+    Field(
+      name: name,
+      slot: .value(
+        write: { owner, output in write(owner.assumingMemoryBound(to: Owner.self).pointee, &output) },
+        isTrue: { _ in true }, number: nil))
+  }
+
+  /// HTML made by code, such as an inline picture: only where a template writes it with three braces.
+  @inlinable
+  public static func html(_ name: String, _ read: @escaping @Sendable (Owner) -> String) -> Self {
+    Field(
+      name: name,
+      slot: .html(
+        write: { owner, output in output.write(html: read(owner.assumingMemoryBound(to: Owner.self).pointee)) },
+        isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty }))
+  }
+
+  /// What decides whether a section is shown.
+  @inlinable
+  public static func flag(_ name: String, _ read: @escaping @Sendable (Owner) -> Bool) -> Self {
+    Field(name: name, slot: .flag { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) })
+  }
+
+  /// Another view: its members stand by dotted names (`app.name`) and within a section of this name.
+  @inlinable
+  public static func view<Child: View>(_ name: String, _ read: @escaping @Sendable (Owner) -> Child) -> Self {
+    Field(
+      name: name,
+      slot: .children(
+        Slot.Children(
+          members: { Members(Child.self) }, isList: false, isTrue: { _ in true },
+          visit: { owner, body in
+            withUnsafePointer(to: read(owner.assumingMemoryBound(to: Owner.self).pointee)) { body($0) }
+          })))
+  }
+
+  /// Another view that may be missing; then a section with it is false, and nothing of it is written.
+  @inlinable
+  public static func view<Child: View>(_ name: String, _ read: @escaping @Sendable (Owner) -> Child?) -> Self {
+    Field(
+      name: name,
+      slot: .children(
+        Slot.Children(
+          members: { Members(Child.self) }, isList: false,
+          isTrue: { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) != nil },
+          visit: { owner, body in
+            guard let child = read(owner.assumingMemoryBound(to: Owner.self).pointee) else { return }
+            withUnsafePointer(to: child) { body($0) }
+          })))
+  }
+
+  /// Views that a section repeats over.
+  @inlinable
+  public static func list<Child: View>(_ name: String, _ read: @escaping @Sendable (Owner) -> [Child]) -> Self {
+    Field(
+      name: name,
+      slot: .children(
+        Slot.Children(
+          members: { Members(Child.self) }, isList: true,
+          isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty },
+          visit: { owner, body in
+            read(owner.assumingMemoryBound(to: Owner.self).pointee).withUnsafeBufferPointer { children in
+              guard var child = children.baseAddress else { return }
+              for _ in children.indices {
+                body(child)
+                child += 1
+              }
+            }
+          })))
+  }
+}
+
+extension String: View {
+  /// A text in a list stands as `{{.}}`.
+  public static let fields: [Field<String>] = [.text(".") { $0 }]
+}
+
+/// How a member is read from a view whose type was forgotten when the template was bound. The pointer is to a value of
+/// the type whose list of members named this slot: `Binder` puts them together, and nothing else can.
+@usableFromInline
+enum Slot: Sendable {
+  @usableFromInline typealias Write = @Sendable (UnsafeRawPointer, inout Output) -> Void
+  @usableFromInline typealias Test = @Sendable (UnsafeRawPointer) -> Bool
+
+  @usableFromInline
+  struct Children: Sendable {
+    /// Made when a template needs it: views may hold views of their own kind.
+    let members: @Sendable () -> Members
+    let isList: Bool
+    let isTrue: Test
+    let visit: @Sendable (UnsafeRawPointer, (UnsafeRawPointer) -> Void) -> Void
+
+    @usableFromInline
+    init(
+      members: @escaping @Sendable () -> Members, isList: Bool, isTrue: @escaping Test,
+      visit: @escaping @Sendable (UnsafeRawPointer, (UnsafeRawPointer) -> Void) -> Void
+    ) {
+      self.members = members
+      self.isList = isList
+      self.isTrue = isTrue
+      self.visit = visit
+    }
+  }
+
+  case value(write: Write, isTrue: Test, number: (@Sendable (UnsafeRawPointer) -> Int)?)
+  case html(write: Write, isTrue: Test)
+  case flag(Test)
+  case children(Children)
+
+  var isTrue: Test {
+    switch self {
+    case .value(_, let isTrue, _), .html(_, let isTrue): isTrue
+    case .flag(let test): test
+    case .children(let children): children.isTrue
+    }
+  }
+}
+
+/// The members of a view's type, by name.
+@usableFromInline
+struct Members: Sendable {
+  let type: String
+  let slots: [String: Slot]
+
+  @usableFromInline
+  init<V: View>(_ view: V.Type) {
+    type = String(describing: view)
+    slots = Dictionary(V.fields.map { ($0.name, $0.slot) }) { first, _ in first }
+  }
+}

@@ -1,0 +1,117 @@
+/// Takes out the white space that templates are laid out with, so that they can be written for people.
+///
+/// A run of white space with a line break in it goes where it stands between two elements (`>` before it, `<` behind
+/// it), and becomes one blank elsewhere; all other white space stays. Within `pre` and `textarea` nothing is touched.
+struct WhiteSpace {
+  /// White space with a line break was read, and not yet decided about.
+  private var hasBreak = false
+  /// The last byte written; nil at the start, 0 after a value.
+  private var last: UInt8?
+  /// Within this element nothing is taken out.
+  private var keeping: [UInt8]?
+  /// Where the program's newest run of bytes may go on growing; a section ends runs.
+  private var isSealed = true
+
+  private static let kept = ["pre", "textarea"].map { Array($0.utf8) }
+
+  /// Text of the template. `startsLine`: blanks at its start are the layout of its line.
+  mutating func text(_ bytes: [UInt8], startsLine: Bool, into program: inout Program) {
+    var run: [UInt8] = []
+    var index = keeping == nil && startsLine ? bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count : 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if keeping == nil, Self.isBlank(byte) {
+        var end = index
+        while end < bytes.count, Self.isBlank(bytes[end]) { end += 1 }
+        // Blanks at the start of a line belong to the break before them.
+        if hasBreak || bytes[index..<end].contains(UInt8(ascii: "\n")) {
+          hasBreak = true
+        } else {
+          run += bytes[index..<end]
+          last = byte
+        }
+        index = end
+        continue
+      }
+      if hasBreak, !(last == nil || last == UInt8(ascii: ">")) || byte != UInt8(ascii: "<") {
+        if last != nil { run.append(UInt8(ascii: " ")) }
+      }
+      hasBreak = false
+      run.append(byte)
+      last = byte
+      index += 1
+      noticeElement(bytes, at: index - 1)
+    }
+    append(run, into: &program)
+  }
+
+  /// Text of the language: as it is.
+  mutating func raw(_ bytes: [UInt8], into program: inout Program) {
+    append(bytes, into: &program)
+    last = bytes.last ?? last
+  }
+
+  /// A value follows.
+  mutating func value(into program: inout Program) {
+    if hasBreak, last != nil { append([UInt8(ascii: " ")], into: &program) }
+    hasBreak = false
+    last = 0
+    isSealed = true
+  }
+
+  /// A section follows that begins with `nodes`: markup takes the break before it away, text keeps a blank.
+  mutating func boundary(before nodes: [Node], into program: inout Program) {
+    if hasBreak, let last, !(last == UInt8(ascii: ">") && Self.beginsWithMarkup(nodes)) {
+      append([UInt8(ascii: " ")], into: &program)
+    }
+    hasBreak = false
+    isSealed = true
+  }
+
+  /// A section ends.
+  mutating func close(into program: inout Program) {
+    if hasBreak, last != UInt8(ascii: ">") { append([UInt8(ascii: " ")], into: &program) }
+    hasBreak = false
+    isSealed = true
+  }
+
+  /// Behind a section.
+  mutating func seal() { isSealed = true }
+
+  private mutating func append(_ bytes: [UInt8], into program: inout Program) {
+    guard !bytes.isEmpty else { return }
+    let start = program.bytes.count
+    program.bytes += bytes
+    if !isSealed, case .bytes(let from, let count)? = program.operations.last, from + count == start {
+      program.operations[program.operations.count - 1] = .bytes(start: from, count: count + bytes.count)
+    } else {
+      program.operations.append(.bytes(start: start, count: bytes.count))
+    }
+    isSealed = false
+  }
+
+  private mutating func noticeElement(_ bytes: [UInt8], at index: Int) {
+    if let name = keeping {
+      if bytes[...index].suffix(name.count + 2) == (Array("</".utf8) + name)[...] { keeping = nil }
+    } else {
+      keeping = Self.kept.first { bytes[...index].suffix($0.count + 1) == ([UInt8(ascii: "<")] + $0)[...] }
+    }
+  }
+
+  private static func beginsWithMarkup(_ nodes: [Node]) -> Bool {
+    for node in nodes {
+      switch node {
+      case .text(let bytes, _):
+        guard let first = bytes.first(where: { !isBlank($0) }) else { continue }
+        return first == UInt8(ascii: "<")
+      case .section(let section): return beginsWithMarkup(section.nodes)
+      case .block(let block): return beginsWithMarkup(block.nodes)
+      case .partial, .parent: return true
+      case .variable: return false
+      }
+    }
+    return true
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+}
