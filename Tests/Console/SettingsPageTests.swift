@@ -37,8 +37,8 @@ struct SettingsPageTests {
         let message = try #require(try ReminderMessage.pending(database).first)
         for attempt in 0..<9 {
           let at = ConsoleScene.noon + Double(attempt) * 86_400
-          _ = try ReminderMessage.lease(database, id: message.id, now: at)
-          try ReminderMessage.settle(database, id: message.id, .pending, answer: answer, now: at)
+          let leased = try #require(try ReminderMessage.lease(database, id: message.id, now: at))
+          try leased.settle(database, .pending, answer: answer, now: at)
         }
         return host.id
       }

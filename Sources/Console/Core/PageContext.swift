@@ -22,9 +22,7 @@ struct PageContext: Sendable {
   ///
   /// - Throws: 403 if the form does not bring the token that only our own pages know.
   func reading(_ form: Form) throws -> PageContext {
-    guard constantTimeEqual(Array(form.raw("csrf").utf8), Array(csrf.utf8)) else {
-      throw PageError(.forbidden, "csrf")
-    }
+    guard CSRFToken.matches(form.raw("csrf"), csrf) else { throw PageError(.forbidden, "csrf") }
     var context = self
     context.form = form
     return context

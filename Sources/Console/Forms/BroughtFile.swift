@@ -38,7 +38,7 @@ struct BroughtFile: Sendable {
   func inspect(_ page: PageContext, take: String? = nil) async throws -> InspectedFile {
     let (name, content, password) = (name, content, page.form.raw("password"))
     // Opening a .p12 derives keys: work for the pool, not for the loop.
-    return try await page.console.pool.run {
+    return try await page.console.pools.certificates.run {
       try CertificateFile.inspect(
         data: content, fileName: name, password: password.isEmpty ? nil : password, take: take)
     }
