@@ -16,7 +16,8 @@ struct TrailTests {
   private func withFile(_ body: (String) throws -> Void) throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     try Data().write(to: URL(fileURLWithPath: path))
-    defer { for name in [path, path + "-trail"] { unlink(name) } }
+    let file = try #require(Trail.file(database: path))
+    defer { for name in [path, file] { unlink(name) } }
     try body(path)
   }
 
@@ -59,6 +60,30 @@ struct TrailTests {
       try Data().write(to: URL(fileURLWithPath: new))
       #expect(rename(new, path) == 0)
       #expect(try #require(Trail(database: path)).before() == nil)
+    }
+  }
+
+  @Test("a process that ends with nothing open leaves no file")
+  func clean() throws {
+    try withFile { path in
+      let file = try #require(Trail.file(database: path))
+      do {
+        let trail = try #require(Trail(database: path))
+        trail.begin()
+        let places = trail.take(atMost: 3)
+        #expect(access(file, F_OK) == 0)
+        trail.giveBack(places)
+      }
+      #expect(access(file, F_OK) != 0)
+    }
+  }
+
+  @Test("a link that somebody put there is not followed")
+  func link() throws {
+    try withFile { path in
+      let file = try #require(Trail.file(database: path))
+      #expect(symlink(path, file) == 0)
+      #expect(Trail(database: path) == nil)
     }
   }
 
@@ -137,7 +162,7 @@ struct TrailTests {
   func withoutTrail() async throws {
     try await EngineScene.run(devices: 10_000) { scene in
       let push = try await killed(scene, options: ["at_most_once": true], isCancelled: false)
-      unlink(scene.store.pool.path + "-trail")
+      unlink(try #require(Trail.file(database: scene.store.pool.path)))
       try await scene.life { engine in _ = try await scene.wait(engine, push) { $0.isFinal } }
       #expect(try await scene.reasons(push) == ["": 4500, "Interrupted": 5500])
     }

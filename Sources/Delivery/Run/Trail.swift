@@ -6,9 +6,9 @@ import Synchronization
 /// Which devices pushes have left for without an outcome that is kept: so that the next process knows it when this one
 /// is killed.
 ///
-/// A commit for each device would cost more than sending. It is a file beside the database, mapped into memory: what
-/// is written there is the system's from that moment, whatever becomes of the process. Nothing of it is flushed to the
-/// disk: when the machine itself ended, the file is not believed, and all that was handed out counts as sent.
+/// A commit for each device would cost more than sending. It is a file in memory (`/dev/shm`, or the service's own
+/// `$RUNTIME_DIRECTORY`): what is written there is the system's from that moment, whatever becomes of the process. When
+/// the machine itself ended, the file is gone, and all that was handed out counts as sent.
 ///
 /// It belongs to one process, one database file and one run of the machine. A push's row says the number of its trail
 /// (``number``) before the push leaves for its first device.
@@ -26,13 +26,10 @@ final class Trail: @unchecked Sendable {
   private struct Header: Equatable {
     var magic: UInt64 = 0x5347_4258_7472_6c31  // SGBXtrl1
     var machine: (UInt64, UInt64)
-    var inode: UInt64
-    var device: UInt64
     var number: Int64
 
     static func == (one: Header, other: Header) -> Bool {
-      one.magic == other.magic && one.machine == other.machine && one.inode == other.inode
-        && one.device == other.device && one.number == other.number
+      one.magic == other.magic && one.machine == other.machine && one.number == other.number
     }
   }
 
@@ -50,26 +47,28 @@ final class Trail: @unchecked Sendable {
   /// Never 0.
   let number: Int64
   private let descriptor: Int32
+  private let file: String
   private let memory: UnsafeMutableRawPointer
   private let places: UnsafeMutablePointer<Place>
   private let own: Header
   private let free: Mutex<[Int32]>
 
-  /// Opens the file beside a database, or makes it.
+  /// Opens the file of a database, or makes it.
   ///
-  /// - Returns: nil if another process of this database has it, or there is no room for it.
+  /// - Returns: nil if another process of this database has it, it is not ours, or there is no room for it.
   init?(database path: String) {
-    guard let machine = Self.machine() else { return nil }
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    let file = path + "-trail"
-    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard let machine = Self.machine(), let file = Self.file(database: path) else { return nil }
+    // Everybody may write into /dev/shm: neither a link nor somebody else's file is taken for ours.
+    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    var found = stat()
+    guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
+      flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    else {
       close(descriptor)
       return nil
     }
-    // All of it is there before it is written to: a full disk would otherwise end the process.
+    // All of it is there before it is written to: a lack of memory would otherwise end the process.
     guard posix_fallocate(descriptor, 0, off_t(Self.size)) == 0,
       let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
     else {
@@ -78,16 +77,28 @@ final class Trail: @unchecked Sendable {
       return nil
     }
     self.descriptor = descriptor
+    self.file = file
     self.memory = memory
     places = (memory + Self.start).bindMemory(to: Place.self, capacity: Self.capacity)
     number = Int64.random(in: 1...Int64.max)
-    own = Header(machine: machine, inode: UInt64(status.st_ino), device: UInt64(status.st_dev), number: number)
+    own = Header(machine: machine, number: number)
     free = Mutex((0..<Int32(Self.capacity)).reversed())
   }
 
   deinit {
     munmap(memory, Self.size)
+    // Nobody has left without an outcome: the next process has nothing to learn from it.
+    if free.withLock({ $0.count == Self.capacity }) { unlink(file) }
     close(descriptor)
+  }
+
+  /// Where the file of a database is; nil: there is no such database.
+  static func file(database path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let folder = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"] ?? "/dev/shm"
+    let names = [UInt64(geteuid()), UInt64(status.st_dev), UInt64(status.st_ino)].map { String($0, radix: 16) }
+    return "\(folder)/signalbox-\(names.joined(separator: "-")).trail"
   }
 
   /// Names this run of the machine.
