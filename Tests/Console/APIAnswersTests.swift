@@ -262,7 +262,9 @@ struct APIAnswersTests {
       }
       try await last(scene, document, &met)
       let both: Set = [true, false]
-      #expect(document.operations.filter { met[$0] != both } == [], "without a success or without an error")
+      // Those of the simulator have a suite of their own.
+      let operations = document.operations.filter { $0.path.hasPrefix("/api/") }
+      #expect(operations.filter { met[$0] != both } == [], "without a success or without an error")
       #expect(scene.log.entries.filter { $0.level >= .error }.map(\.message) == [])
     }
   }
