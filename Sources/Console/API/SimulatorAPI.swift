@@ -149,7 +149,7 @@ enum SimulatorAPI {
     let appState = fields.choice("app_state", as: SimulatedPhone.AppState.self)
     let power = fields.choice("power", as: SimulatedPhone.Power.self)
     try fields.finish()
-    guard appState != nil || power != nil else { throw Problems([Problem.nothingToChange]) }
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     return try phone(call) { phones, id throws(PhoneBookError) in
       // Nothing runs on a phone that is off: it is switched on first, and off last.
       if power == .on { try phones.setPower(id, .on, now: call.now) }
