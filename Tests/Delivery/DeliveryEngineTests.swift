@@ -216,11 +216,12 @@ struct DeliveryEngineTests {
     }
   }
 
-  @Test("a dry run sends nothing, and says so for each device")
-  func dryRun() async throws {
+  @Test(
+    "a dry run sends nothing, says so for each device, and is held to no speed", arguments: ["rate", "spread_minutes"])
+  func dryRun(speed: String) async throws {
     try await withStore(devices: 3) { store, app, credential in
       let (routes, sent) = accepting(credential)
-      let push = try await carryOut(store, try await push(store, app, options: ["dry_run": true]), routes)
+      let push = try await carryOut(store, try await push(store, app, options: ["dry_run": true, speed: 1]), routes)
       #expect(push.state == .finished && push.counts == OutcomeCounts(skipped: 3))
       #expect(sent.mutex.withLock { $0.isEmpty })
       let reasons = try await store.read { try Delivery.reasonCounts($0, push: push.id) }

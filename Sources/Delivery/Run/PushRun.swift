@@ -161,7 +161,8 @@ actor PushRun {
       expiration = Date(timeIntervalSince1970: seconds)
     }
     policy.repeatsUnanswered = !draft.options.atMostOnce
-    pace = draft.options.rate.map { Pace(rate: Double($0), now: tools.clock()) }
+    // What sends nothing needs no moderation.
+    if !isDryRun { pace = draft.options.rate.map { Pace(rate: Double($0), now: tools.clock()) } }
     try await count(
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
@@ -169,7 +170,9 @@ actor PushRun {
     // Nobody: that needs no provider, and waits for none that is held back.
     isAtEnd = push.target == 0
     // A push that is spread over a time has its speed only now that its devices are counted.
-    if pace == nil { pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) } }
+    if pace == nil, !isDryRun {
+      pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) }
+    }
   }
 
   /// No credential, or one that cannot be opened or used: everybody has that as the outcome, because the next start
