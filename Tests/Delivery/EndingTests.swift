@@ -27,6 +27,24 @@ struct EndingTests {
     return found
   }
 
+  @Test("an audience is counted on a reader: the only writer runs no statement that counts it")
+  func countedOnReader() async throws {
+    try await EngineScene.run(devices: 3) { scene in
+      let push = try await scene.push(["alias": ["usr_1", "usr_2"]])
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        try await scene.wait(engine, push) { $0.isFinal }
+      }
+      // https://www.sqlite.org/stmt.html: what this connection has prepared.
+      let list: @Sendable (Database) throws -> [String] = { database in
+        try database.fetchAll("SELECT sql FROM sqlite_stmt") { $0.text(0) }
+      }
+      let written = try await scene.store.write(list)
+      #expect(written.contains { $0.contains("UPDATE pushes") })
+      #expect(written.filter { $0.contains("count(*)") && $0.contains("GROUP BY d.platform") } == [])
+    }
+  }
+
   private func retry(_ engine: DeliveryEngine, _ push: PushRecord) async throws -> (PushRecord, PushRepeat)? {
     guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: "test", by: "anna")
     else { return nil }
