@@ -27,7 +27,17 @@ func tests(_ name: String, knows below: [String], fixtures: Bool = false) -> Tar
 
 let package = Package(
   name: "signalbox",
-  products: [.executable(name: "signalbox", targets: ["signalbox"])],
+  products: [
+    .executable(name: "signalbox", targets: ["signalbox"]),
+    // The rooms that Benchmarks/ measures; nothing else uses this library.
+    .library(
+      name: "Rooms",
+      targets: [
+        "Calendar", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite",
+        "Store",
+        "Text",
+      ]),
+  ],
   targets: [
     // C
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -38,100 +48,110 @@ let package = Package(
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
+    room("Text"),
+    room("Calendar", knows: ["Text"]),
+    room("JSON", knows: ["Text"]),
     room("Reactor", knows: ["CEpoll"]),
     room("SQLite", knows: ["CSQLite"]),
-    room("OpenSSL", knows: ["COpenSSL"]),
+    room("OpenSSL", knows: ["Calendar", "Text", "COpenSSL"]),
     room("Mustache"),
-    room("Logging"),
+    room("Logging", knows: ["Reactor"]),
     room("Arguments"),
-    room("HTTPServer", knows: ["Reactor", "OpenSSL", "CEpoll", "CZlib"]),
-    room("HTTP2", knows: ["Reactor", "OpenSSL", "CNGHTTP2", "CEpoll"]),
-    room("Mail", knows: ["OpenSSL", "CCurl"]),
+    room("HTTPServer", knows: ["Calendar", "OpenSSL", "Reactor", "Text", "CZlib", "CEpoll"]),
+    room("HTTP2", knows: ["OpenSSL", "Reactor", "CNGHTTP2"]),
+    room("Mail", knows: ["Calendar", "OpenSSL", "CCurl"]),
 
     // Knowledge
-    room("Push"),
-    room("Store", knows: ["SQLite", "OpenSSL", "Push"]),
+    room("Model", knows: ["Calendar", "JSON", "Text"]),
+    room("Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Text"]),
 
     // Workers
-    room("Providers", knows: ["Push", "HTTP2", "OpenSSL", "Reactor"]),
-    room("Certificates", knows: ["Push", "OpenSSL", "Store", "SQLite", "Reactor"]),
-    room("Delivery", knows: ["Push", "Store", "Providers", "Logging", "SQLite", "OpenSSL", "Reactor", "HTTP2"]),
-    room("Retention", knows: ["Store", "SQLite", "Push", "Logging"]),
+    room("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Reactor"]),
+    room("Certificates", knows: ["Calendar", "JSON", "Model", "OpenSSL", "Reactor", "SQLite", "Store", "Text"]),
+    room(
+      "Delivery",
+      knows: [
+        "Calendar", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text",
+      ]),
 
     room(
       "Reminders",
-      knows: ["Push", "Store", "Certificates", "Mail", "Mustache", "OpenSSL", "SQLite", "Reactor", "Logging"]),
+      knows: ["Calendar", "Certificates", "JSON", "Logging", "Mail", "Model", "Mustache", "Reactor", "SQLite", "Store"]),
 
     // Faces
-    room("Simulator", knows: ["Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
+    room("Simulator", knows: ["Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Reactor"]),
     room(
       "Console",
       knows: [
-        "HTTPServer", "Mustache", "Store", "Delivery", "Providers", "Certificates", "Simulator", "Push", "Logging",
-        "OpenSSL", "Reactor", "SQLite", "Reminders", "Mail",
+        "Calendar", "Certificates", "Delivery", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache", "OpenSSL",
+        "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text",
       ]),
     .executableTarget(
       name: "signalbox",
       dependencies: [
-        "Arguments", "Console", "Simulator", "Delivery", "Providers", "Certificates", "Store", "Push", "HTTPServer",
-        "HTTP2", "Mustache", "Logging", "OpenSSL", "SQLite", "Reactor",
-        "Retention", "Reminders", "Mail",
+        "Arguments", "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Model",
+        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text",
       ],
       swiftSettings: house),
 
-    // What script/bench measures with, beside the program itself
-    .executableTarget(
-      name: "signalbox-bench",
-      dependencies: ["HTTP2", "Logging", "OpenSSL", "Providers", "Push", "Reactor", "Retention", "SQLite", "Store"],
-      path: "script/signalbox-bench", swiftSettings: house),
-
     // What the tests of several rooms share
     .target(
-      name: "TestSupport", dependencies: ["HTTPServer", "OpenSSL", "Reactor"], path: "Tests/Support",
+      name: "TestSupport", dependencies: ["HTTP2", "HTTPServer", "OpenSSL", "Providers", "Reactor"],
+      path: "Tests/Support",
       swiftSettings: house),
+    tests("Structure", knows: []),
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["SQLite"]),
     tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging"]),
     tests("Arguments", knows: ["Arguments"]),
-    tests("HTTPServer", knows: ["HTTPServer", "Reactor", "OpenSSL", "TestSupport"]),
-    tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "CNGHTTP2", "TestSupport"]),
-    tests("Mail", knows: ["Mail", "OpenSSL", "HTTPServer", "Reactor", "TestSupport"]),
-    tests("Push", knows: ["Push"], fixtures: true),
-    tests("Store", knows: ["Store", "SQLite", "OpenSSL", "Push", "TestSupport"]),
-    tests("Providers", knows: ["Providers", "Push", "HTTP2", "OpenSSL", "Reactor", "Simulator"]),
-    tests("Certificates", knows: ["Certificates", "Store", "OpenSSL", "Push", "SQLite", "Reactor", "TestSupport"]),
+    tests("HTTPServer", knows: ["Calendar", "HTTPServer", "OpenSSL", "Reactor", "TestSupport"]),
+    tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "TestSupport", "CNGHTTP2"]),
+    tests("Mail", knows: ["HTTPServer", "Mail", "OpenSSL", "Reactor", "TestSupport"]),
+    tests("Text", knows: ["Text", "TestSupport"]),
+    tests("Calendar", knows: ["Calendar", "JSON"], fixtures: true),
+    tests("JSON", knows: ["JSON"]),
+    tests("Model", knows: ["Calendar", "JSON", "Model", "Text"]),
+    tests(
+      "Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
+      fixtures: true),
+    tests("Providers", knows: ["HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
+    tests(
+      "Certificates",
+      knows: ["Calendar", "Certificates", "JSON", "Model", "OpenSSL", "Reactor", "SQLite", "Store", "TestSupport"]),
     tests(
       "Reminders",
       knows: [
-        "Reminders", "Certificates", "Mail", "Store", "SQLite", "OpenSSL", "Push", "Reactor", "Logging", "Mustache",
-        "TestSupport",
+        "Calendar", "Certificates", "JSON", "Logging", "Mail", "Model", "Mustache", "OpenSSL", "Reactor", "Reminders",
+        "SQLite", "Store", "TestSupport",
       ]),
     tests(
       "Delivery",
-      knows: ["Delivery", "Store", "Providers", "HTTP2", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
-    tests("Retention", knows: ["Retention", "Store", "Push", "SQLite", "OpenSSL", "Logging", "TestSupport"]),
-    tests("Simulator", knows: ["Simulator", "Push", "HTTP2", "OpenSSL", "Reactor", "Logging"]),
+      knows: [
+        "Calendar", "Delivery", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "SQLite", "Store",
+        "TestSupport",
+      ]),
+    tests(
+      "Simulator",
+      knows: ["Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Reactor", "Simulator", "TestSupport"]),
     tests(
       "Console",
       knows: [
-        "TestSupport",
-        "Console", "HTTPServer", "Mustache", "Store", "Delivery", "Certificates", "Simulator", "Push", "OpenSSL",
-        "Reactor", "SQLite", "Providers", "Logging", "Reminders", "Mail",
+        "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache",
+        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "TestSupport",
       ], fixtures: true),
     tests(
       "Integration",
       knows: [
-        "TestSupport",
-        "signalbox", "Arguments", "Console", "HTTPServer", "Simulator", "Delivery", "Providers", "Certificates",
-        "Store", "Push", "HTTP2", "OpenSSL", "SQLite", "Reactor", "Logging", "Reminders", "Mail",
+        "Arguments", "Certificates", "Console", "Delivery", "HTTP2", "HTTPServer", "JSON", "Logging", "Mail", "Model",
+        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "signalbox", "TestSupport",
       ]),
     tests(
       "Browser",
       knows: [
-        "signalbox", "Console", "HTTPServer", "Simulator", "Delivery", "Store", "Push", "OpenSSL", "Reactor", "Logging",
-        "SQLite", "TestSupport", "Certificates", "Reminders", "Mail",
+        "Certificates", "Console", "JSON", "Logging", "Model", "OpenSSL", "Reactor", "Reminders", "SQLite", "Simulator",
+        "Store", "signalbox", "TestSupport",
       ]),
   ]
 )

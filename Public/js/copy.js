@@ -50,12 +50,14 @@ function select(source) {
 }
 
 function say(button) {
-  const { label = button.textContent, timer } = labels.get(button) ?? {};
+  // The icon beside the label stays.
+  const text = button.querySelector('[data-label]') ?? button;
+  const { label = text.textContent, timer } = labels.get(button) ?? {};
   clearTimeout(timer);
-  button.textContent = button.dataset.copied;
+  text.textContent = button.dataset.copied;
   announce(button.dataset.copied);
   labels.set(button, { label, timer: setTimeout(() => {
-    button.textContent = label;
+    text.textContent = label;
     labels.delete(button);
   }, 2000) });
 }

@@ -9,6 +9,10 @@ function start() {
 
 function follow(element) {
   const end = performance.now() + 1000 * Number(element.dataset.countdown);
+  // The ring runs down in that time.
+  element.parentElement.querySelectorAll('.ring circle').forEach((circle) => {
+    circle.style.animationDuration = `${element.dataset.countdown}s`;
+  });
   const pattern = element.dataset.text ?? '{seconds}';
   const step = () => {
     const left = Math.ceil((end - performance.now()) / 1000);

@@ -48,6 +48,17 @@ export function reloadWhenIdle() {
   document.activeElement.addEventListener('blur', () => setTimeout(reloadWhenIdle), { once: true });
 }
 
+/** A symbol of the page's own set of icons. */
+export function icon(symbol) {
+  const [svg, use] = ['svg', 'use'].map((name) => document.createElementNS('http://www.w3.org/2000/svg', name));
+  const set = document.querySelector('.icon use')?.getAttribute('href').split('#')[0];
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  use.setAttribute('href', `${set}#${symbol}`);
+  svg.append(use);
+  return svg;
+}
+
 let voice, speaking;
 const held = 'a[href], button, input, select, textarea, summary, details, pre, .scroll, [tabindex]';
 

@@ -1,13 +1,13 @@
 // The send form's preview as one types: sentence, lock screen, exact request, lint. It never sends a push.
 
-import { debounced } from './page.js';
+import { debounced, icon } from './page.js';
 
 /** Follows the form with data-preview. */
 export function startPreview() {
   const form = document.querySelector('form[data-preview]');
   if (!form) return;
   // An error is for a field that someone was at, or that came back with one; not for all that is still empty.
-  const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name)?.textContent));
+  const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name, 'error')));
   let running;
   const update = async () => {
     running?.abort();
@@ -68,9 +68,8 @@ function show(preview, touched) {
   });
   if (typeof preview.callbacks_html !== 'string') return;
   for (const element of document.querySelectorAll('[data-callbacks]')) {
-    // Rows that our own server wrote and escaped. A table keeps its head.
-    const rows = element.tBodies?.[0] ?? element;
-    rows.innerHTML = preview.callbacks_html;
+    // Rows that our own server wrote and escaped. The table keeps its head.
+    element.querySelector('tbody').innerHTML = preview.callbacks_html;
   }
 }
 
@@ -79,25 +78,41 @@ function set(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
 
+const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };
+
 function lint(list, findings) {
-  const items = findings.map(({ failed, severity_text: severity, message }) => {
+  const items = findings.map(({ severity, severity_text: word, message }) => {
+    const [colour, symbol] = marks[severity];
+    const mark = Object.assign(document.createElement('span'), { className: colour });
+    mark.append(icon(symbol));
+    const text = document.createElement('div');
+    text.append(Object.assign(document.createElement('span'), { className: 'vh', textContent: `${word}: ` }), message);
     const item = document.createElement('li');
-    const tag = Object.assign(document.createElement('span'), {
-      className: failed ? 'tag failed' : 'tag', textContent: severity,
-    });
-    item.append(tag, Object.assign(document.createElement('span'), { textContent: message }));
+    item.append(mark, text);
     return item;
   });
-  const same = items.length === list.children.length && items.every((item, i) => item.isEqualNode(list.children[i]));
+  const same = items.length === list.children.length
+    && items.every((item, index) => item.textContent.trim() === list.children[index].textContent.trim());
   if (!same) list.replaceChildren(...items);
 }
 
-const note = (name) => (name ? document.getElementById(`${name}-error`) : null);
+const note = (name, kind) => (name ? document.getElementById(`${name}-${kind}`) : null);
 
+// One line below a field: its hint, or what is wrong with it.
 function mark(name, text) {
-  const paragraph = note(name);
-  if (!paragraph) return;
-  set(paragraph, text);
+  const hint = note(name, 'hint');
+  let error = note(name, 'error');
+  if (!error && !text) return;
+  if (!error) {
+    if (!hint) return;
+    error = Object.assign(document.createElement('p'), { className: 'error', id: `${name}-error` });
+    hint.after(error);
+  }
+  if (error.textContent.trim() !== text) error.replaceChildren(...(text ? [icon('error'), text] : []));
+  error.hidden = !text;
+  if (hint) hint.hidden = Boolean(text);
+  const owner = document.querySelector(`[aria-describedby="${name}-hint"], [aria-describedby="${name}-error"]`);
+  owner?.setAttribute('aria-describedby', `${name}-${text || !hint ? 'error' : 'hint'}`);
   const field = document.getElementById(name);
   if (!field) return;
   if (text) field.setAttribute('aria-invalid', 'true');

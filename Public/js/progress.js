@@ -3,11 +3,11 @@
 import { listen } from './events.js';
 import { announce, fetchPage, reloadWhenIdle, swap } from './page.js';
 
-// In threes with a narrow space, as the server writes them: a number must not change its look on its first event.
-const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+// In threes with commas, as the server writes them: a number must not change its look on its first event.
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 const namespace = 'http://www.w3.org/2000/svg';
-// Drawn from the left in this order; what is pending is the ground that stays bare.
-const kinds = ['accepted', 'failed', 'dead_token', 'skipped', 'unknown'];
+// Drawn from the left in this order, each with the class of its colour; what is pending is the ground that stays bare.
+const colours = { accepted: 'f-acc', failed: 'f-fail', dead_token: 'f-dead', skipped: 'f-skip', unknown: 'f-unknown' };
 
 /** Follows the push of every element with data-progress. */
 function start() {
@@ -22,12 +22,13 @@ function follow(panel) {
     const news = JSON.parse(text);
     const now = Date.now();
     for (const element of document.querySelectorAll('[data-live]')) show(element, news);
+    document.querySelectorAll('[data-live-dot]').forEach((dot) => { dot.className = `dot ${tone(news)}`; });
     // Read out at every step, it would never end.
     if (news.finished || now - spoken >= 3000) {
       spoken = now;
       announce(news.sentence);
     }
-    panel.querySelectorAll('svg.outcome').forEach((svg) => draw(svg, news));
+    panel.querySelectorAll('svg.bar').forEach((svg) => draw(svg, news));
     if (!news.finished) return parts(news);
     stop();
     finish(url);
@@ -42,11 +43,18 @@ function show(element, news) {
     element.value = news.target ? news.done : Number(news.finished);
     return;
   }
-  const text = wording(key, news) ?? fill(element.dataset.text, news);
+  const text = wording(key, news);
   if (text === undefined || element.textContent === text) return;
   element.textContent = text;
-  // The tag's class is its colour, and follows the state.
-  if (key === 'state_text' && news.state) element.className = `tag ${news.state}`;
+  // An outcome that no device had so far is not in the key.
+  if (key in news && typeof news[key] === 'number') element.closest('li')?.toggleAttribute('hidden', news[key] === 0);
+}
+
+// As the server colours the dot beside the state.
+function tone({ state, accepted, failed, dead_token: dead }) {
+  if (state === 'failed' || (failed + dead > 0 && accepted === 0)) return 'red';
+  if (failed + dead > 0) return 'amber';
+  return state === 'finished' ? '' : 'none';
 }
 
 function wording(key, news) {
@@ -55,28 +63,18 @@ function wording(key, news) {
     : typeof value === 'string' ? value : undefined;
 }
 
-// A pattern from the page, such as "{done} of {target} done"; undefined when a number for it is missing.
-function fill(pattern, news) {
-  const known = { ...news, seconds: news.seconds_left };
-  const names = [...(pattern ?? '').matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-  if (!pattern || names.some((name) => typeof known[name] !== 'number')) return undefined;
-  return pattern.replace(/\{(\w+)\}/g, (_, name) => grouped(Math.round(known[name])));
-}
-
 function draw(svg, news) {
   let x = 0;
-  const parts = kinds.filter((kind) => news[kind] > 0).map((kind) => {
+  const parts = Object.keys(colours).filter((kind) => news[kind] > 0).map((kind) => {
     const width = (100 * news[kind]) / Math.max(news.target, 1);
     const part = document.createElementNS(namespace, 'rect');
-    const traits = { class: kind, x, y: 0, width, height: svg.viewBox.baseVal.height };
+    const traits = { class: colours[kind], x: `${x}%`, width: `${width}%`, height: '100%' };
     for (const [name, value] of Object.entries(traits)) part.setAttribute(name, value);
     x += width;
     return part;
   });
-  const title = svg.querySelector('title') ?? document.createElementNS(namespace, 'title');
-  title.textContent = news.sentence ?? title.textContent;
-  svg.setAttribute('aria-label', title.textContent);
-  svg.replaceChildren(title, ...parts);
+  if (news.sentence) svg.setAttribute('aria-label', news.sentence);
+  svg.replaceChildren(...parts);
 }
 
 // Causes, bars and rows are the server's: when there are other reasons, or more answers, those parts of the page are

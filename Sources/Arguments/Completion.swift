@@ -27,7 +27,7 @@ extension Program {
     /// What can follow: commands below it, with their summaries.
     var subcommands: [(name: String, summary: String)] {
       let below = command.subcommands.map { ($0.name, $0.summary) }
-      return path.count == 1 ? below + [("help", "Shows the help of a command.")] : below
+      return path.count == 1 ? below + [("help", "Show the help of a command.")] : below
     }
     /// Options that can be typed.
     var options: [Parameter] { command.parameters.filter { !$0.words.isEmpty } }

@@ -25,7 +25,7 @@ public struct Program<Action: Sendable>: Sendable {
     var path = [root]
     var rest = arguments[...]
     while let command = path.last, command.action == nil {
-      guard let word = rest.popFirst() else { throw UsageError("A command is needed.", name(path)) }
+      guard let word = rest.popFirst() else { throw UsageError("Missing command.", name(path)) }
       if word == "--help" || word == "-h" { return .show(help(path)) }
       if word == "--version" { return .show(version) }
       if word == "help", path.count == 1 {
@@ -34,7 +34,7 @@ public struct Program<Action: Sendable>: Sendable {
       path = try step(from: path, to: word)
     }
     guard let command = path.last, let action = command.action else {
-      throw UsageError("A command is needed.", name(path))
+      throw UsageError("Missing command.", name(path))
     }
     var reader = Reader(parameters: command.parameters, command: name(path))
     guard let given = try reader.read(rest) else { return .show(rest.contains("--version") ? version : help(path)) }
@@ -58,8 +58,8 @@ public struct Program<Action: Sendable>: Sendable {
     let what = word.hasPrefix("-") ? "option" : "command"
     let hint =
       word.hasPrefix("-")
-      ? " Options stand after the command." : suggestion(for: word, among: choices.map(\.name))
-    throw UsageError("There is no \(what) “\(word)”.\(hint)", name(path))
+      ? " Options go after the command." : suggestion(for: word, among: choices.map(\.name))
+    throw UsageError("Unknown \(what) “\(word)”.\(hint)", name(path))
   }
 
   private func values(
@@ -75,13 +75,13 @@ public struct Program<Action: Sendable>: Sendable {
         source = variable
       }
       if texts.isEmpty, parameter.isRequired {
-        throw UsageError("\(parameter.spelling) is missing.", name(path))
+        throw UsageError("Missing argument \(parameter.spelling).", name(path))
       }
       do throws(BadValue) {
         values[parameter.name] = try parameter.reading.read(texts)
       } catch {
         let value = texts.last ?? ""
-        throw UsageError("The value “\(value)” of \(source) \(error.reason).", name(path))
+        throw UsageError("Invalid value “\(value)” for \(source): it \(error.reason).", name(path))
       }
     }
     return Parsed(command: name(path), values: values)

@@ -39,7 +39,7 @@ struct Reader {
           throw UsageError("\(spelled) needs a value: \(parameter.spelling)", command)
         }
         if given[parameter.name] != nil, !parameter.isRepeated {
-          throw UsageError("\(spelled) is given twice.", command)
+          throw UsageError("\(spelled) was given twice.", command)
         }
         given[parameter.name, default: []].append(value)
         return
@@ -60,7 +60,7 @@ struct Reader {
       }
     }
     let hint = suggestion(for: spelled, among: names + ["--help"])
-    throw UsageError("There is no option “\(spelled)”.\(hint)", command)
+    throw UsageError("Unknown option “\(spelled)”.\(hint)", command)
   }
 
   /// Gives the values without a name to the arguments, in order.
@@ -75,6 +75,6 @@ struct Reader {
         given[parameter.name] = [value]
       }
     }
-    if let extra = rest.first { throw UsageError("“\(extra)” is one argument too many.", command) }
+    if let extra = rest.first { throw UsageError("Unexpected argument “\(extra)”.", command) }
   }
 }

@@ -1,4 +1,5 @@
 #include <sqlite3.h>
+#include <stdint.h>
 #include <sys/vfs.h>
 
 /// The macro is a cast that Swift cannot import: SQLite copies the bytes before the bind call returns.
@@ -34,4 +35,28 @@ static inline int csqlite_read_through(sqlite3 *db) {
   }
   sqlite3_free(bytes);
   return code;
+}
+
+/// Where the index of a connection's write-ahead log lies in memory that all processes share that have the file open; 0
+/// if the connection has no log. SQLite maps it once the log was read, and keeps it there until it closes the last
+/// connection of the process to this file.
+static inline uintptr_t csqlite_log_index(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  void volatile *start = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file) return 0;
+  if (!file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  // The index grows by blocks of this size; the first begins with its header (https://www.sqlite.org/walformat.html §2).
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &start) != SQLITE_OK) return 0;
+  return (uintptr_t)start;
+}
+
+/// What a commit changes in the header of that index: its counter and the log's last frame, salts, checksum.
+typedef struct { uint64_t counter, salt, checksum; } csqlite_log_state;
+
+static inline csqlite_log_state csqlite_read_log_state(uintptr_t index) {
+  const uint32_t *header = (const uint32_t *)index;
+  uint32_t words[12];
+  for (int at = 0; at < 12; at++) words[at] = __atomic_load_n(header + at, __ATOMIC_ACQUIRE);
+  return (csqlite_log_state){(uint64_t)words[2] << 32 | words[4], (uint64_t)words[8] << 32 | words[9],
+                             (uint64_t)words[10] << 32 | words[11]};
 }

@@ -85,6 +85,7 @@ public struct Console: Sendable {
   let configuration: Configuration
   let locales: Locales
   let renderer: PageRenderer
+  let views: PageViews
   let publicFiles: StaticFiles
   /// What pages are made of, under addresses that browsers may keep.
   let assets: AssetFolder
@@ -124,6 +125,8 @@ public struct Console: Sendable {
       directory: configuration.templates, missingKey: configuration.isStrict ? .error : .empty)
     assets = try AssetFolder(root: configuration.publicFiles, folders: Self.assetFolders)
     renderer = PageRenderer(
+      templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
+    views = try PageViews(
       templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,

@@ -1,4 +1,4 @@
-import Push
+import Model
 public import Store
 
 /// What came of a trial with one credential.

@@ -3,13 +3,13 @@ public import HTTP2
 public import Logging
 import OpenSSL
 public import Providers
-public import Push
+public import Model
 public import Reactor
 public import Store
 import Synchronization
 
-/// Routes over the credentials in the store: one APNs provider for each, kept with its connections until the
-/// credential changes.
+/// Routes over the credentials in the store: one provider for each, kept with its connections until the credential
+/// changes.
 public final class CredentialRoutes: RouteFinder {
   private struct Key: Hashable {
     let credential: Int64
@@ -25,27 +25,30 @@ public final class CredentialRoutes: RouteFinder {
   }
 
   private let store: Store
-  let loop: EventLoop
-  let resolver: BlockingPool
-  private let simulator: @Sendable (Environment) -> APNsEndpoint?
-  let connections: ClientGroupConfiguration
-  let clock: @Sendable () -> Date
+  private let makers: [any ProviderMaker]
+  private let loop: EventLoop
+  private let resolver: BlockingPool
+  private let simulator: @Sendable (ProviderKind, Environment) -> ProviderEndpoint?
+  private let connections: ClientGroupConfiguration
+  private let clock: @Sendable () -> Date
   private let log: Logger?
-  private let open = Mutex<[Key: APNsRoute]>([:])
+  private let open = Mutex<[Key: Route]>([:])
   /// Those that were closed, with their keys: a provider has to be there until what is in flight has its results.
-  private let closing = Mutex<[APNsRoute]>([])
+  private let closing = Mutex<[Route]>([])
 
   /// - Parameters:
+  ///   - makers: of the providers that there are.
   ///   - simulator: where the built-in simulator listens; nil if it does not run.
   ///   - connections: limits and time-outs of the connections of each credential.
   ///   - log: hears when a provider cannot be reached or refuses a credential, and when it is well again.
   public init(
-    store: Store, loop: EventLoop, resolver: BlockingPool,
-    simulator: @escaping @Sendable (Environment) -> APNsEndpoint? = { _ in nil },
+    store: Store, loop: EventLoop, resolver: BlockingPool, makers: [any ProviderMaker] = ProviderList.all,
+    simulator: @escaping @Sendable (ProviderKind, Environment) -> ProviderEndpoint? = { _, _ in nil },
     connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger? = nil
   ) {
     self.store = store
+    self.makers = makers
     self.loop = loop
     self.resolver = resolver
     self.simulator = simulator
@@ -57,22 +60,29 @@ public final class CredentialRoutes: RouteFinder {
   /// The route of an app's credential; see ``RouteFinder``.
   public func route(
     app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
-  ) async throws -> any Route {
-    let found = try await store.read { database in
-      try Credential.find(database, app: app, provider: .apns, environment: environment)
+  ) async throws -> Route {
+    let makers = makers
+    let found = try await store.read { database -> (Credential, any ProviderMaker)? in
+      for maker in makers where maker.capabilities.environments.contains(environment) {
+        let kind = maker.capabilities.kind
+        if let credential = try Credential.find(database, app: app, provider: kind, environment: environment) {
+          return (credential, maker)
+        }
+      }
+      return nil
     }
-    guard let credential = found, credential.certificateID != nil || credential.endpoint == "simulator" else {
+    guard let (credential, maker) = found, credential.certificateID != nil || credential.place == .simulator else {
       throw NoRoute(
-        "The app has no key or certificate for \(environment.rawValue). Upload one and choose it on the app's page.",
+        "The app has no credential for \(environment.rawValue). Assign a key or certificate on the app's page.",
         .noCredential)
     }
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
-    let credentials = try await credentials(credential.certificateID)
-    let provider = try APNsProvider(
-      credentials, endpoint: try endpoint(credential), loop: loop, resolver: resolver, configuration: connections,
-      clock: clock, report: report, stateChanged: RouteLog(credential, log).note)
-    let route = APNsRoute(credentialID: credential.id, provider: provider)
+    let account = try await account(credential)
+    let provider = try maker.make(
+      account, tools(report: report, stateChanged: RouteLog(credential, log).note))
+    let route = Route(
+      credentialID: credential.id, platforms: maker.capabilities.platforms, provider: provider)
     return open.withLock { routes in
       if let first = routes[key] {
         provider.stop()
@@ -90,7 +100,7 @@ public final class CredentialRoutes: RouteFinder {
 
   /// What the provider of a credential holds back, and why.
   public func health(credential: Int64, at now: Date) -> ProviderHealth? {
-    open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.health(at: now)
+    open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.provider.health(at: now)
   }
 
   /// Closes every connection once what is in flight has its results.
@@ -100,7 +110,7 @@ public final class CredentialRoutes: RouteFinder {
       return Array(routes.values)
     }
     for route in routes { route.provider.stop() }
-    // They hold whom they report to, who holds us: nobody would ever be let go.
+    // Breaks the cycle route → report → engine → self.
     closing.withLock { $0 = [] }
   }
 
@@ -118,7 +128,7 @@ public final class CredentialRoutes: RouteFinder {
     for route in stale { close(route) }
   }
 
-  private func close(_ route: APNsRoute) {
+  private func close(_ route: Route) {
     closing.withLock { $0.append(route) }
     route.provider.stop()
   }
@@ -136,10 +146,25 @@ public final class CredentialRoutes: RouteFinder {
     }
   }
 
-  private func credentials(_ id: Int64?) async throws -> APNsCredentials {
-    guard let id else {
-      return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
+  func tools(
+    report: @escaping @Sendable (SendReport) -> Void, stateChanged: @escaping @Sendable (ProviderState) -> Void
+  ) -> ProviderTools {
+    ProviderTools(
+      loop: loop, resolver: resolver, connections: connections, clock: clock, report: report,
+      stateChanged: stateChanged)
+  }
+
+  func maker(_ kind: ProviderKind) throws -> any ProviderMaker {
+    guard let maker = makers.first(where: { $0.capabilities.kind == kind }) else {
+      throw NoRoute("Signalbox does not send through \(kind.rawValue) yet.", .noProvider)
     }
+    return maker
+  }
+
+  // MARK: Accounts
+
+  private func account(_ credential: Credential) async throws -> ProviderAccount {
+    guard let id = credential.certificateID else { return try account(credential, nil, material: nil) }
     let sealer = store.sealer
     let (certificate, material) = try await store.read { database in
       let certificate = try TrackedCertificate.get(database, id: id)
@@ -147,95 +172,37 @@ public final class CredentialRoutes: RouteFinder {
         return (certificate, try TrackedCertificate.material(database, id: id, sealer: sealer))
       } catch let error where error is SealingError || error is SealingMismatch {
         throw NoRoute(
-          "The private key of \(certificate.details.name) does not open. Its page says why, and takes it anew.")
+          "The private key of \(certificate.details.name) cannot be opened. See its page for the cause, and upload it "
+            + "again there.")
       }
     }
-    return try Self.credentials(certificate.details, material: material)
+    return try account(credential, certificate.details, material: material)
   }
 
-  /// Who we are with a certificate or key, kept or not yet.
-  static func credentials(
-    _ details: TrackedCertificate.Details, material: [UInt8]
-  ) throws -> APNsCredentials {
-    if let chain = details.publicPEM {
-      let identity = TLSIdentity(certificateChainPEM: Array(chain.utf8), privateKeyPEM: material)
-      return .certificate(identity: identity, topics: details.topics)
-    }
-    guard let keyID = details.keyID, let teamID = details.teamID else {
-      throw NoRoute("The key \(details.name) has no key id or no team id. Upload it again with both.")
-    }
-    return .token(key: try PrivateKey(p8: String(decoding: material, as: UTF8.self)), keyID: keyID, teamID: teamID)
+  /// What a provider is made with, for a certificate or key that is kept or not yet.
+  func account(
+    _ credential: Credential, _ details: TrackedCertificate.Details?, material: [UInt8]?
+  ) throws -> ProviderAccount {
+    var account = ProviderAccount(
+      name: details?.name ?? "", environment: credential.environment, endpoint: try endpoint(credential))
+    account.secret = material
+    account.publicPEM = details?.publicPEM
+    (account.keyID, account.teamID) = (details?.keyID, details?.teamID)
+    account.topics = details?.topics ?? []
+    return account
   }
 
-  func endpoint(_ credential: Credential) throws -> APNsEndpoint {
-    switch credential.endpoint {
-    case "apple": return APNsEndpoint(credential.environment)
-    case "simulator":
-      guard let endpoint = simulator(credential.environment) else {
+  private func endpoint(_ credential: Credential) throws -> ProviderEndpoint {
+    switch credential.place {
+    case .service: return .service
+    case .simulator:
+      guard let endpoint = simulator(credential.provider, credential.environment) else {
         throw NoRoute("The app sends to the built-in simulator, which is not running. Start Signalbox with --demo.")
       }
       return endpoint
-    default:
-      let parts = credential.endpoint.split(separator: ":")
-      guard parts.count == 2, let port = UInt16(parts[1]) else {
-        throw NoRoute("The endpoint \(credential.endpoint) is neither apple, simulator, nor host:port.")
-      }
-      return .custom(host: String(parts[0]), port: port, trust: credential.trustPEM.map { Array($0.utf8) })
+    case .server(let host, let port):
+      return .custom(host: host, port: port, trust: credential.trustPEM.map { Array($0.utf8) })
+    case nil: throw NoRoute("The endpoint \(credential.endpoint) is neither apple, simulator, nor host:port.")
     }
   }
-}
-
-/// Says once that a provider cannot be used, and once that it can again.
-private final class RouteLog: Sendable {
-  private let credential: Credential
-  private let log: Logger?
-  /// What was said last, nil if all is well.
-  private let told = Mutex<String?>(nil)
-
-  init(_ credential: Credential, _ log: Logger?) {
-    self.credential = credential
-    self.log = log
-  }
-
-  func note(_ state: ProviderState) {
-    switch state {
-    case .idle, .connecting: break
-    case .ready:
-      guard told.withLock({ $0.take() }) != nil else { return }
-      log?.notice("the push service can be used again", ["credential": credential.id, "endpoint": credential.endpoint])
-    case .failing(let failure):
-      let isNew = told.withLock { told in
-        defer { told = failure.reason }
-        return told != failure.reason
-      }
-      guard isNew else { return }
-      log?.warning(
-        failure.kind == .credential ? "the push service refuses the credential" : "the push service is out of reach",
-        ["credential": credential.id, "endpoint": credential.endpoint, "reason": failure.reason])
-    }
-  }
-}
-
-/// A provider as a route.
-private struct APNsRoute: Route {
-  let credentialID: Int64
-  let provider: APNsProvider
-
-  func send(_ push: RoutedPush, to members: [AudienceMember]) { send(push, to: members, noting: nil) }
-
-  func send(_ push: RoutedPush, to members: [AudienceMember], noting notes: (any DepartureNotes)?) {
-    var builder = APNsBatchBuilder(push: push.id, request: push.request, capacity: members.count, notes: notes)
-    for member in members {
-      builder.append(device: member.id, token: member.token, id: APNsID(seed: push.seed, device: member.id))
-    }
-    provider.submit(builder.build())
-  }
-
-  func cancel(push: Int64) { provider.cancel(push: push) }
-
-  func reconnect() { provider.reconnect() }
-
-  var state: ProviderState { provider.state }
-
-  func health(at now: Date) -> ProviderHealth { provider.health(at: now) }
 }

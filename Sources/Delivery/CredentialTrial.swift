@@ -1,9 +1,8 @@
 import Foundation
-import HTTP2
 import Logging
 import OpenSSL
-import Providers
-import Push
+import Model
+public import Providers
 public import Store
 import Synchronization
 
@@ -33,47 +32,8 @@ public struct CredentialTrial: Sendable {
     self.material = material
   }
 
-  /// What the service thinks of it. The cases are words in JSON.
-  public enum Verdict: Sendable, Hashable {
-    /// It takes pushes of this sender; its answer was about the device.
-    case taken(answer: String)
-    /// It takes none.
-    case refused(reason: String)
-    /// Nobody can tell: out of reach, or busy.
-    case undecided(reason: String)
-  }
-
-  /// Not stored for later, not seen by anybody, and for nobody.
-  var request: APNsRequest {
-    let type: PushType =
-      topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
-    return APNsRequest(
-      headers: [
-        ("apns-topic", topic), ("apns-push-type", type.rawValue), ("apns-priority", type == .voip ? "10" : "5"),
-        ("apns-expiration", "0"),
-      ], payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
-  }
-
-  /// All zeros: well-formed, and no device's.
-  static let token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32))
-
-  /// What an answer says of the sender (docs/protocols.md §1.6); pure.
-  static func verdict(_ result: SendResult) -> Verdict {
-    switch result {
-    case .outcome(.accepted): .taken(answer: "200")
-    // The topic is the credential's business, the token the device's.
-    case .outcome(.rejected(_, let reason, _)) where senderReasons.contains(reason): .refused(reason: reason)
-    case .outcome(.rejected(403, let reason, _)): .refused(reason: reason)
-    case .outcome(.rejected(let status, let reason, _)) where status == 400 || status == 410:
-      .taken(answer: "\(status) \(reason)")
-    case .outcome(.rejected(let status, let reason, _)): .undecided(reason: "\(status) \(reason)")
-    case .outcome(.unknown(let reason)), .outcome(.skipped(let reason)): .undecided(reason: reason)
-    case .retry(let cause): .undecided(reason: cause.reason)
-    case .notSent(let reason): .undecided(reason: reason)
-    }
-  }
-
-  private static let senderReasons: Set<String> = ["TopicDisallowed", "BadTopic", "MissingTopic"]
+  /// What the service thinks of it.
+  public typealias Verdict = ProviderVerdict
 }
 
 extension CredentialRoutes {
@@ -84,29 +44,29 @@ extension CredentialRoutes {
   public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
     let (verdicts, hand) = AsyncStream.makeStream(
       of: CredentialTrial.Verdict.self, bufferingPolicy: .bufferingOldest(1))
-    let provider: APNsProvider
+    let provider: any Providers.Provider
     do {
-      provider = try APNsProvider(
-        try Self.credentials(trial.details, material: trial.material), endpoint: try endpoint(trial.credential),
-        loop: loop, resolver: resolver, configuration: connections, clock: clock,
-        report: { report in
-          for (_, result) in report.results { hand.yield(CredentialTrial.verdict(result)) }
-        },
-        stateChanged: { state in
-          guard case .failing(let failure) = state else { return }
-          hand.yield(
-            failure.kind == .credential ? .refused(reason: failure.reason) : .undecided(reason: failure.reason))
-        })
+      let maker = try maker(trial.credential.provider)
+      provider = try maker.make(
+        try account(trial.credential, trial.details, material: trial.material),
+        tools(
+          report: { report in
+            for (_, result) in report.results { hand.yield(maker.verdict(result)) }
+          },
+          stateChanged: { state in
+            guard case .failing(let failure) = state else { return }
+            hand.yield(
+              failure.kind == .credential ? .refused(reason: failure.reason) : .undecided(reason: failure.reason))
+          }))
     } catch let error as NoRoute {
+      return .undecided(reason: error.description)
+    } catch let error as ProviderProblem {
       return .undecided(reason: error.description)
     } catch {
       return .refused(reason: "\(error)")
     }
     defer { provider.stop() }
-    var batch = APNsBatchBuilder(push: 0, request: trial.request, capacity: 1)
-    batch.append(
-      device: 0, token: CredentialTrial.token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
-    provider.submit(batch.build())
+    provider.probe(topic: trial.topic)
     let timer = Task {
       do { try await Task.sleep(for: Self.trialTime) } catch { return }
       hand.yield(.undecided(reason: "no answer within 15 seconds"))

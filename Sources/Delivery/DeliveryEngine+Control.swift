@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 public import Store
 
 extension DeliveryEngine {

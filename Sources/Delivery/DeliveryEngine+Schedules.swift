@@ -1,6 +1,7 @@
 import Foundation
+import JSON
 import Logging
-public import Push
+public import Model
 public import Store
 
 extension DeliveryEngine {
@@ -10,7 +11,7 @@ extension DeliveryEngine {
     do {
       try await store.write { try Schedule.renew($0, now: now) }
     } catch {
-      log.error("next times of schedules not looked over", ["error": "\(error)"])
+      log.error("could not check the schedules' next runs", ["error": "\(error)"])
     }
   }
 
@@ -21,7 +22,7 @@ extension DeliveryEngine {
         try Schedule.carryOn(database, id: id, now: now) { schedule, draft, _ in NewPush(draft, of: schedule) }
       }
       guard let push else { continue }
-      log.info("a schedule's push was made", ["schedule": id, "push.id": push.uid])
+      log.info("created the push of a schedule", ["schedule": id, "push.id": push.uid])
       enqueue(push.id)
     }
   }

@@ -45,7 +45,7 @@ final class LeapWatch: Sendable {
     }
     if leap != 0 {
       log.warning(
-        "the clock was set; waits go on by the time that passed, not by the clock", ["by": "\(Int(leap.rounded())) s"])
+        "system clock changed; waits continue by elapsed time", ["by": "\(Int(leap.rounded())) s"])
     }
     return total
   }

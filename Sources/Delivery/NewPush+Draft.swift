@@ -1,6 +1,7 @@
 public import Foundation
+import JSON
 import OpenSSL
-public import Push
+public import Model
 public import Store
 
 extension NewPush {

@@ -38,15 +38,15 @@ struct PatientStore: Sendable {
       do {
         let result = try await body()
         if attempts > 0 {
-          log.notice("the store works again; the push goes on", ["push": push])
+          log.notice("store available again; push continues", ["push": push])
           told(nil)
         }
         return result
       } catch let error as SQLiteError where error.mayPass {
         attempts += 1
         if attempts == 1 {
-          log.error("the push waits for the store", ["push": push, "error": "\(error)"])
-          told("The database cannot be used: \(error.cause)")
+          log.error("push is waiting for the store", ["push": push, "error": "\(error)"])
+          told("The database is unavailable: \(error.cause)")
         }
         if error.suspectsDamage, attempts == Self.suspicion { await lookForDamage() }
         try await pause()
@@ -59,14 +59,14 @@ struct PatientStore: Sendable {
     let words: String
     switch await store.pool.damage() {
     case .none: return
-    case .unreadable(let reason): words = "The disk does not read the database: \(reason)"
+    case .unreadable(let reason): words = "The database cannot be read from disk: \(reason)"
     case .damaged(let faults):
       words = """
         The database is damaged: \(faults.joined(separator: "; ")). Stop the server, keep a copy of the file, then \
         restore a backup.
         """
     }
-    log.error("the push waits for the store", ["push": push, "error": words])
+    log.error("push is waiting for the store", ["push": push, "error": words])
     told(words)
   }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 public import Providers
-public import Push
+public import Model
 public import SQLite
 public import Store
 
@@ -42,6 +42,14 @@ public struct PushProgress: Sendable, Hashable {
     waiting = push.waiting
     isSettling = push.isSettling
     repeats = push.repeats
+    self.nextDue = nextDue
+  }
+
+  init(_ row: RunRow, nextDue: Date?) {
+    self.init(state: row.state, target: row.target, counts: row.counts)
+    waiting = row.waiting
+    isSettling = row.isSettling
+    repeats = row.repeats
     self.nextDue = nextDue
   }
 

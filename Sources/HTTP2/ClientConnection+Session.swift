@@ -6,7 +6,7 @@ extension ClientConnection: SecureTransportOwner {
     guard let transport else { return }
     guard transport.tls.alpn == "h2" else {
       return fail(
-        HTTP2Error(.notHTTP2, "\(endpoint.authority) does not speak HTTP/2 (it did not agree on h2 by ALPN)."))
+        HTTP2Error(.notHTTP2, "\(endpoint.authority) does not support HTTP/2 (no h2 in ALPN)."))
     }
     lastReceived = loop.now()
     session.begin()
@@ -76,7 +76,7 @@ extension ClientConnection: SecureTransportOwner {
   var goAwayError: HTTP2Error? {
     goAwayReceived.map { goAway in
       let words = goAway.debugData.isEmpty ? "" : " " + String(decoding: goAway.debugData.prefix(200), as: UTF8.self)
-      return HTTP2Error(.goneAway, "\(endpoint.authority) announced the end: \(goAway.code)\(words)")
+      return HTTP2Error(.goneAway, "\(endpoint.authority) sent GOAWAY: \(goAway.code)\(words)")
     }
   }
 }

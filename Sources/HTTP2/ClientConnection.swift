@@ -163,7 +163,7 @@ public final class ClientConnection: @unchecked Sendable {
   public func drain() {
     precondition(loop.isCurrent)
     switch state {
-    case .idle, .connecting: fail(HTTP2Error(.stopped, "The connection was not needed any more."))
+    case .idle, .connecting: fail(HTTP2Error(.stopped, "The connection was no longer needed."))
     case .open:
       state = .draining
       closeIfDrained()

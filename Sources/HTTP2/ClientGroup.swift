@@ -233,7 +233,7 @@ public final class ClientGroup: @unchecked Sendable {
     guard !queue.isEmpty, loop.now() - lastProgress > configuration.stallTimeout.nanoseconds else { return }
     for connection in connections where connection.state == .open && connection.limit == 0 && connection.inFlight == 0 {
       connection.close(
-        HTTP2Error(.stalled, "\(endpoint.authority) has allowed no request for \(configuration.stallTimeout)."))
+        HTTP2Error(.stalled, "\(endpoint.authority) has allowed no new requests for \(configuration.stallTimeout)."))
     }
   }
 }
@@ -266,7 +266,7 @@ extension ClientGroup: ClientConnectionHandler {
     case .goingAway(let goAway):
       // One that ends before it did anything must not be followed by the next at once.
       if connection.answeredCount == 0 {
-        failed(HTTP2Error(.goneAway, "\(endpoint.authority) announced the end: \(goAway.code)"))
+        failed(HTTP2Error(.goneAway, "\(endpoint.authority) sent GOAWAY: \(goAway.code)"))
       }
       handler?.group(self, heard: goAway)
     case .closed(let error):

@@ -26,8 +26,6 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
   public static let compressionError = ErrorCode(rawValue: 9)
   /// The other side asks too much.
   public static let enhanceYourCalm = ErrorCode(rawValue: 11)
-  /// HTTP/1.1 is wanted instead.
-  public static let http11Required = ErrorCode(rawValue: 13)
 
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",

@@ -68,11 +68,6 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` on the loop with each present connection.
-  public func forEachConnection(_ body: @escaping @Sendable (ServerConnection) -> Void) {
-    loop.execute { [self] in connections.values.forEach(body) }
-  }
-
   private func onLoop(_ body: @escaping @Sendable (HTTP2Server) throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       loop.execute { [self] in continuation.resume(with: Result { try body(self) }) }

@@ -9,7 +9,7 @@ extension ServerConnection: SecureTransportOwner {
     usesALPN = transport.tls.alpn == "h2"
     isSpeaking = usesALPN
     guard makeSession() else {
-      return fail(HTTP2Error(.protocolViolation, "No HTTP/2 session can be made: out of memory."))
+      return fail(HTTP2Error(.protocolViolation, "Cannot create an HTTP/2 session: out of memory."))
     }
     sendFrames()
     transport.flush()
@@ -51,7 +51,7 @@ extension ServerConnection: SecureTransportOwner {
     }
     if count < 0, closing == nil {
       let words = String(cString: nghttp2_strerror(Int32(count)))
-      closing = HTTP2Error(.protocolViolation, "The client does not speak HTTP/2: \(words).")
+      closing = HTTP2Error(.protocolViolation, "The client does not support HTTP/2: \(words).")
     }
     if closing != nil {
       if count < 0 {
@@ -75,11 +75,11 @@ extension ServerConnection: SecureTransportOwner {
   /// As `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
   private static let prefaceLength = 24
 
-  /// Tells a client without ALPN that does not begin as HTTP/2 does what is spoken here, in the words of HTTP/1.1. The
-  /// client closes: a close from here could overtake the answer.
+  /// Tells a client that did not agree on h2 and does not begin as HTTP/2 does what is spoken here, in the words of
+  /// HTTP/1.1. The client closes: a close from here could overtake the answer.
   private func refuse() -> Bool {
     isRefused = true
-    let body = "This server speaks HTTP/2 only, over TLS; offer h2 by ALPN.\n"
+    let body = "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n"
     let answer = Array(
       """
       HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: text/plain; charset=utf-8\r\n\

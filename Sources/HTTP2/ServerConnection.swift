@@ -65,7 +65,7 @@ public final class ServerConnection: @unchecked Sendable {
     // connection, several for each request, take Swift's slow path.
     handshakeTimer = loop.schedule(after: settings.handshakeTimeout) { [self] in
       guard !isAnnounced else { return }
-      fail(HTTP2Error(.connectTimeout, "The client did not begin within \(settings.handshakeTimeout)."))
+      fail(HTTP2Error(.connectTimeout, "The client did not start the handshake within \(settings.handshakeTimeout)."))
     }
     do {
       let transport = try SecureTransport(
@@ -118,7 +118,7 @@ public final class ServerConnection: @unchecked Sendable {
 
   /// Cuts the connection: what was not written is lost, as when a machine dies.
   public func cut() {
-    onLoop { $0.fail(HTTP2Error(.stopped, "The server cut the connection.")) }
+    onLoop { $0.fail(HTTP2Error(.stopped, "The server dropped the connection.")) }
   }
 
   /// Writes what is waiting, and closes in good order.

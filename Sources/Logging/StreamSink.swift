@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import Reactor
 import Synchronization
 
 /// Writes lines to an open descriptor, each whole, on a thread of its own: whoever logs never waits for whoever reads.
@@ -24,7 +24,7 @@ public final class StreamSink: LogSink {
     lines = LineQueue(descriptor: descriptor, capacity: capacity) { count in
       let entry = LogEntry(
         time: Date(), level: .warning, label: "Logging",
-        message: "lines were dropped, because the log was not read quickly enough, or could not be written",
+        message: "lines were dropped because the log was read too slowly or could not be written",
         metadata: [("lines", "\(count)")])
       return Array(format.line(entry).utf8)
     }
@@ -137,7 +137,7 @@ private final class LineQueue: @unchecked Sendable {
       let lines = next()
       guard !lines.isEmpty else { return }
       let bytes = lines.flatMap(\.bytes)
-      let written = write(bytes)
+      let written = WaitingWriter.write(bytes, to: descriptor).count
       locked {
         isWriting = false
         isFailing = written < bytes.count
@@ -182,24 +182,6 @@ private final class LineQueue: @unchecked Sendable {
       }
       return lines
     }
-  }
-
-  /// - Returns: how many bytes could be written.
-  private func write(_ bytes: [UInt8]) -> Int {
-    var start = 0
-    while start < bytes.count {
-      let written = bytes[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written > 0 {
-        start += written
-      } else if errno == EAGAIN {
-        // Somebody else made it non-blocking: a terminal is shared by all its programs.
-        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&room, 1, -1)
-      } else if errno != EINTR {
-        break
-      }
-    }
-    return start
   }
 }
 

@@ -10,7 +10,7 @@ final class CurlHandle {
   private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(url: String, timeout: Int) throws(MailError) {
-    guard Self.isReady, let handle = curl_easy_init() else { throw MailError(.settings, "libcurl does not start") }
+    guard Self.isReady, let handle = curl_easy_init() else { throw MailError(.settings, "libcurl failed to start") }
     self.handle = handle
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     // Signals belong to the process: https://curl.se/libcurl/c/threadsafe.html.
@@ -37,7 +37,7 @@ final class CurlHandle {
 
   /// libcurl copies the text.
   func set(_ option: CURLoption, _ text: String) throws(MailError) {
-    guard !text.utf8.contains(0) else { throw MailError(.settings, "a value holds a zero byte") }
+    guard !text.utf8.contains(0) else { throw MailError(.settings, "a value contains a NUL byte") }
     try check(ccurl_set_text(handle, option, text))
   }
 

@@ -41,14 +41,14 @@ public struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
     let what =
       switch code {
       case .unreachable: "the server cannot be reached"
-      case .tls: "no trusted encrypted connection"
-      case .authentication: "user name or password was refused"
-      case .signature: "the signature or the token in the address was refused"
+      case .tls: "no trusted TLS connection"
+      case .authentication: "the username or password was refused"
+      case .signature: "the signature or the token in the URL was refused"
       case .sender: "the sender was refused"
-      case .recipient: "the receiver was refused"
+      case .recipient: "the recipient was refused"
       case .refused: "refused"
-      case .busy: "the server asks to come back later"
-      case .settings: "the settings cannot be used"
+      case .busy: "the server is busy and asks to try again later"
+      case .settings: "the settings are not valid"
       }
     return words.isEmpty ? what : "\(what): \(words)"
   }

@@ -187,7 +187,7 @@ struct Parser {
   private mutating func setDelimiters(_ tag: Tag) throws(TemplateError) {
     let parts = tag.content.split { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" }
     guard parts.count == 2, !tag.content.contains("=") else {
-      throw error("expected two delimiters without “=”, as {{=<% %>=}}", at: tag.start)
+      throw error("expected two delimiters without “=”, e.g. {{=<% %>=}}", at: tag.start)
     }
     delimiters = Delimiters(open: Array(parts[0].utf8), close: Array(parts[1].utf8))
   }
@@ -261,7 +261,7 @@ struct Parser {
     if kind != UInt8(ascii: "!"), text.isEmpty { throw error("a tag needs a name", at: start) }
     let isName = kind != UInt8(ascii: "!") && kind != UInt8(ascii: "=")
     if isName, !text.hasPrefix("*"), text.utf8.contains(where: isBlank) {
-      throw error("“\(text)” is not a name: there is white space in it", at: start)
+      throw error("“\(text)” is not a name: it contains white space", at: start)
     }
     position = end + close.count
     return Tag(kind: kind, content: text, start: start, end: position)

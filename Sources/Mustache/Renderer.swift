@@ -192,7 +192,7 @@ struct Renderer {
     _ place: Place, _ body: (inout Renderer) throws(TemplateError) -> Void
   ) throws(TemplateError) {
     guard depth < Self.depthLimit else {
-      throw TemplateError("templates stand more than \(Self.depthLimit) deep within each other here", at: place)
+      throw TemplateError("templates are nested more than \(Self.depthLimit) levels deep here", at: place)
     }
     depth += 1
     try body(&self)

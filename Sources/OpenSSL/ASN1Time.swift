@@ -1,3 +1,4 @@
+import Calendar
 import Foundation
 
 /// Dates as they stand in certificates (X.680 §46 GeneralizedTime and §47 UTCTime), always told in UTC.
@@ -31,11 +32,13 @@ enum ASN1Time {
     let second = minute == nil ? nil : reader.digits(2)
     if second != nil, tag == generalizedTime, !reader.skipFraction() { return nil }
     guard let offset = reader.offset(), reader.rest.isEmpty else { return nil }
-    guard (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, (minute ?? 0) < 60 else {
+    guard (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day), hour < 24,
+      (minute ?? 0) < 60
+    else {
       return nil
     }
     let clock = hour * 3600 + (minute ?? 0) * 60 + (second ?? 0) - offset
-    let seconds = daysSince1970(year, month, day) * 86_400 + clock
+    let seconds = CivilDate.number(year, month, day) * 86_400 + clock
     switch second ?? 0 {
     case 0..<60: return Date(timeIntervalSince1970: Double(seconds))
     case 60 where isMonthsBegin(seconds): return Date(timeIntervalSince1970: Double(seconds))
@@ -78,23 +81,9 @@ enum ASN1Time {
     }
   }
 
-  private static func days(in month: Int, of year: Int) -> Int {
-    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// In the Gregorian calendar, also before it was made. Years begin in March here, so that the leap day is the last.
-  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-  }
-
   /// Leap seconds are inserted at the end of a month, at midnight UTC (ITU-R TF.460).
   private static func isMonthsBegin(_ seconds: Int) -> Bool {
     guard seconds.isMultiple(of: 86_400) else { return false }
-    let day = seconds / 86_400
-    let year = 1970 + Int((Double(day) / 365.2425).rounded(.down))
-    return (year - 1...year + 1).contains { year in (1...12).contains { daysSince1970(year, $0, 1) == day } }
+    return CivilDate(number: seconds / 86_400).parts.day == 1
   }
 }

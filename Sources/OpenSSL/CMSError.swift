@@ -10,9 +10,9 @@ public enum CMSError: Error, Sendable, Hashable, CustomStringConvertible {
   /// In words.
   public var description: String {
     switch self {
-    case .notSigned: "This is no signed message (CMS), or a damaged one."
-    case .truncated: "The message is cut off: its end is missing."
-    case .noContent: "The message holds a signature, and not what was signed."
+    case .notSigned: "This is not a valid signed message (CMS)."
+    case .truncated: "The message is truncated."
+    case .noContent: "The message contains a signature but not the signed content."
     }
   }
 }

@@ -71,7 +71,7 @@ public struct CertificateAuthority: Sendable {
     _ blueprint: CertificateBlueprint, for publicKey: PublicKey, issuer: Certificate?, key: PrivateKey
   ) throws(CertificateError) -> Certificate {
     OpenSSLError.clear()
-    guard let x509 = X509_new() else { throw .cannotBeMade(OpenSSLError("making a certificate")) }
+    guard let x509 = X509_new() else { throw .cannotBeMade(OpenSSLError("creating a certificate")) }
     let builder = CertificateBuilder(x509: x509)
     let issuerName = issuer.map { X509_get_subject_name($0.x509) } ?? X509_get_subject_name(x509)
     let made =
@@ -84,7 +84,7 @@ public struct CertificateAuthority: Sendable {
       && X509_sign(x509, key.handle, key.signingDigest) > 0
     guard made, let der = derEncoded({ i2d_X509(x509, $0) }) else {
       X509_free(x509)
-      throw .cannotBeMade(OpenSSLError("making a certificate"))
+      throw .cannotBeMade(OpenSSLError("creating a certificate"))
     }
     withExtendedLifetime((issuer, publicKey, key)) {}
     X509_free(x509)

@@ -12,10 +12,10 @@ public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible
   /// In words.
   public var description: String {
     switch self {
-    case .notACertificate: "This is no X.509 certificate, or a damaged one."
-    case .truncated: "The certificate is cut off: its end is missing."
-    case .badDates(let text): "The certificate is damaged: “\(text)” is no date."
-    case .cannotBeMade(let error): "The certificate cannot be made: \(error)."
+    case .notACertificate: "This is not a valid X.509 certificate."
+    case .truncated: "The certificate is truncated."
+    case .badDates(let text): "The certificate is damaged: “\(text)” is not a date."
+    case .cannotBeMade(let error): "The certificate cannot be created: \(error)."
     }
   }
 }

@@ -20,7 +20,7 @@ public final class CertificateRequest: @unchecked Sendable {
     subject: [DistinguishedName.Attribute], key: PrivateKey, alternativeNames: [String] = []
   ) throws(CertificateError) {
     OpenSSLError.clear()
-    guard let handle = X509_REQ_new() else { throw .cannotBeMade(OpenSSLError("making a certificate request")) }
+    guard let handle = X509_REQ_new() else { throw .cannotBeMade(OpenSSLError("creating a certificate request")) }
     let name = X509_REQ_get_subject_name(handle)
     let filled = subject.allSatisfy { attribute in
       let value = Array(attribute.value.utf8)
@@ -34,7 +34,7 @@ public final class CertificateRequest: @unchecked Sendable {
       let der = derEncoded({ i2d_X509_REQ(handle, $0) })
     else {
       X509_REQ_free(handle)
-      throw .cannotBeMade(OpenSSLError("making a certificate request"))
+      throw .cannotBeMade(OpenSSLError("creating a certificate request"))
     }
     self.handle = handle
     self.der = der

@@ -1,32 +1,32 @@
-import Foundation
+package import Foundation
 
 /// The little of ASN.1's DER (X.690) that is read and written here without OpenSSL's own types.
 ///
 /// Reading never looks outside the bytes it was given: a length that lies ends the reading.
-enum DER {
-  static let integer: UInt8 = 0x02
-  static let octetString: UInt8 = 0x04
-  static let null: UInt8 = 0x05
-  static let objectIdentifier: UInt8 = 0x06
-  static let utf8String: UInt8 = 0x0C
-  static let sequence: UInt8 = 0x30
-  static let set: UInt8 = 0x31
+package enum DER {
+  package static let integer: UInt8 = 0x02
+  package static let octetString: UInt8 = 0x04
+  package static let null: UInt8 = 0x05
+  package static let objectIdentifier: UInt8 = 0x06
+  package static let utf8String: UInt8 = 0x0C
+  package static let sequence: UInt8 = 0x30
+  package static let set: UInt8 = 0x31
 
   /// One value: its identifier octet, and its content.
-  struct Element {
-    let tag: UInt8
-    let content: ArraySlice<UInt8>
-    var isConstructed: Bool { tag & 0x20 != 0 }
+  package struct Element {
+    package let tag: UInt8
+    package let content: ArraySlice<UInt8>
+    package var isConstructed: Bool { tag & 0x20 != 0 }
 
     /// The values inside, nil if they do not fill the content exactly.
-    var children: [Element]? { isConstructed ? DER.elements(of: content) : nil }
+    package var children: [Element]? { isConstructed ? DER.elements(of: content) : nil }
 
     /// The text of a UTF8String.
-    var text: String? { tag == DER.utf8String ? String(validating: content, as: UTF8.self) : nil }
+    package var text: String? { tag == DER.utf8String ? String(validating: content, as: UTF8.self) : nil }
   }
 
   /// What the first octets say of a value.
-  enum Header {
+  package enum Header {
     /// The content stands at these indices.
     case whole(tag: UInt8, content: Range<Int>)
     /// The value is longer than the bytes are.
@@ -37,7 +37,7 @@ enum DER {
     case malformed
   }
 
-  static func header(of bytes: ArraySlice<UInt8>) -> Header {
+  package static func header(of bytes: ArraySlice<UInt8>) -> Header {
     guard let tag = bytes.first else { return .truncated }
     // Identifiers of several octets do not occur in the structures that we read.
     guard tag & 0x1F != 0x1F, tag != 0 else { return .malformed }
@@ -58,7 +58,7 @@ enum DER {
   }
 
   /// The values that fill `bytes` exactly, nil if they do not.
-  static func elements(of bytes: ArraySlice<UInt8>) -> [Element]? {
+  package static func elements(of bytes: ArraySlice<UInt8>) -> [Element]? {
     var rest = bytes
     var elements: [Element] = []
     while !rest.isEmpty {
@@ -70,13 +70,13 @@ enum DER {
   }
 
   /// The one value that fills `bytes` exactly.
-  static func element(_ bytes: some DataProtocol) -> Element? {
+  package static func element(_ bytes: some DataProtocol) -> Element? {
     let elements = elements(of: Array(bytes)[...])
     return elements?.count == 1 ? elements?[0] : nil
   }
 
   /// A value from its content.
-  static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
+  package static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
     var length: [UInt8] = []
     if content.count < 0x80 {
       length = [UInt8(content.count)]
@@ -91,6 +91,6 @@ enum DER {
     return [tag] + length + content
   }
 
-  static func encode(text: String) -> [UInt8] { encode(utf8String, text.utf8) }
-  static func encode(sequence elements: [[UInt8]]) -> [UInt8] { encode(sequence, elements.flatMap(\.self)) }
+  package static func encode(text: String) -> [UInt8] { encode(utf8String, text.utf8) }
+  package static func encode(sequence elements: [[UInt8]]) -> [UInt8] { encode(sequence, elements.flatMap(\.self)) }
 }

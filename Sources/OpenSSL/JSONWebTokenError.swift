@@ -6,7 +6,7 @@ public enum JSONWebTokenError: Error, Sendable, Hashable, CustomStringConvertibl
   /// In words.
   public var description: String {
     switch self {
-    case .malformed: "This is no JSON Web Token: header, claims and signature in Base64, with dots between."
+    case .malformed: "This is not a JSON Web Token (Base64 header, claims, and signature joined by dots)."
     }
   }
 }

@@ -17,7 +17,7 @@ public enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .ellipticCurve(let curve):
       "elliptic curve " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)
-    case .rsa(let bits): "RSA of \(bits) bits"
+    case .rsa(let bits): "RSA \(bits)"
     case .other(let name): name
     }
   }

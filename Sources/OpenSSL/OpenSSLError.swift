@@ -47,7 +47,7 @@ public struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// As `making a key: asn1 encoding routines: too long (Type=X509)`.
   public var description: String {
-    guard let first = reasons.first else { return "\(action): OpenSSL gives no reason" }
+    guard let first = reasons.first else { return "\(action): OpenSSL gave no reason" }
     return "\(action): \(first.library): \(first.text)" + (first.detail.isEmpty ? "" : " (\(first.detail))")
   }
 

@@ -14,9 +14,9 @@ extension PEMBlock {
     case let label where Certificate.pemLabels.contains(label): "a certificate"
     case "PUBLIC KEY", "RSA PUBLIC KEY": "a public key"
     case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": "a certificate request"
-    case "EC PARAMETERS": "the parameters of a curve"
+    case "EC PARAMETERS": "curve parameters"
     case "PKCS7", "CMS": "a signed message"
-    case "X509 CRL": "a list of revoked certificates"
+    case "X509 CRL": "a certificate revocation list"
     case _ where isPrivateKey: "a private key"
     default: "“\(label)”"
     }

@@ -1,5 +1,6 @@
 import COpenSSL
 public import Foundation
+import Text
 
 /// One `-----BEGIN …-----` of a text (RFC 7468).
 public struct PEMBlock: Sendable, Hashable {

@@ -6,7 +6,7 @@ public enum PEMError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What and where.
   public var description: String {
     switch self {
-    case .damaged(let count): "PEM block \(count + 1) is cut off or damaged."
+    case .damaged(let count): "PEM block \(count + 1) is truncated or damaged."
     }
   }
 }

@@ -25,7 +25,7 @@ extension PKCS12 {
     encryption: Encryption = .modern
   ) throws(OpenSSLError) -> Data {
     let context: OpaquePointer
-    do { context = try LegacyContext.context() } catch { throw OpenSSLError("making a PKCS#12 file") }
+    do { context = try LegacyContext.context() } catch { throw OpenSSLError("creating a PKCS#12 file") }
     OpenSSLError.clear()
     let stack = pki_certificates_new()
     defer { pki_certificates_release(stack) }
@@ -43,7 +43,7 @@ extension PKCS12 {
     defer { PKCS12_free(handle) }
     guard handle != nil, PKCS12_set_mac(handle, password, -1, nil, 0, 2048, digest) == 1,
       let data = derEncoded({ i2d_PKCS12(handle, $0) })
-    else { throw OpenSSLError("making a PKCS#12 file") }
+    else { throw OpenSSLError("creating a PKCS#12 file") }
     // The certificates are used up to here: the stack holds no references of its own.
     withExtendedLifetime((certificate, key, others)) {}
     return data

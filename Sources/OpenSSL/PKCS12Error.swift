@@ -26,17 +26,17 @@ public enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
   /// In words.
   public var description: String {
     switch self {
-    case .notPKCS12: "This is no PKCS#12 file (.p12, .pfx), or a damaged one."
-    case .truncated: "The file is cut off: its end is missing."
-    case .passwordNeeded: "The file is encrypted; its password is needed."
-    case .wrongPassword: "The password does not open the file."
-    case .unsupported(let algorithm): "The file is encrypted with \(algorithm), which cannot be read here."
-    case .tooCostly: "The file asks for too many rounds of key derivation."
+    case .notPKCS12: "This is not a valid PKCS#12 file (.p12, .pfx)."
+    case .truncated: "The file is truncated."
+    case .passwordNeeded: "The file is encrypted. Enter its password."
+    case .wrongPassword: "Wrong password."
+    case .unsupported(let algorithm): "The file is encrypted with \(algorithm), which is not supported."
+    case .tooCostly: "The file uses too many key derivation rounds."
     case .damaged(let error): "The file is damaged: \(error)."
     case .badCertificate(let error): "A certificate in the file cannot be read: \(error)"
-    case .noCertificate: "The file holds no certificate."
-    case .noPrivateKey: "The file holds no private key."
-    case .keyDoesNotMatch: "The private key in the file belongs to none of its certificates."
+    case .noCertificate: "The file contains no certificate."
+    case .noPrivateKey: "The file contains no private key."
+    case .keyDoesNotMatch: "The private key in the file matches none of its certificates."
     }
   }
 }

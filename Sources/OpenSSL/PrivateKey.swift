@@ -31,7 +31,7 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
     defer { EVP_PKEY_CTX_free(context) }
     var key: OpaquePointer?
     guard EVP_PKEY_keygen_init(context) == 1, choose(context), EVP_PKEY_generate(context, &key) == 1, let key else {
-      throw OpenSSLError("making a key")
+      throw OpenSSLError("creating a key")
     }
     return PrivateKey(owning: key)
   }

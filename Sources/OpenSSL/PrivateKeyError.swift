@@ -19,13 +19,13 @@ public enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .notAPrivateKey(let found):
-      found.map { "This is no private key but \($0)." } ?? "This is no private key, or a damaged one."
-    case .truncated: "The private key is cut off: its end is missing."
-    case .passwordNeeded: "The private key is encrypted; its password is needed."
-    case .wrongPassword: "The password does not open the private key."
-    case .unsupported(let algorithm): "The private key is encrypted with \(algorithm), which cannot be read here."
-    case .tooCostly: "The private key asks for too many rounds of key derivation."
-    case .wrongKind(let wanted, let found): "The private key is of the kind \(found); wanted is \(wanted)."
+      found.map { "This is \($0), not a private key." } ?? "This is not a valid private key."
+    case .truncated: "The private key is truncated."
+    case .passwordNeeded: "The private key is encrypted. Enter its password."
+    case .wrongPassword: "Wrong password for the private key."
+    case .unsupported(let algorithm): "The private key is encrypted with \(algorithm), which is not supported."
+    case .tooCostly: "The private key uses too many key derivation rounds."
+    case .wrongKind(let wanted, let found): "The private key is of type \(found), but \(wanted) is needed."
     }
   }
 }

@@ -7,7 +7,7 @@ public enum Random {
     precondition(count >= 0 && count <= Int(Int32.max))
     var bytes = [UInt8](repeating: 0, count: count)
     // Going on without randomness would hand out keys that can be guessed.
-    precondition(RAND_bytes(&bytes, Int32(count)) == 1, "The system gives no random bytes")
+    precondition(RAND_bytes(&bytes, Int32(count)) == 1, "The system provides no random bytes")
     return bytes
   }
 

@@ -11,11 +11,11 @@ public enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .doesNotOpen:
-      "The secret does not open: it was sealed with another key file, belongs to another record, or was changed. "
-        + "Put back the key file that belongs to this database."
+      "The secret cannot be decrypted: it was sealed with another key file, belongs to another record, or was changed. "
+        + "Restore the key file that belongs to this database."
     case .damaged: "The sealed secret is damaged: it is too short."
     case .unknownVersion(let version):
-      "The secret was sealed in version \(version) of the form, which this version does not know. Use a newer version."
+      "The secret was sealed in format version \(version), which this version does not support. Use a newer version."
     }
   }
 }

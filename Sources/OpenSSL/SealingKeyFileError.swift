@@ -15,12 +15,12 @@ public enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConverti
   public var description: String {
     switch self {
     case .readableByOthers(let path, let mode):
-      "\(path) may be read by others (mode \(String(mode, radix: 8))), and it opens every stored credential. "
+      "\(path) is readable by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
         + "Run: chmod 600 \(path)"
     case .damaged(let path):
-      "\(path) holds no key: 32 bytes in Base64 were expected. Put back the key from a backup; "
-        + "without it the stored credentials cannot be opened and have to be uploaded again."
-    case .notAFile(let path): "\(path) is no file. Move it away, or choose another folder for the data."
+      "\(path) contains no key (expected 32 bytes in Base64). Restore the key from a backup. "
+        + "Without it, the stored credentials cannot be decrypted and must be uploaded again."
+    case .notAFile(let path): "\(path) is not a file. Move it away or choose another data folder."
     case .system(let path, let call, let number):
       "\(path): \(call): \(Self.words(number)). Check the folder and its owner."
     }

@@ -71,11 +71,13 @@ extension TLSError {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
       X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
       X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
-      return TLSError(.unknownAuthority, "The peer's certificate is from no authority that is trusted here (\(words)).")
+      return TLSError(
+        .unknownAuthority,
+        "The peer's certificate was issued by a certificate authority that is not trusted here (\(words)).")
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return TLSError(.expired, "The peer's certificate has expired.")
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return TLSError(.notYetValid, "The peer's certificate is not valid yet; check both clocks.")
+      return TLSError(.notYetValid, "The peer's certificate is not valid yet. Check both clocks.")
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
       return TLSError(.wrongHost, "The peer's certificate is not for \(host ?? "this host").")
     default:
@@ -99,13 +101,13 @@ extension TLSError {
       return TLSError(.protocolVersion, "The peer's TLS version is not one of 1.2 and 1.3 (\(words)).")
     case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG,
       SSL_R_BAD_PACKET_LENGTH, SSL_R_RECORD_LENGTH_MISMATCH:
-      return TLSError(.notTLS, "The peer does not speak TLS (\(words)).")
+      return TLSError(.notTLS, "The peer does not use TLS (\(words)).")
     case SSL_R_UNEXPECTED_EOF_WHILE_READING:
       return TLSError(.connection, "The peer closed the connection during the handshake.")
     case SSL_R_NO_APPLICATION_PROTOCOL:
-      return TLSError(.applicationProtocol, "The peer speaks none of our application protocols.")
+      return TLSError(.applicationProtocol, "The peer supports none of the offered application protocols.")
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-      return TLSError(.badCertificate, "The peer sent no certificate, and one is required.")
+      return TLSError(.badCertificate, "The peer sent no certificate, but one is required.")
     default:
       return TLSError(.other, "TLS failed: \(words).")
     }
@@ -119,13 +121,15 @@ extension TLSError {
       guard hasIdentity else {
         return TLSError(
           .identityRefused,
-          "The peer wants a client certificate, and none was sent: there is none here (alert: \(name)).")
+          "The peer requires a client certificate, but none is configured (alert: \(name)).")
       }
-      return TLSError(.identityRefused, "The peer refuses our certificate (alert: \(name)).")
+      return TLSError(.identityRefused, "The peer refused the client certificate (alert: \(name)).")
     case 70:
-      return TLSError(.protocolVersion, "The peer accepts neither TLS 1.2 nor 1.3 (alert: \(name)).")
+      return TLSError(.protocolVersion, "The peer supports neither TLS 1.2 nor 1.3 (alert: \(name)).")
     case 120:
-      return TLSError(.applicationProtocol, "The peer speaks none of our application protocols (alert: \(name)).")
+      return TLSError(
+        .applicationProtocol,
+        "The peer supports none of the offered application protocols (alert: \(name)).")
     default:
       return TLSError(.alert, "The peer ended the connection (alert: \(name)).")
     }

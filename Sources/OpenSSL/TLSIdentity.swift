@@ -25,7 +25,7 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
     let chain = PEMCertificates.read(certificateChainPEM)
     defer { chain.forEach { X509_free($0) } }
     guard let own = chain.first else {
-      throw TLSError(.identity, "The certificate chain holds no certificate in PEM form.")
+      throw TLSError(.identity, "The certificate chain contains no PEM certificate.")
     }
     ERR_clear_error()
     guard SSL_CTX_use_certificate(context, own) == 1 else {
@@ -45,7 +45,7 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
     }
     defer { EVP_PKEY_free(key) }
     guard SSL_CTX_use_PrivateKey(context, key) == 1, SSL_CTX_check_private_key(context) == 1 else {
-      throw TLSError(.identity, "The private key does not belong to the certificate: \(TLSError.takeMessage()).")
+      throw TLSError(.identity, "The private key does not match the certificate: \(TLSError.takeMessage()).")
     }
   }
 }

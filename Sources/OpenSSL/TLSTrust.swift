@@ -19,7 +19,7 @@ public enum TLSTrust: Sendable, Hashable {
       let certificates = PEMCertificates.read(text)
       defer { certificates.forEach { X509_free($0) } }
       guard !certificates.isEmpty else {
-        throw TLSError(.trust, "The trusted certificates hold no certificate in PEM form.")
+        throw TLSError(.trust, "The trusted certificates contain no PEM certificate.")
       }
       let store = SSL_CTX_get_cert_store(context)
       for certificate in certificates where X509_STORE_add_cert(store, certificate) != 1 {

@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// What a provider made of one push to one device.
 public enum SendResult: Sendable, Hashable {

@@ -3,14 +3,14 @@ public import Mail
 internal import Mustache
 public import Reactor
 public import Store
+internal import Synchronization
 
 /// Makes messages out of templates, and gives them to mail servers and webhooks.
-public struct Courier: Sendable {
+public final class Courier: Sendable {
   /// Every language of mails.
   public let texts: MailTexts
-  /// What links begin with, as `https://push.example.com`; nil: mails have no links.
-  public private(set) var address: String?
   let templates: TemplateLibrary
+  private let links: Mutex<String?>
   private let pool: BlockingPool
 
   /// Reads templates and texts.
@@ -22,16 +22,15 @@ public struct Courier: Sendable {
   public init(folder: String, address: String?, pool: BlockingPool, isStrict: Bool = false) throws {
     templates = try TemplateLibrary(directory: folder, missingKey: isStrict ? .error : .empty)
     texts = try MailTexts(folder: folder + "/locales")
-    self.address = address
+    links = Mutex(address)
     self.pool = pool
   }
 
-  /// The same with links that begin with `address`, unless it has its own.
-  public func linking(to address: String) -> Courier {
-    var courier = self
-    courier.address = self.address ?? address
-    return courier
-  }
+  /// What links begin with, as `https://push.example.com`; nil: mails have no links.
+  public var address: String? { links.withLock { $0 } }
+
+  /// Lets links begin with `address`, unless another was given: a server knows where it listens only once it does.
+  public func link(to address: String) { links.withLock { $0 = $0 ?? address } }
 
   /// Sends a message.
   ///
@@ -51,7 +50,7 @@ public struct Courier: Sendable {
     }
     guard let mail else { throw MailError(.settings, "no mail server is set up") }
     guard let to = MailAddress(secrets.address) else {
-      throw MailError(.settings, "“\(secrets.address)” is no mail address")
+      throw MailError(.settings, "“\(secrets.address)” is not an email address")
     }
     let message = try message(content, from: mail.from, to: to)
     return try await pool.run { try SMTPTransport(mail.server).send(message) }

@@ -1,8 +1,9 @@
+import Calendar
 public import Certificates
 public import Foundation
 public import Logging
 internal import Mail
-internal import Push
+internal import Model
 internal import SQLite
 public import Store
 
@@ -44,7 +45,7 @@ public struct ReminderWorker: Sendable {
       do {
         _ = try await look(clock: clock)
       } catch {
-        log.error("certificates could not be checked", ["error": "\(error)"])
+        log.error("could not check certificates", ["error": "\(error)"])
       }
       // Cancelled: the loop ends.
       try? await Task.sleep(for: .seconds(60))
@@ -76,7 +77,7 @@ public struct ReminderWorker: Sendable {
         return plan.isEmpty
           ? 0 : try ReminderPlan(database, now: now, ignoringHour: ignoresHour, within: days).claim(database, now: now)
       }
-      if count > 0 { log.notice("reminders are due", ["messages": count]) }
+      if count > 0 { log.notice("reminders due", ["messages": count]) }
     }
     var look = Look(report: plan.report)
     for message in try await store.read({ try ReminderMessage.pending($0) }) {
@@ -92,11 +93,11 @@ public struct ReminderWorker: Sendable {
     let whom = "\(message.channel.rawValue) to \(message.target)"
     if message.isLeased(now) {
       look.elsewhere.append(
-        "\(whom): another process is sending it; if that was ended, it is sent again from "
-          + "\(Timestamp.text(message.leasedUntil)) on")
+        "\(whom): another process is sending it; if that process has ended, it is retried after "
+          + "\(Timestamp.text(message.leasedUntil))")
     } else if message.attempts > 0 {
       look.failures.append(
-        "\(whom): \(message.answer ?? "not taken"); tried again from \(Timestamp.text(message.nextTryAt)) on")
+        "\(whom): \(message.answer ?? "not taken"); retried after \(Timestamp.text(message.nextTryAt))")
     }
   }
 
@@ -123,7 +124,7 @@ public struct ReminderWorker: Sendable {
     do {
       guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty else {
         try await store.write {
-          try message.settle($0, .dropped, answer: "nothing in it is current any more", now: now)
+          try message.record($0, .dropped, answer: "its content is out of date", now: now)
         }
         return true
       }
@@ -137,9 +138,9 @@ public struct ReminderWorker: Sendable {
       return true
     }
     let (words, sentAt) = (answer, clock())
-    try await store.write { try message.settle($0, .sent, answer: words, now: sentAt) }
+    try await store.write { try message.record($0, .sent, answer: words, now: sentAt) }
     look.sent += 1
-    log.notice("a reminder was sent", ["channel": message.channel.rawValue, "message": message.uid])
+    log.notice("reminder sent", ["channel": message.channel.rawValue, "message": message.uid])
     return true
   }
 
@@ -148,12 +149,12 @@ public struct ReminderWorker: Sendable {
     let isOver = now.timeIntervalSince(message.createdAt) > RetryPause.patience
     let words = "\(error)"
     try await store.write { database in
-      try message.settle(
+      try message.record(
         database, isOver ? .dropped : .pending, answer: words, nextTry: now.addingTimeInterval(pause), now: now)
     }
     look.failures.append("\(message.channel.rawValue) to \(message.target): \(words)")
     log.warning(
-      "a reminder was not taken",
+      "reminder not delivered",
       ["channel": message.channel.rawValue, "attempts": message.attempts, "error": words])
   }
 
@@ -169,7 +170,7 @@ public struct ReminderWorker: Sendable {
           Acknowledgement.Subject(key: $0.itemKey, fingerprint: $0.fingerprint)
         })
       let uses = try TrackedCertificate.uses(database)
-      let entries = try CertificateTracker.report(database, now: now).findings
+      let entries = try CertificateTracker.report(database, of: Set(wanted.map(\.key)), now: now).findings
         .filter { finding in finding.item.subject.map(wanted.contains) ?? false }
         .map { ReminderContent.Entry(item: $0.item, uses: Self.uses($0.item, uses), planned: $0.planned) }
       return Parcel(

@@ -24,7 +24,7 @@ extension DatabasePool {
     to destination: String, step: Int = 1024, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
     guard access(destination, F_OK) != 0 else {
-      throw SQLiteError(.cannotOpen, "there is a file already, and a backup overwrites nothing: \(destination)")
+      throw SQLiteError(.cannotOpen, "the file already exists and a backup does not overwrite it: \(destination)")
     }
     let partial = destination + ".partial"
     unlink(partial)

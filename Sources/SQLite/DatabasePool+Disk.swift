@@ -85,7 +85,7 @@ extension DatabasePool {
     if status.f_flag & UInt(ST_RDONLY) != 0 { return SQLiteError(.readOnly, "the disk of \(path) is read-only") }
     let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
     guard free < leastSpace else { return nil }
-    return SQLiteError(.full, "\(free / 1024) kB are left on the disk of \(path)")
+    return SQLiteError(.full, "only \(free / 1024) kB are left on the disk of \(path)")
   }
 
   /// Looks through the whole file because something spoke of damage, on a thread and a connection of its own. Takes

@@ -22,16 +22,19 @@ public final class DatabasePool: Sendable {
   private let exports: ReaderLane
   private let isClosed = Mutex(false)
   let disk = Mutex(Disk())
+  /// Where the index of the log lies; 0: nowhere.
+  let logIndex: Mutex<UInt>
 
   /// Opens a file, or creates it (readable by its owner alone).
   ///
   /// - Parameter readers: how many queries may run at the same time, at least 1; exports have one of their own.
   /// - Throws: `SQLiteError` if it cannot be opened, is no database, or lies on a network file system.
-  public init(path: String, readers: Int = 4) throws(SQLiteError) {
+  public init(path: String, readers: Int = 4) throws {
     precondition(readers > 0, "a pool without readers cannot answer")
     try FileSystem.prepare(path)
     self.path = path
     writer = try Connection(path: path, mode: .readWrite, label: "sqlite.writer")
+    logIndex = Mutex(try writer.sync { try $0.logIndex() })
     requests = try ReaderLane(path: path, readers: readers, label: "sqlite.reader")
     exports = try ReaderLane(path: path, readers: 1, label: "sqlite.export")
   }
@@ -87,6 +90,20 @@ public final class DatabasePool: Sendable {
     }
   }
 
+  /// Runs `body` at once, on the thread that calls, with a reader that has nothing to do.
+  ///
+  /// For a row that is found by its key: a few pages, nearly always in memory. Handing it to another thread and back
+  /// costs more than reading it. Whatever walks over rows waits elsewhere: see ``read(limit:lane:_:)``.
+  ///
+  /// - Returns: nil if all readers are busy.
+  public func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    guard let reader = requests.takeIdle() else { return nil }
+    defer { requests.give(back: reader) }
+    let result = Swift.Result { try reader.sync { database in try database.snapshot { try body(database) } } }
+    noteRead(result)
+    return try result.get()
+  }
+
   /// ``write(_:)`` for a thread that may wait.
   public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = Swift.Result { try writer.sync { database in try database.transaction { try body(database) } } }
@@ -140,6 +157,7 @@ public final class DatabasePool: Sendable {
       return !isClosed
     }
     guard first else { return }
+    logIndex.withLock { $0 = 0 }
     let lanes = [requests, exports].map { lane in (lane, (0..<lane.count).map { _ in lane.waitForOne() }) }
     // Closing a reader reports nothing that one could act on.
     for reader in lanes.flatMap(\.1) { try? reader.sync { $0.close() } }

@@ -20,7 +20,7 @@ enum FileSystem {
     }
     if let name = networkFileSystem(UInt32(truncatingIfNeeded: kind)) {
       throw SQLiteError(
-        .cannotOpen, "\(path) lies on \(name), where write-ahead logging does not work; use a local disk")
+        .cannotOpen, "\(path) is on \(name), where write-ahead logging does not work; use a local disk")
     }
   }
 

@@ -34,7 +34,7 @@ final class Interruption: Sendable {
       return try withExtendedLifetime(self) { try body() }
     } catch let error as SQLiteError where error.code == .interrupt {
       if isCancelled { throw CancellationError() }
-      throw SQLiteError(error.extendedCode, "the query took longer than it was given", sql: error.sql)
+      throw SQLiteError(error.extendedCode, "the query exceeded its time limit", sql: error.sql)
     }
   }
 }

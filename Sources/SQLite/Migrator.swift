@@ -22,7 +22,7 @@ public struct Migrator: Sendable {
   /// Sees whether the file is one that this program may work on.
   ///
   /// - Returns: the steps that are still to be done.
-  /// - Throws: `MigrationError.foreign`, `.newer`, `.outOfOrder`.
+  /// - Throws: `MigrationError.foreign`, `.newer`, `.unreleased`.
   public func pending(_ database: Database) throws -> ArraySlice<Migration> {
     let found = try database.int("PRAGMA application_id")
     let isEmpty = try database.int("SELECT count(*) FROM sqlite_schema") == 0
@@ -30,11 +30,15 @@ public struct Migrator: Sendable {
       throw MigrationError.foreign(path: database.path, applicationID: found)
     }
     let applied = try applied(database)
+    // A newer version has other steps after ours, never before them.
+    guard applied.isEmpty || applied[0] == migrations.first?.id else {
+      throw MigrationError.unreleased(path: database.path)
+    }
     let known = Set(migrations.map(\.id))
     let unknown = applied.filter { !known.contains($0) }
     guard unknown.isEmpty else { throw MigrationError.newer(path: database.path, unknown: unknown) }
-    for (step, id) in zip(migrations, applied) where step.id != id {
-      throw MigrationError.outOfOrder(path: database.path, missing: step.id)
+    guard applied.elementsEqual(migrations.prefix(applied.count).map(\.id)) else {
+      throw MigrationError.unreleased(path: database.path)
     }
     return migrations[applied.count...]
   }
@@ -74,5 +78,53 @@ public struct Migrator: Sendable {
     let dangling = try database.fetchOne("PRAGMA foreign_key_check") { $0.text(0) }
     if let dangling { throw MigrationError.danglingRows(id: step.id, table: dangling) }
     try database.run("INSERT INTO migrations(id, applied_at) VALUES (?, ?)", step.id, time)
+  }
+}
+
+/// One step of the schema. Once released it never changes: a later step corrects it.
+public struct Migration: Sendable {
+  /// Unique and telling, as `2026-11-20 apps`.
+  public let id: String
+  let apply: @Sendable (Database) throws -> Void
+
+  /// A step of SQL statements.
+  public init(id: String, sql: String) {
+    self.id = id
+    apply = { database in try database.script(sql) }
+  }
+
+  /// A step that needs a program. It may not use today's records: they change, the step does not.
+  public init(id: String, _ apply: @escaping @Sendable (Database) throws -> Void) {
+    self.id = id
+    self.apply = apply
+  }
+}
+
+/// Why a schema could not be brought up to date.
+public enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The file belongs to another program.
+  case foreign(path: String, applicationID: Int)
+  /// The file was written by a newer version of this program.
+  case newer(path: String, unknown: [String])
+  /// The file has steps, but does not begin with those of this program: it was made by a build that was never released.
+  case unreleased(path: String)
+  /// A step failed; the file is as it was before it.
+  case failed(id: String, cause: SQLiteError)
+  /// A step left rows that refer to nothing; the file is as it was before it.
+  case danglingRows(id: String, table: String)
+
+  /// What and what to do.
+  public var description: String {
+    switch self {
+    case .foreign(let path, let id):
+      "\(path) is another program's database (application ID \(id)); choose another file"
+    case .newer(let path, let unknown):
+      "\(path) was written by a newer version (\(unknown.joined(separator: ", "))); use that version or restore a backup"
+    case .unreleased(let path):
+      "\(path) was made by a build from before the first release, and its tables cannot be converted; start with a new "
+        + "data folder, or go on with the program that made the file"
+    case .failed(let id, let cause): "the step \(id) failed: \(cause)"
+    case .danglingRows(let id, let table): "the step \(id) left rows in \(table) that refer to nothing"
+    }
   }
 }

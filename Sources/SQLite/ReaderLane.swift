@@ -31,6 +31,9 @@ final class ReaderLane: Sendable {
     if let reader { use(reader) }
   }
 
+  /// A reader, if one is free.
+  func takeIdle() -> Connection? { state.withLock { $0.idle.popLast() } }
+
   /// ``take(_:)`` for a thread that may wait.
   func waitForOne() -> Connection {
     let found = Mutex<Connection?>(nil)

@@ -46,12 +46,8 @@ public struct Row: ~Copyable {
   public func optionalInt64(_ column: Int) -> Int64? { isNull(column) ? nil : int64(column) }
   /// A whole number, nil for NULL.
   public func optionalInt(_ column: Int) -> Int? { isNull(column) ? nil : int(column) }
-  /// A number, nil for NULL.
-  public func optionalDouble(_ column: Int) -> Double? { isNull(column) ? nil : double(column) }
   /// Text, nil for NULL.
   public func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
-  /// Bytes, nil for NULL.
-  public func optionalBlob(_ column: Int) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
   /// A value kept by its raw text.
   ///

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What can be an argument of a statement.
 public protocol SQLiteBindable {
   /// Binds the value to the parameter `index`, counted from 1.
@@ -48,4 +50,69 @@ extension SQLiteBindable where Self: RawRepresentable, RawValue: SQLiteBindable 
   public func bind(to statement: Statement, at index: Int) throws(SQLiteError) {
     try rawValue.bind(to: statement, at: index)
   }
+}
+
+/// Any value that SQLite keeps.
+public enum SQLiteValue: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+}
+
+extension SQLiteValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByStringLiteral, ExpressibleByBooleanLiteral
+{
+  /// NULL.
+  public init(nilLiteral: ()) { self = .null }
+  /// A whole number.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// A number.
+  public init(floatLiteral value: Double) { self = .real(value) }
+  /// Text.
+  public init(stringLiteral value: String) { self = .text(value) }
+  /// 1 or 0.
+  public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
+}
+
+extension SQLiteValue: SQLiteBindable {
+  /// Binds the value.
+  public func bind(to statement: Statement, at index: Int) throws(SQLiteError) {
+    switch self {
+    case .null: try statement.bindNull(index)
+    case .integer(let value): try statement.bind(index, value)
+    case .real(let value): try statement.bind(index, value)
+    case .text(let value): try statement.bind(index, value)
+    case .blob(let value): try statement.bind(index, value)
+    }
+  }
+}
+
+extension Data: SQLiteBindable {
+  /// Binds a BLOB.
+  public func bind(to statement: Statement, at index: Int) throws(SQLiteError) {
+    try statement.check(withUnsafeBytes { statement.bind(index, bytes: $0) })
+  }
+}
+
+extension Date: SQLiteBindable {
+  /// Milliseconds since 1970, as dates are stored.
+  public var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+  /// The date of so many milliseconds since 1970.
+  public init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+  /// Binds an INTEGER: milliseconds since 1970.
+  public func bind(to statement: Statement, at index: Int) throws(SQLiteError) {
+    try statement.bind(index, milliseconds)
+  }
+}
+
+extension Row {
+  /// A date, from milliseconds since 1970.
+  public func date(_ column: Int) -> Date { Date(milliseconds: int64(column)) }
+
+  /// A date, nil for NULL.
+  public func optionalDate(_ column: Int) -> Date? { isNull(column) ? nil : date(column) }
 }

@@ -41,16 +41,10 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let range = Code(rawValue: 25)
     /// SQLITE_NOTADB: some other kind of file.
     public static let notADatabase = Code(rawValue: 26)
-    /// SQLITE_CONSTRAINT_CHECK.
-    public static let constraintCheck = Code(rawValue: 19 | 1 << 8)
     /// SQLITE_CONSTRAINT_FOREIGNKEY.
     public static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
-    /// SQLITE_CONSTRAINT_NOTNULL.
-    public static let constraintNotNull = Code(rawValue: 19 | 5 << 8)
     /// SQLITE_CONSTRAINT_PRIMARYKEY.
     public static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
-    /// SQLITE_CONSTRAINT_TRIGGER: a trigger said RAISE.
-    public static let constraintTrigger = Code(rawValue: 19 | 7 << 8)
     /// SQLITE_CONSTRAINT_UNIQUE.
     public static let constraintUnique = Code(rawValue: 19 | 8 << 8)
     /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table refused the type.
@@ -121,10 +115,10 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     case .busy: "Another program is writing to the database; try again when it is done"
     case .full: "The disk is full; free space and try again"
     case .corrupt:
-      "The disk does not read the file at present, or the file is damaged: signalbox doctor looks through it"
+      "The file cannot be read from disk or is damaged: run signalbox doctor to check it"
     case .notADatabase: "The file is not an SQLite database; check the path"
-    case .readOnly: "Check that this user may write to the file and its folder"
-    case .cannotOpen: "Check that the folder exists and that this user may write to it"
+    case .readOnly: "Check that this user can write to the file and its folder"
+    case .cannotOpen: "Check that the folder exists and that this user can write to it"
     default: nil
     }
   }

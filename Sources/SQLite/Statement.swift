@@ -10,6 +10,8 @@ public final class Statement {
   public let sql: String
   /// Lent out by the statement cache; a second user gets a statement of its own.
   var isLent = false
+  /// When the statement cache lent it last, by the cache's own count.
+  var lastUse: UInt64 = 0
 
   /// Compiles exactly one statement.
   init(connection: OpaquePointer, sql: String, persistent: Bool) throws(SQLiteError) {

@@ -1,11 +1,6 @@
 /// Compiled statements of one connection by their text. The least recently used one goes when it is full.
 struct StatementCache {
-  private struct Entry {
-    let statement: Statement
-    var used: UInt64
-  }
-
-  private var entries: [String: Entry] = [:]
+  private var statements: [String: Statement] = [:]
   private var clock: UInt64 = 0
   private let capacity = 128
   /// Texts longer than this are lists of many parameters, hardly ever the same twice.
@@ -14,9 +9,9 @@ struct StatementCache {
   /// A statement that nobody else uses at the moment, marked as lent.
   mutating func take(_ sql: String, connection: OpaquePointer) throws(SQLiteError) -> Statement {
     clock += 1
-    if let statement = entries[sql]?.statement {
+    if let statement = statements[sql] {
       if statement.isLent { return try Statement(connection: connection, sql: sql, persistent: false) }
-      entries[sql]?.used = clock
+      statement.lastUse = clock
       statement.isLent = true
       return statement
     }
@@ -24,17 +19,15 @@ struct StatementCache {
     let statement = try Statement(connection: connection, sql: sql, persistent: keep)
     statement.isLent = true
     if keep {
-      if entries.count >= capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
-        entries[oldest] = nil
+      if statements.count >= capacity, let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
+        statements[oldest] = nil
       }
-      entries[sql] = Entry(statement: statement, used: clock)
+      statement.lastUse = clock
+      statements[sql] = statement
     }
     return statement
   }
 
-  /// How many are kept.
-  var count: Int { entries.count }
-
   /// Finalizes all that nobody holds.
-  mutating func removeAll() { entries.removeAll() }
+  mutating func removeAll() { statements.removeAll() }
 }

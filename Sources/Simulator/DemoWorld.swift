@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// A small world to try the console with: one app, and phones of the people who use it. Only a description: who wants
 /// it adds ``phones`` to a ``PhoneBook`` and registers them as devices with their names, aliases and tags.
@@ -17,7 +17,7 @@ public struct DemoWorld: Sendable, Hashable {
     /// What it is, in words.
     public var model: String
     /// Which of Apple's worlds the app on it was built for.
-    public var environment: Push.Environment
+    public var environment: Model.Environment
     /// The person's alias at the console.
     public var alias: String
     /// The person's tags, sorted.

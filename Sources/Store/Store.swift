@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import SQLite
 
 /// Everything that Signalbox remembers: the database, and the key for what is secret in it.
@@ -10,6 +10,7 @@ public struct Store: Sendable {
   public let pool: DatabasePool
   /// Seals what may not stand readable in the file.
   public let sealer: any Sealer
+  let access = AccessCache()
 
   /// Takes an open database whose schema is up to date; ``open(path:sealer:readers:now:)`` makes one.
   public init(pool: DatabasePool, sealer: any Sealer) {
@@ -28,12 +29,39 @@ public struct Store: Sendable {
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result { try await pool.read(limit: limit, lane: lane, body) }
 
+  /// ``read(limit:lane:_:)`` for a row that is found by its key: on the thread that calls, if a reader is free.
+  public func readRow<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result
+  {
+    if let result = try pool.readAtOnce(body) { return result }
+    return try await pool.read(body)
+  }
+
   /// ``write(_:)`` for a thread that may wait.
   public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result { try pool.writeSync(body) }
 
   /// ``read(limit:_:)`` for a thread that may wait.
   public func readSync<Result>(_ body: (Database) throws -> Result) throws -> Result { try pool.readSync(body) }
 
+  /// Tells states of the database apart without a query; see `DatabasePool.ChangeMark`.
+  public var changeMark: DatabasePool.ChangeMark? { pool.changeMark }
+
   /// Closes the database.
   public func close() { pool.close() }
+}
+
+extension Store {
+  /// Opens a file, or creates it, and brings its schema up to date.
+  ///
+  /// - Throws: `SQLiteError`, or `MigrationError` if the file is another program's, a newer version's, or older than the first
+  ///   release.
+  public static func open(path: String, sealer: any Sealer, readers: Int = 4, now: Date) throws -> Store {
+    let pool = try DatabasePool(path: path, readers: readers)
+    do {
+      try pool.migrate(Schema.migrator, at: now.milliseconds)
+    } catch {
+      pool.close()
+      throw error
+    }
+    return Store(pool: pool, sealer: sealer)
+  }
 }

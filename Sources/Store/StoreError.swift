@@ -1,5 +1,6 @@
+import Calendar
 public import Foundation
-internal import Push
+internal import Model
 
 /// Why the store could not do what it was asked.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -22,13 +23,13 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notFound(let noun, let id): "There is no \(noun) \(id)."
-    case .taken(let noun, let field): "There is another \(noun) with this \(field) already."
-    case .inUse(let noun, let by): "This \(noun) is still needed by \(by.joined(separator: ", "))."
-    case .badCursor(let text): "“\(text)” is no cursor of this list; start without one."
+    case .taken(let noun, let field): "Another \(noun) already has this \(field)."
+    case .inUse(let noun, let by): "This \(noun) is still used by \(by.joined(separator: ", "))."
+    case .badCursor(let text): "“\(text)” is not a valid cursor for this list. Start without one."
     case .unreadable(let column, let value):
-      "\(column) holds \(value), which this version does not know; was the file written by a newer one?"
+      "\(column) contains \(value), which this version does not know. A newer version may have written the file."
     case .detailsRemoved(let push, let at):
-      "The details of push \(push) were removed on \(at.day), and with them whom it did not reach. Send a new push."
+      "The per-device results of push \(push) were deleted on \(at.day), so it cannot be retried. Send a new push."
     case .outOfOrder(let after, let found): "Device \(found) came after \(after); the page was not used."
     }
   }

@@ -3,6 +3,7 @@ import Console
 import Delivery
 import Foundation
 import Glibc
+import JSON
 import Logging
 import OpenSSL
 import Reactor
@@ -10,29 +11,35 @@ import Reactor
 /// `signalbox serve`
 enum ServeCommand {
   private static let listen = Option(
-    "listen", "address", "Where to listen; port 0: any free one.", default: SocketAddress("127.0.0.1:8080"),
+    "listen", "address", "The listen address; port 0 picks a free port.", default: SocketAddress("127.0.0.1:8080"),
     showing: "127.0.0.1:8080"
   ) { text throws(BadValue) in
-    guard let address = SocketAddress(text) else { throw BadValue("is not an address with a port, as 127.0.0.1:8080") }
+    guard let address = SocketAddress(text) else {
+      throw BadValue(
+        "is not an address with a port, e.g. 127.0.0.1:8080")
+    }
     return address
   }.configuration
-  private static let demo = Flag("demo", "With the built-in simulator, a demo app and its phones.").configuration
+  private static let demo = Flag("demo", "Run the built-in simulator with a demo app and phones.").configuration
   private static let certificate = Option<String?>(
-    "tls-certificate", "file", "The server's certificate with its chain, PEM; then it speaks https."
+    "tls-certificate", "file", "A PEM file with the server's certificate chain. Turns on HTTPS."
   ).configuration
-  private static let key = Option<String?>("tls-key", "file", "The certificate's private key, PEM.").configuration
+  private static let key = Option<String?>(
+    "tls-key", "file",
+    "A PEM file with the certificate's private key."
+  ).configuration
   private static let proxies = Option(
-    repeated: "trusted-proxy", "cidr", "A proxy whose X-Forwarded-For and X-Forwarded-Proto are believed."
+    repeated: "trusted-proxy", "cidr", "A proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted."
   ) { text throws(BadValue) in
-    guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, as 10.0.0.0/8") }
+    guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, e.g. 10.0.0.0/8") }
     return range
   }.configuration
   private static let address = Option<String?>(
     "address", "url",
-    "Where people reach the console, as https://push.example.com; for links. What is meant for another host is refused."
+    "The console's public URL for links, e.g. https://push.example.com. Requests for other hosts are refused."
   ).configuration
   private static let connections = Option(
-    "max-connections", "number", "How many clients may be connected at once; idle ones give way to new ones.",
+    "max-connections", "number", "The maximum number of connections. Idle ones are closed to make room for new ones.",
     default: 4096, showing: "4096"
   ) { text throws(BadValue) in
     guard let number = Int(text), (16...1_000_000).contains(number) else {
@@ -43,15 +50,15 @@ enum ServeCommand {
   /// For everything that is no client: the database, providers, mail servers, watched hosts, files.
   private static let otherDescriptors = 256
   private static let metricsOpen = Flag(
-    "metrics-open", "Answers /metrics without a token: names of certificates and hosts are then everybody's."
+    "metrics-open", "Serve /metrics without a token. Anyone can then read the names of certificates and hosts."
   ).configuration
   private static let resources = Option<String?>(
-    "resources", "dir", "The folder with Templates and Public (default: found beside the program)."
+    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
   ).configuration
 
   static let command = Command<Action>(
-    "serve", "Serves the console and the JSON API, and delivers pushes.",
-    discussion: "Stops on SIGTERM and SIGINT; a push that is under way then goes on at the next start.",
+    "serve", "Serve the console and the JSON API, and deliver pushes.",
+    discussion: "Stops on SIGTERM and SIGINT. Running pushes continue at the next start.",
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
       proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter, resources.parameter,
@@ -60,7 +67,7 @@ enum ServeCommand {
     ]
   ) { values, io in
     if !SecretMemory.forbidDumps() {
-      io.note("a crash may write keys to a core dump: the system does not let us forbid it")
+      io.note("core dumps could not be disabled, so a crash may write keys to disk")
     }
     var options = Service.Options()
     options.data = DataDirectory(values, io)
@@ -88,12 +95,13 @@ enum ServeCommand {
     }
     io.print("Signalbox \(Signalbox.version) at \(service.url)")
     if let path = try await service.console.firstStartPath() {
-      io.print("The first time, choose a password here (works once, for a day):\n  \(service.url)\(path)")
+      io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.url)\(path)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
     if !service.address.isLoopback && options.tls == nil && options.trustedProxies.isEmpty {
       io.note(
-        "passwords travel readable over plain http: give --tls-certificate, or --trusted-proxy for a proxy before it")
+        "passwords are sent unencrypted over HTTP: set --tls-certificate, or --trusted-proxy if a TLS proxy is in "
+          + "front")
     }
     // Ends when the command does.
     let reloads = hangups.map { hangups in
@@ -112,7 +120,7 @@ enum ServeCommand {
     let possible = min(wanted, max(limit - otherDescriptors, limit / 2))
     if possible < wanted {
       log.warning(
-        "fewer connections than wanted: raise the limit of open files (ulimit -n, LimitNOFILE)",
+        "fewer connections than configured; raise the open file limit (ulimit -n, LimitNOFILE)",
         ["wanted": wanted, "connections": possible, "limit": limit])
     }
     return possible
@@ -121,7 +129,7 @@ enum ServeCommand {
   private static func tls(certificate: String?, key: String?) throws -> TLSFiles? {
     guard certificate != nil || key != nil else { return nil }
     guard let certificate, let key else {
-      throw CommandFailure.usage("--tls-certificate and --tls-key belong together.")
+      throw CommandFailure.usage("--tls-certificate and --tls-key must be used together.")
     }
     let files = TLSFiles(certificate: certificate, key: key)
     // Before anything is opened or made.
@@ -135,7 +143,10 @@ enum Resources {
   /// The folder that was named; else the first that holds them: here, or above the program.
   static func find(_ named: String?) throws -> String {
     if let named {
-      guard holds(named) else { throw CommandFailure("\(named) has no Templates and Public. Correct --resources.") }
+      guard holds(named) else {
+        throw CommandFailure(
+          "\(named) does not contain Templates and Public. Correct --resources.")
+      }
       return named
     }
     let here = FileManager.default.currentDirectoryPath
@@ -146,7 +157,7 @@ enum Resources {
       candidates += [folder.path, folder.path + "/share/signalbox"]
     }
     if let found = candidates.first(where: holds) { return found }
-    throw CommandFailure("Templates and Public were not found. Name their folder with --resources.")
+    throw CommandFailure("Templates and Public were not found. Set their folder with --resources.")
   }
 
   private static func holds(_ folder: String) -> Bool {
@@ -158,20 +169,20 @@ enum Resources {
 /// How much is logged, and how.
 enum LogOptions {
   static let level = Option(
-    "log-level", "level", "Least weight of what is logged.", default: LogLevel.info, showing: "info"
+    "log-level", "level", "The minimum log level.", default: LogLevel.info, showing: "info"
   ) { text throws(BadValue) in
     guard let level = LogLevel(rawValue: text) else {
-      throw BadValue("is none of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw BadValue("is not one of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return level
   }.among(LogLevel.allCases.map(\.rawValue)).configuration
   static let format = Option(
-    "log-format", "format", "How lines look: text or json.", default: LogFormat.text, showing: "text"
+    "log-format", "format", "The log format: text or json.", default: LogFormat.text, showing: "text"
   ) { text throws(BadValue) in
     switch text {
     case "text": return .text
     case "json": return .json
-    default: throw BadValue("is neither text nor json")
+    default: throw BadValue("is not text or json")
     }
   }.among(LogFormat.allCases.map(\.rawValue)).configuration
 

@@ -6,13 +6,13 @@ import HTTPServer
 import Logging
 import OpenSSL
 import Providers
-import Push
+import Model
 import Reactor
-import Retention
 import Reminders
 import SQLite
 import Simulator
 import Store
+import Text
 
 /// Everything that `serve` runs, from the data folder to the listening port.
 final class Service: Sendable {
@@ -85,7 +85,7 @@ final class Service: Sendable {
     let clock = options.clock
     guard let store = try options.data.openAlone(readers: 4, now: clock()) else {
       throw CommandFailure(
-        "Another signalbox holds \(options.data.path). Stop it, or name another folder with --data.")
+        "Another signalbox is using \(options.data.path). Stop it, or choose another folder with --data.")
     }
     self.store = store
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
@@ -98,13 +98,14 @@ final class Service: Sendable {
     let (simulator, log) = (simulator, options.log)
     routes = CredentialRoutes(
       store: store, loop: loop, resolver: resolver,
-      simulator: { environment in
-        simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
+      simulator: { provider, environment in
+        guard provider == .apns else { return nil }
+        return simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
       }, clock: clock, log: log)
     engine = DeliveryEngine(store: store, routes: routes, clock: clock, steady: options.steady, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
-    guard let listen else { throw CommandFailure("There is no address to listen on.") }
+    guard let listen else { throw CommandFailure("No listen address was given.") }
     // The port may be chosen by the system: unless it was named, the address is what a browser asked for.
     let scheme = options.tls == nil ? "http" : "https"
     var configuration = Console.Configuration(
@@ -129,16 +130,16 @@ final class Service: Sendable {
     delivery = Task(executorPreference: engineLoop) { try await engine.run() }
     trimming = Task { await trimmer.run() }
     sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
-    let courier = console.courier.linking(to: Self.links(scheme, address))
-    let worker = ReminderWorker(store: store, courier: courier, source: .serve, log: log)
+    console.courier.link(to: Self.links(scheme, address))
+    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
     reminders = Task { await worker.run(clock: clock) }
     let hosts = HostWatch(store, clock: clock, look: look)
     // Ends with the service: stop() cancels it.
     watch = Task {
-      await hosts.run { error in log.error("watched hosts could not be looked at", ["error": "\(error)"]) }
+      await hosts.run { error in log.error("could not check watched hosts", ["error": "\(error)"]) }
     }
     if let trouble = await store.pool.checkDisk() {
-      log.error("nothing can be kept until the disk is well", ["error": "\(trouble)"])
+      log.error("nothing can be saved until the disk is fixed", ["error": "\(trouble)"])
     }
     let (server, pool) = (server, pools.files)
     let renewal = options.tls.flatMap { files in
@@ -152,11 +153,11 @@ final class Service: Sendable {
 
   /// Takes up what has changed in files: today, the server's certificate.
   func reload() async {
-    guard let renewal else { return options.log.notice("nothing to read again: there is no certificate") }
+    guard let renewal else { return options.log.notice("nothing to reload: no TLS certificate is configured") }
     do {
       try await renewal.reload()
     } catch {
-      options.log.notice("not read again: the server stops")
+      options.log.notice("not reloaded: the server is stopping")
     }
   }
 
@@ -185,15 +186,15 @@ final class Service: Sendable {
       switch warning.cause {
       case .full:
         log.warning(
-          "all connections are in use: idle ones give way to new ones, see --max-connections",
+          "all connections are in use; idle ones are closed for new ones, see --max-connections",
           ["gave_way": gaveWay, "refused": refused])
       case .address(let address):
         log.warning(
-          "an address has half of all connections: its idle ones give way to its new ones, see --trusted-proxy",
+          "one address holds half of all connections; its idle ones are closed for its new ones, see --trusted-proxy",
           ["from": address.host, "gave_way": gaveWay, "refused": refused])
       case .descriptors(let error):
         log.warning(
-          "no descriptors are left: raise the limit of open files (ulimit -n, LimitNOFILE)",
+          "no file descriptors left; raise the open file limit (ulimit -n, LimitNOFILE)",
           ["error": "\(error)", "gave_way": gaveWay, "refused": refused])
       }
     }
@@ -209,7 +210,7 @@ final class Service: Sendable {
         ])
     }
     configuration.errorLog = { failure in
-      log.error("request broke off", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
+      log.error("request aborted", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
     }
     return configuration
   }
@@ -231,13 +232,13 @@ final class Service: Sendable {
     let what =
       switch state {
       case .missing: "\(options.data.keyFile) is missing"
-      case .other: "\(options.data.keyFile) is not the key of this database"
-      case .fits: "some private keys do not open with \(options.data.keyFile)"
+      case .other: "\(options.data.keyFile) does not match this database"
+      case .fits: "some private keys cannot be decrypted with \(options.data.keyFile)"
       }
     let way =
       state == .fits
-      ? "Upload them again, on their pages."
-      : "Put back the right file and start again; if it is lost, \(url)/certificates/key begins anew."
+      ? "Upload them again on their pages."
+      : "Restore the right file and restart. If it is lost, start over with a new key at \(url)/certificates/key."
     let text = "\(what). \(closed.isEmpty ? "Nothing is sealed yet." : "Cannot be opened: \(names).") \(way)"
     options.log.error("stored private keys cannot be opened", ["count": closed.count, "reason": what])
     return text
@@ -255,13 +256,13 @@ final class Service: Sendable {
             return try TrackedCertificate.sweepReplaced(database, now: now)
           }
           for certificate in gone {
-            log.notice("replaced certificate removed: its time for undo is over", ["certificate": certificate.id])
+            log.notice("deleted a replaced certificate after its undo period", ["certificate": certificate.id])
           }
           try await Task.sleep(for: .seconds(3600))
         } catch is CancellationError {
           return
         } catch {
-          log.error("replaced certificates could not be swept", ["error": "\(error)"])
+          log.error("could not delete old replaced certificates", ["error": "\(error)"])
           // It throws when cancelled, and the loop ends.
           do { try await Task.sleep(for: .seconds(3600)) } catch { return }
         }

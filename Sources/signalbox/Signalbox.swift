@@ -31,7 +31,7 @@ enum Signalbox {
   static let program = Program(
     Command(
       "signalbox", "A self-hosted console for push notifications.",
-      discussion: "Exit codes: 0 done, 1 failed, 64 wrong usage, 75 not ended (send).",
+      discussion: "Exit codes: 0 success, 1 failure, 64 wrong usage, 75 not finished (send).",
       subcommands: commands + SelfDescription.commands),
     version: version, environmentPrefix: "SIGNALBOX")
 

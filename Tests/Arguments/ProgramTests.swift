@@ -89,7 +89,7 @@ struct ProgramTests {
   func unheard() throws {
     let environment = ["BOX_APP": "y", "BOX_TAG": "c", "BOX_ALIAS": "z", "BOX_JSON": "1", "BOX_WITHIN": "7d"]
     let error = #expect(throws: UsageError.self) { try program.parse(["things", "import"], environment: environment) }
-    #expect(error?.message == "--app <id> is missing.")
+    #expect(error?.message == "Missing argument --app <id>.")
     let (_, values) = try #require(try run(["things", "import", "--app", "x"], environment))
     #expect(values[app] == "x" && values[tags].isEmpty && values[alias] == nil)
     let (_, look) = try #require(try run(["look", "a"], environment))
@@ -107,15 +107,15 @@ struct ProgramTests {
   @Test(
     "what is wrong is said, with what may have been meant",
     arguments: [
-      ([], "A command is needed.", "box"),
-      (["lokk"], "There is no command “lokk”. Did you mean “look”?", "box"),
-      (["imp"], "There is no command “imp”.", "box"),
-      (["things", "imp"], "There is no command “imp”. Did you mean “import”?", "box things"),
-      (["--data", "x"], "There is no option “--data”. Options stand after the command.", "box"),
-      (["things", "export", "x"], "“x” is one argument too many.", "box things export"),
-      (["things", "export", "--app", "x"], "There is no option “--app”.", "box things export"),
-      (["things", "export", "--hlep"], "There is no option “--hlep”. Did you mean “--help”?", "box things export"),
-      (["things", "import"], "--app <id> is missing.", "box things import"),
+      ([], "Missing command.", "box"),
+      (["lokk"], "Unknown command “lokk”. Did you mean “look”?", "box"),
+      (["imp"], "Unknown command “imp”.", "box"),
+      (["things", "imp"], "Unknown command “imp”. Did you mean “import”?", "box things"),
+      (["--data", "x"], "Unknown option “--data”. Options go after the command.", "box"),
+      (["things", "export", "x"], "Unexpected argument “x”.", "box things export"),
+      (["things", "export", "--app", "x"], "Unknown option “--app”.", "box things export"),
+      (["things", "export", "--hlep"], "Unknown option “--hlep”. Did you mean “--help”?", "box things export"),
+      (["things", "import"], "Missing argument --app <id>.", "box things import"),
     ])
   func mistakes(words: [String], message: String, command: String) {
     #expect(throws: UsageError(message, command)) { try program.parse(words, environment: [:]) }
@@ -124,15 +124,18 @@ struct ProgramTests {
   @Test(
     "a value that is not taken is named with its place",
     arguments: [
-      (["look", "a", "--within", "7"], "The value “7” of --within <days> is not a number of days, such as 30d."),
+      (
+        ["look", "a", "--within", "7"],
+        "Invalid value “7” for --within <days>: it is not a number of days, such as 30d."
+      ),
       (["look", "a", "--within"], "--within needs a value: --within <days>"),
       (["look", "a", "--data", "--json"], "--data needs a value: --data <dir>"),
       (["look", "a", "--json=1"], "--json takes no value."),
-      (["look", "a", "--data", "x", "--data", "y"], "--data is given twice."),
-      (["look"], "<file> is missing."),
-      (["look", "a", "--pass-word", "x"], "There is no option “--pass-word”."),
-      (["look", "a", "--jsn"], "There is no option “--jsn”. Did you mean “--json”?"),
-      (["look", "a", "--no-json"], "There is no option “--no-json”. Did you mean “--json”?"),
+      (["look", "a", "--data", "x", "--data", "y"], "--data was given twice."),
+      (["look"], "Missing argument <file>."),
+      (["look", "a", "--pass-word", "x"], "Unknown option “--pass-word”."),
+      (["look", "a", "--jsn"], "Unknown option “--jsn”. Did you mean “--json”?"),
+      (["look", "a", "--no-json"], "Unknown option “--no-json”. Did you mean “--json”?"),
     ])
   func badValues(words: [String], message: String) {
     #expect(throws: UsageError(message, "box look")) { try program.parse(words, environment: [:]) }
@@ -141,7 +144,7 @@ struct ProgramTests {
   @Test("a value of the environment that is not taken is named by its variable")
   func badVariable() {
     let error = #expect(throws: UsageError.self) { try program.parse(["look", "a"], environment: ["BOX_COLOR": "x"]) }
-    #expect(error?.message == "The value “x” of BOX_COLOR is neither true nor false.")
+    #expect(error?.message == "Invalid value “x” for BOX_COLOR: it is neither true nor false.")
   }
 
   @Test("the version is told everywhere", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])

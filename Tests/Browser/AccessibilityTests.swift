@@ -1,7 +1,8 @@
+import JSON
 import Store
 import Console
 import Simulator
-import Push
+import Model
 import Testing
 
 @testable import signalbox
@@ -42,9 +43,9 @@ extension InBrowser {
         try simulator.phones.uninstall(phone.id)
         try await scene.open("/pushes/new?app=com.example.shop")
         try await scene.press("Review")
-        try await scene.sees("nothing is preselected", beside: "environment")
-        try await scene.sees("Choose who gets it", beside: "audience")
-        try await scene.sees("Write a text", beside: "body")
+        try await scene.sees("There is no default", beside: "environment")
+        try await scene.sees("Choose an audience", beside: "audience")
+        try await scene.sees("Enter a message", beside: "body")
         try await scene.audit("the form with errors")
         try await scene.choose("environment", "development")
         try await scene.choose("audience", "all")
@@ -55,15 +56,15 @@ extension InBrowser {
         try await scene.audit("the filled form")
         try await scene.press("Review")
         try await scene.press("Send to 4 devices")
-        try await scene.sees("This is not the app's name", beside: "confirm")
+        try await scene.sees("Doesn’t match the app’s name", beside: "confirm")
         try await scene.audit("the review")
         try await scene.fill("confirm", "Shop")
         try await scene.press("Send to 4 devices")
         try await scene.seesFinished()
         let result = try await scene.browser.address()
         try await scene.audit("the result")
-        try await scene.browser.click(xpath: "//tbody//th/a")
-        try await scene.heading("One delivery")
+        try await scene.browser.click(xpath: "//tbody//td[@class='row']/a")
+        try await scene.sees("Delivery")
         try await scene.audit("one delivery")
 
         try await scene.open("/devices/import")

@@ -1,6 +1,7 @@
+import Certificates
 import Foundation
 import OpenSSL
-import Push
+import Model
 import Store
 import Testing
 
@@ -33,8 +34,8 @@ extension BrowserScene {
     try await open("/certificates")
     try await browser.find("#file").type(file)
     try await fill("password", Self.filePassword)
-    try await press("Keep")
-    try await sees("The file is kept and watched.")
+    try await press("Save")
+    try await sees("File saved. Its expiry is being watched.")
     return try #require(try await service.store.read { try TrackedCertificate.all($0).map(\.id).max() })
   }
 

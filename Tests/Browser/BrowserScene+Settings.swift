@@ -23,16 +23,16 @@ extension BrowserScene {
     try await fill("password", server.password)
     try await fill("from", "signalbox@example.com")
     try await fill("trust", server.trust)
-    try await press("Keep changes")
-    if isRight { try await sees("The settings are kept.") }
+    try await press("Save changes")
+    if isRight { try await sees("Settings saved.") }
   }
 
   /// Sends a test mail from the settings page, and sees what is said about it.
   func testMail(to address: String, isGood: Bool) async throws {
     try await fill("to", address)
-    try await press("Test")
+    try await press("Send test")
     try await sees(
-      isGood ? "The test message to \(address) was taken." : "The test message to \(address) was not taken.",
+      isGood ? "The test message to \(address) was accepted." : "The test message to \(address) failed.",
       in: "//div[@role='\(isGood ? "status" : "alert")']")
   }
 
@@ -45,8 +45,8 @@ extension BrowserScene {
     try await fill("address", address)
     if let secret { try await fill("secret", secret) }
     try await select("language", language)
-    try await press("Keep changes")
-    try await sees("The receiver is kept.")
+    try await press("Save changes")
+    try await sees("Receiver saved.")
   }
 
   /// Sends a test message from the list of receivers, and sees the answer.

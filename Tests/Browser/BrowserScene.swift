@@ -28,7 +28,7 @@ struct BrowserScene: Sendable {
   /// Starts both, signs in by the first-start link, and ends both on every path.
   ///
   /// - Parameter host: the name by which people reach it, which the browser takes for this machine; mails have links to
-  ///   it. Nil: by its address, and mails have no links.
+  ///   it. Nil: by its address.
   static func run(
     javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true, undoSeconds: Int = 0, host: String? = nil,
     clock: @escaping @Sendable () -> Date = { Date() }, _ body: (BrowserScene) async throws -> Void
@@ -69,7 +69,7 @@ struct BrowserScene: Sendable {
     try await fill("email", Self.name)
     try await fill("password", Self.password)
     try await fill("repeat", Self.password)
-    try await press("Keep password and sign in")
+    try await press("Set password and sign in")
     try await heading("Overview")
   }
 
@@ -92,7 +92,8 @@ struct BrowserScene: Sendable {
   }
 
   func choose(_ name: String, _ value: String) async throws {
-    try await browser.find("input[name='\(name)'][value='\(value)']").click()
+    // The label: in a segmented control it covers its radio button.
+    try await browser.click(xpath: "//label[.//input[@name='\(name)'][@value='\(value)']]")
   }
 
   func select(_ id: String, _ value: String) async throws {
@@ -101,7 +102,10 @@ struct BrowserScene: Sendable {
 
   // MARK: What a person sees; each waits for it
 
-  func heading(_ text: String) async throws { try await browser.wait(for: "//h1[normalize-space()=\"\(text)\"]") }
+  /// The page's name in the browser's tab. Headings may say how things stand, as “All clear” does on the Overview.
+  func heading(_ text: String) async throws {
+    try await browser.wait(for: "//head/title[starts-with(normalize-space(), \"\(text)\")]")
+  }
 
   /// A text anywhere in the page's content.
   func sees(_ text: String, in place: String = "//main") async throws {
@@ -123,13 +127,13 @@ struct BrowserScene: Sendable {
   /// One of the result page's numbers, as `accepted`.
   func sees(count: Int, of kind: String) async throws {
     try await browser.wait(
-      for: "//a[@class='count'][.//span[@class='dot \(kind)']]//span[@class='v'][normalize-space()='\(count)']")
+      for: "//ul[@class='key']//*[@data-live='\(kind)'][normalize-space()='\(count)']")
   }
 
   /// The result page of a push that has come to its end, and shows every row.
   func seesFinished() async throws {
-    try await browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag finished']")
-    try await browser.wait(for: "//section[@aria-labelledby='progress'][not(@data-progress)]")
+    try await browser.wait(for: "//*[@data-live='state_text'][.='Finished']")
+    try await browser.wait(for: "//section[.//*[@data-live='accepted']][not(@data-progress)]")
   }
 
   /// Where on the phones page a phone is, as the beginning of an XPath.

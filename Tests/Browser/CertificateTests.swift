@@ -1,3 +1,4 @@
+import JSON
 import OpenSSL
 import Store
 import Testing
@@ -19,13 +20,13 @@ extension InBrowser {
         try await scene.open("/certificates")
         let place = "//*[@data-upload-preview]"
         try await scene.browser.find("#file").type(path)
-        try await scene.browser.wait(for: place + "//*[contains(.,'The file is encrypted')]")
+        try await scene.browser.wait(for: place + "//*[contains(.,'The file needs a password')]")
         try await scene.fill("password", "open sesame")
-        try await scene.browser.click(xpath: "//summary[.='More about it']")
+        try await scene.browser.click(xpath: "//summary[.='More options']")
         try await scene.browser.wait(for: place + "//dd[contains(.,'TEAM123456')]")
         #expect(try await kept(scene) == before)
-        try await scene.press("Keep")
-        try await scene.sees("The file is kept and watched.")
+        try await scene.press("Save")
+        try await scene.sees("File saved. Its expiry is being watched.")
         #expect(try await kept(scene).count == before.count + 1)
       }
     }
@@ -38,43 +39,43 @@ extension InBrowser {
         try await scene.open("/certificates")
         try await scene.browser.find("#file").type(path)
         try await scene.fill("password", "open barley")
-        try await scene.press("Keep")
-        try await scene.sees("waits here, encrypted, for 15 minutes: it need not be chosen again.")
+        try await scene.press("Save")
+        try await scene.sees("is held here, encrypted, for 15 minutes. You don’t have to choose it again.")
         try await scene.sees("password", beside: "password")
         #expect(try await kept(scene) == before)
 
         try await scene.browser.find("#file").type(path)
         try await scene.fill("password", "open sesame")
         try await scene.press("Inspect")
-        try await scene.sees("not kept")
+        try await scene.sees("Not saved")
         try await scene.sees("com.example.shop.voip")
-        try await scene.sees("in the file, and it fits the certificate")
-        try await scene.browser.wait(for: "//*[@class='tag soon'][.='expires soon']")
+        try await scene.sees("in the file, matches the certificate")
+        try await scene.browser.wait(for: "//*[@class='tag soon'][.='Expires soon']")
         #expect(try await kept(scene) == before)
 
         try await scene.browser.find("#file").type(path)
         try await scene.fill("password", "open sesame")
-        try await scene.press("Keep")
-        try await scene.sees("The file is kept and watched.")
+        try await scene.press("Save")
+        try await scene.sees("File saved. Its expiry is being watched.")
         #expect(try await kept(scene).count == before.count + 1)
         try await scene.sees("29 of 365 days left")
         try await scene.open("/certificates")
         try await scene.browser.wait(for: "//tbody/tr[1]/td[1]/span[@class='amber'][.='29']")
         try await scene.open("/")
         try await scene.browser.wait(
-          for: "//ul[@class='needs']/li[contains(.,'Apple Push Services')]/span[@class='tag soon']")
+          for: "//ul[@class='needs']/li[contains(.,'Apple Push Services')]/span[contains(@class,'amber')]")
 
         // And it works: bound to the app in place of the demo's key.
         try await scene.open("/apps")
-        try await scene.follow("Shop")
+        try await scene.browser.click(xpath: "//main//a[@class='title'][contains(.,'Shop')]")
         let panel = "//section[@aria-labelledby='development']"
         try await scene.browser.click(xpath: panel + "//summary")
         try await scene.browser.click(
           xpath: panel + "//select[@name='certificate']/option[contains(.,'Apple Push Services')]")
         try await scene.browser.click(xpath: panel + "//input[@value='simulator']")
-        try await scene.browser.click(xpath: panel + "//button[.='Bind']")
-        try await scene.sees("From now on pushes are sent with this.")
-        try await scene.sees("Apple Push Services", in: panel + "//p[@class='sentence']")
+        try await scene.browser.click(xpath: panel + "//button[.='Assign']")
+        try await scene.sees("Credential assigned. New pushes are sent with it.")
+        try await scene.sees("Apple Push Services", in: panel)
       }
     }
   }

@@ -1,4 +1,4 @@
-import Push
+import Model
 import Simulator
 import Testing
 
@@ -26,9 +26,9 @@ extension InBrowser {
         #expect(try await scene.value("alias") == "usr_ada")
         #expect(try await scene.value("body") == "not finished yet")
         #expect(try await scene.browser.find("input[name=audience][value=alias]").isSelected())
-        try await scene.sees("1 device of Shop, development", in: "//*[@data-show='sentence']")
+        try await scene.sees("1 device in Shop (development)", in: "//*[@data-show='sentence']")
 
-        try await scene.press("Discard the draft")
+        try await scene.press("Discard draft")
         try await scene.browser.wait(for: "//button[@data-draft-discard][@hidden]")
         #expect(try await scene.value("body") == "")
         #expect(try await script(scene, "return document.activeElement.form?.matches('[data-preview]')"))
@@ -54,14 +54,14 @@ extension InBrowser {
         try await scene.open("/devices")
         _ = try await scene.browser.run(script: "window.untouched = true")
         try await scene.fill("q", "usr_ada")
-        try await scene.browser.wait(for: "//tbody[count(tr)=1]//th[contains(.,\"Ada's iPhone\")]")
+        try await scene.browser.wait(for: "//tbody[count(tr)=1]//td[contains(.,\"Ada's iPhone\")]")
         #expect(try await scene.browser.address().hasSuffix("/devices?q=usr_ada"))
         try await scene.select("state", "dead")
-        try await scene.sees("No device matches.")
+        try await scene.sees("No devices match")
         #expect(try await script(scene, "return window.untouched"))
         let address = try await scene.browser.address()
         try await scene.browser.open(address)
-        try await scene.sees("No device matches.")
+        try await scene.sees("No devices match")
         #expect(try await scene.value("q") == "usr_ada")
         #expect(try await scene.value("state") == "dead")
         #expect(try await scene.browser.complaints() == [])
@@ -72,7 +72,7 @@ extension InBrowser {
     func copying() async throws {
       try await BrowserScene.run { scene in
         try await scene.open("/apps")
-        try await scene.follow("Shop")
+        try await scene.browser.click(xpath: "//main//a[@class='title'][contains(.,'Shop')]")
         let box = "(//div[@class='code'])[1]"
         try await scene.browser.wait(for: "\(box)//pre[contains(.,'\(scene.service.url)/api/v1/')]")
         try await scene.browser.click(xpath: "\(box)//button[.='Copy']")
@@ -95,7 +95,7 @@ extension InBrowser {
         try await scene.press("Review")
         try await scene.press("Send to 3 devices")
         try await scene.press("Cancel")
-        try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag cancelled']")
+        try await scene.browser.wait(for: "//*[@data-live='state_text'][.='Canceled']")
         try await scene.browser.wait(for: "//main[not(.//button[normalize-space()='Cancel'])]")
       }
     }
@@ -110,7 +110,7 @@ extension InBrowser {
         try await scene.browser.find("a.skip").type(enter)
         #expect(try await script(scene, "return document.activeElement.id === 'main'"))
         try await scene.browser.find("main").type(tab)
-        #expect(try await script(scene, "return document.activeElement.closest('main .page-head') !== null"))
+        #expect(try await script(scene, "return document.activeElement.closest('main .head') !== null"))
       }
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Store
 import TestSupport
 import Testing
@@ -21,22 +22,23 @@ extension InBrowser {
       try await BrowserScene.run(demo: false) { scene in
         var typed = BrowserScene.TypedMailServer(port: 0, security: "starttls", user: "box")
         try await scene.keep(typed, isRight: false)
-        try await scene.sees("A port is a number from 1 to 65535.", beside: "port")
-        try await scene.sees("Give the user’s password.", beside: "password")
+        try await scene.sees("The port must be a number from 1 to 65535.", beside: "port")
+        try await scene.sees("Enter the user’s password.", beside: "password")
         #expect(try await scene.value("host") == "localhost")
         #expect(try await scene.value("user") == "box")
-        try await scene.sees("Messages have no links, because serve does not know by which address people reach it")
+        try await scene.sees(
+          "Links in messages begin with \(scene.service.url). If people reach Signalbox at another address")
         try await scene.audit("the mail server with mistakes")
 
         // Its certificate comes from nobody that this machine knows.
         (typed.port, typed.password) = (server.port, "wrong-secret")
         try await scene.keep(typed)
         try await scene.testMail(to: "ops@example.org", isGood: false)
-        try await scene.sees("There is no trusted encrypted connection.")
+        try await scene.sees("A trusted TLS connection could not be made.")
         typed.trust = trust
         try await scene.keep(typed)
         try await scene.testMail(to: "ops@example.org", isGood: false)
-        try await scene.sees("The user name or password was refused. 535 5.7.8")
+        try await scene.sees("The username or password was refused. 535 5.7.8")
         try await scene.audit("a mail server that refuses the password")
         let source = try await scene.browser.source()
         #expect(!source.contains("wrong-secret"), "a password is never shown again")
@@ -44,10 +46,10 @@ extension InBrowser {
         typed.password = "p4ss\"wörd"
         try await scene.keep(typed)
         try await scene.fill("to", "nobody")
-        try await scene.press("Test")
-        try await scene.sees("Must be a mail address, as ops@example.com.", beside: "to")
+        try await scene.press("Send test")
+        try await scene.sees("Must be an email address, e.g. ops@example.com.", beside: "to")
         try await scene.testMail(to: "gone@example.org", isGood: false)
-        try await scene.sees("The receiver was refused. 550 5.1.1 <gone@example.org>: nobody of that name here")
+        try await scene.sees("The recipient was refused. 550 5.1.1 <gone@example.org>: nobody of that name here")
         try await scene.testMail(to: "ops@example.org", isGood: false)
         try await scene.sees("451 4.3.0 come back later")
         #expect(try server.mails().isEmpty)
@@ -57,7 +59,8 @@ extension InBrowser {
         let mail = try #require(try server.mails().first)
         #expect(mail.to == ["ops@example.org"] && mail.from == "signalbox@example.com")
         #expect(mail.headers["from"] == "Signalbox <signalbox@example.com>")
-        #expect(mail.headers["subject"] == "Signalbox: a test message")
+        #expect(mail.headers["subject"] == "Signalbox: test message")
+        #expect(mail.text?.contains("\(scene.service.url)/certificates") == true, "it links as reminders do")
         try await scene.auditMail(try #require(mail.html), "the test mail")
       }
     }
@@ -89,11 +92,11 @@ extension InBrowser {
           resources: BrowserScene.resources)
         #expect(code == 1)
         let english = Words(
-          code: "en", subject: "2 certificates need renewal, the first: Apple Push Services: com.example.shop",
+          code: "en", subject: "2 certificates need renewal. First: Apple Push Services: com.example.shop",
           button: "Open in Signalbox", all: "All certificates", left: "20 days left",
           environments: "development, production")
         let chinese = Words(
-          code: "zh-Hans", subject: "2 个证书需要更新，最急的是 Apple Push Services: com.example.shop", button: "在 Signalbox 中打开",
+          code: "zh-Hans", subject: "2 个证书需要更换，最急的是 Apple Push Services: com.example.shop", button: "在 Signalbox 中打开",
           all: "全部证书", left: "还剩 20 天", environments: "开发环境、生产环境")
         for (words, address) in [(english, "ops@example.org"), (chinese, "lin@example.org")] {
           let mails = try server.mails().filter { $0.to == [address] }
@@ -118,7 +121,7 @@ extension InBrowser {
           let cells = "//section[@aria-labelledby='log']//tr[contains(., '\(address)')]"
           try await scene.sees("Apple Push Services: com.example.shop: 30 days before", in: cells)
           try await scene.browser.wait(for: cells + "//time[string-length(@datetime) > 15]")
-          try await scene.browser.wait(for: cells + "//span[normalize-space()='sent']")
+          try await scene.browser.wait(for: cells + "//span[normalize-space()='Sent']")
           try await scene.sees("250 2.0.0 queued as", in: cells)
         }
         try await scene.sees("check-certificates --notify --data … --address http://signalbox.localhost")

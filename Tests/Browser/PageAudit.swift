@@ -1,3 +1,5 @@
+import JSON
+
 /// What every page must hold, checked in the page itself; each script answers with a list of complaints.
 enum PageAudit {
   /// WCAG 2.2 as far as a script can see it, and no sideways scrolling.

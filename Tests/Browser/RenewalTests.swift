@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import SQLite
 import Store
 import Testing
@@ -15,29 +16,29 @@ extension InBrowser {
         let id = try await scene.keep(try scene.pushFile("old.p12", daysLeft: 9))
         try await scene.bind(id)
         try await scene.open("/certificates/\(id)")
-        try await scene.sees("Create the certificate at Apple’s developer site, team TEAM123456")
-        try await scene.press("Make a signing request")
-        try await scene.sees("waits for its certificate")
+        try await scene.sees("Create the certificate in the Apple developer account, team TEAM123456")
+        try await scene.press("Create a signing request")
+        try await scene.sees("Waiting for its certificate")
         try await scene.audit("a certificate with its guide")
 
         try await scene.browser.find("#successor-file").type(try scene.pushFile("new.p12", daysLeft: 390))
         try await scene.fill("successor-password", "open sesame")
         try await scene.press("Preview")
-        try await scene.sees("Same topic, same team: nobody is left out.")
-        try await scene.press("Try only")
+        try await scene.sees("Same topic and team. All devices stay reachable.")
+        try await scene.press("Test only")
         try await scene.sees("400 BadDeviceToken")
         try await scene.audit("a preview that was tried")
         try await scene.press("Switch")
-        try await scene.sees("The successor is in place.")
-        try await scene.sees("It took the place of")
+        try await scene.sees("The replacement is in use.")
+        try await scene.sees("Replaced")
         try await scene.audit("a successor")
         try await scene.open("/")
         let needs = try await scene.browser.findAll("ul.needs li")
         for need in needs { #expect(try await !need.text().contains("Apple Push Services"), "its alarm is silent") }
         try await scene.open("/certificates/\(id)/undo")
         try await scene.audit("undo")
-        try await scene.press("Put the old one back")
-        try await scene.sees("The old one is in place again.")
+        try await scene.press("Switch back")
+        try await scene.sees("The old one is in use again.")
         try await scene.open("/certificates/requests")
         try await scene.sees("CN=com.example.shop")
         try await scene.audit("signing requests")
@@ -53,15 +54,15 @@ extension InBrowser {
           return try database.run("UPDATE certificates SET sealed = x'00' WHERE id = ?", id)
         }
         try await scene.open("/certificates/\(id)")
-        try await scene.sees("Upload it anew")
+        try await scene.sees("Upload it again")
         try await scene.audit("a certificate that does not open")
         try await scene.open("/certificates")
-        try await scene.sees("The key file is not the one of this database")
+        try await scene.sees("The encryption key file does not match this database")
         try await scene.audit("the list without its key")
         try await scene.open("/certificates/key")
         try await scene.audit("begin anew")
-        try await scene.press("Begin anew")
-        try await scene.sees("Tick this first")
+        try await scene.press("Start over with a new key")
+        try await scene.sees("Confirm that the old key is lost")
       }
     }
   }

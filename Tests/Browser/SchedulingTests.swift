@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import Store
 import Testing
 
@@ -10,7 +10,7 @@ extension InBrowser {
   struct SchedulingTests {
     private func fillForm(_ scene: BrowserScene) async throws {
       try await scene.open("/phones")
-      try await scene.follow("Send to it", in: scene.phone("Ada's iPhone"))
+      try await scene.follow("Send a push", in: scene.phone("Ada's iPhone"))
       try await scene.heading("Send a push")
       try await scene.fill("body", "Good morning")
     }
@@ -21,12 +21,12 @@ extension InBrowser {
         try await fillForm(scene)
         try await scene.press("Review")
         try await scene.press("Send to 1 device")
-        try await scene.sees("Sends in", in: "//*[contains(@class,'held')]")
+        try await scene.sees("Sending in", in: "//*[@class='toast']")
         try await scene.press("Undo")
-        try await scene.sees("Taken back before anything was sent")
-        try await scene.browser.wait(for: "//*[contains(@class,'page-head')]//*[@class='tag cancelled']")
+        try await scene.sees("Canceled before anything was sent")
+        try await scene.browser.wait(for: "//*[@data-live='state_text'][.='Canceled']")
         try await scene.open("/phones")
-        try await scene.browser.wait(for: scene.phone("Ada's iPhone") + "//*[contains(.,'Nothing has arrived.')]")
+        try await scene.browser.wait(for: scene.phone("Ada's iPhone") + "[not(.//div[@class='note'])]")
       }
     }
 
@@ -39,18 +39,18 @@ extension InBrowser {
         try await scene.choose("weekdays", "mon")
         try await scene.select("time_zone", "Europe/Berlin")
         try await scene.press("Review")
-        try await scene.sees("This is needed.", beside: "at")
+        try await scene.sees("This field is required.", beside: "at")
         _ = try await scene.browser.run(script: "document.getElementById('at').value = '09:00'")
         try await scene.press("Review")
         try await scene.sees("every week on Mon at 09:00, Europe/Berlin")
         try await scene.sees("09:00 Europe/Berlin (")
         try await scene.press("Schedule for 1 device")
-        try await scene.sees("It has not been sent yet.")
+        try await scene.sees("No runs yet")
         try await scene.press("Pause")
-        try await scene.sees("The schedule rests.")
-        try await scene.follow("End")
-        try await scene.press("End")
-        try await scene.sees("It is never sent again.")
+        try await scene.sees("Schedule paused.")
+        try await scene.follow("End schedule")
+        try await scene.press("End schedule")
+        try await scene.sees("It sends no more pushes.")
         try await scene.follow("Edit as new")
         #expect(try await scene.browser.find("#at").attribute("value") == "09:00")
       }
@@ -88,11 +88,11 @@ extension InBrowser {
         let type = "document.getElementById('send_at').value = "
         _ = try await scene.browser.run(script: type + "'2030-03-10T09:00'")
         try await scene.press("Review")
-        try await scene.sees("2030-03-10 09:00 Asia/Shanghai (01:00 UTC) has passed", beside: "send_at")
+        try await scene.sees("2030-03-10 09:00 Asia/Shanghai (01:00 UTC) is in the past", beside: "send_at")
         _ = try await scene.browser.run(script: type + "'2030-03-19T09:00'")
         try await scene.press("Review")
         try await scene.press("Schedule for 1 device")
-        try await scene.sees("Sends in 31 hours, at 2030-03-19 09:00 Asia/Shanghai (01:00 UTC)")
+        try await scene.sees("Scheduled to send in 31 hours, at 2030-03-19 09:00 Asia/Shanghai (01:00 UTC)")
         try await scene.follow("Send again")
         try await scene.heading("Send a push")
         #expect(try await scene.value("send_at") == "2030-03-19T09:00")

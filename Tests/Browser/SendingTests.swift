@@ -1,5 +1,5 @@
 import Simulator
-import Push
+import Model
 import Testing
 
 @testable import signalbox
@@ -12,7 +12,7 @@ extension InBrowser {
     /// From the phone to the filled form.
     private func fillForm(_ scene: BrowserScene) async throws {
       try await scene.open("/phones")
-      try await scene.follow("Send to it", in: scene.phone(Self.phone))
+      try await scene.follow("Send a push", in: scene.phone(Self.phone))
       try await scene.heading("Send a push")
       try await scene.fill("title", "Your order")
       try await scene.fill("body", "{\"state\": \"on its way\"}")
@@ -21,12 +21,12 @@ extension InBrowser {
     private func seesOnPhone(_ scene: BrowserScene) async throws {
       try await scene.browser.wait(
         for: scene.phone(Self.phone)
-          + "//div[@class='bubble'][.//p[@class='t'][.='Your order']][.//p[contains(.,'on its way')]]")
+          + "//div[@class='note'][contains(.,'Your order')][contains(.,'on its way')]")
     }
 
     private func tap(_ scene: BrowserScene) async throws {
       try await scene.browser.click(xpath: scene.phone(Self.phone) + "//button[normalize-space()='Tap']")
-      try await scene.browser.wait(for: scene.phone(Self.phone) + "//div[@class='bubble'][contains(.,'tapped ')]")
+      try await scene.browser.wait(for: scene.phone(Self.phone) + "//p[@class='hint'][contains(.,'apped')]")
       #expect(
         scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.received.first?.tapped != nil)
     }
@@ -39,7 +39,7 @@ extension InBrowser {
         try await browser.wait(for: "//*[@data-show='title'][.='Your order']")
         try await browser.wait(for: "//*[@data-show='body'][contains(.,'on its way')]")
         try await browser.wait(for: "//*[@data-show='headers'][contains(.,'apns-topic: com.example.shop')]")
-        try await scene.sees("1 device of Shop, development", in: "//*[@data-show='sentence']")
+        try await scene.sees("1 device in Shop (development)", in: "//*[@data-show='sentence']")
         try await scene.sees("This text is JSON", in: "//ul[@data-lint]/li")
 
         // A second tab looks at the phones meanwhile.
@@ -47,7 +47,7 @@ extension InBrowser {
         try await browser.openTab()
         let phones = try await browser.window()
         try await scene.open("/phones")
-        try await browser.wait(for: scene.phone(Self.phone) + "//*[contains(.,'Nothing has arrived.')]")
+        try await browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@class='note'])]")
         _ = try await browser.run(script: "window.untouched = true")
 
         try await browser.go(toWindow: form)
@@ -59,10 +59,11 @@ extension InBrowser {
         slow.delay = .seconds(3)
         scene.service.simulator?.faults(.development).set(slow)
         try await scene.press("Send to 1 device")
-        try await browser.wait(for: "//section[@data-progress]//*[@data-live='sentence']")
+        try await browser.wait(for: "//main[.//section[@data-progress]]//h1[@data-live='sentence']")
         try await scene.seesFinished()
         try await scene.sees(count: 1, of: "accepted")
-        try await scene.sees("Ada's iPhone · usr_ada", in: "//tbody//th")
+        try await scene.browser.wait(
+          for: "//td[@class='row'][.//a[.=\"Ada's iPhone\"]]/span[contains(.,'usr_ada')]")
 
         try await browser.go(toWindow: phones)
         try await seesOnPhone(scene)
@@ -78,9 +79,9 @@ extension InBrowser {
         try await fillForm(scene)
         try await scene.press("Review")
         try await scene.heading("Review and send")
-        try await scene.sees("1 device of Shop, development")
+        try await scene.sees("1 device in Shop (development)")
         try await scene.sees("This text is JSON")
-        try await scene.press("Back to the form")
+        try await scene.press("Back to edit")
         try await scene.heading("Send a push")
         #expect(try await scene.browser.find("#title").attribute("value") == "Your order")
         try await scene.press("Review")
@@ -102,26 +103,26 @@ extension InBrowser {
       try await BrowserScene.run { scene in
         try await scene.open("/phones")
         let form = "//form[@action='/phones/faults'][.//input[@value='development']]"
-        try await scene.browser.click(xpath: form + "//input[@name='fault'][@value='503']")
+        try await scene.browser.click(xpath: form + "//select[@name='fault']/option[@value='503']")
         try await scene.fill("count-development", "nonsense")
-        try await scene.browser.click(xpath: form + "//button[.='Set']")
-        try await scene.sees("A number from 1 to", beside: "count-development")
+        try await scene.browser.click(xpath: form + "//button[.='Apply']")
+        try await scene.sees("Enter a number from 1 to", beside: "count-development")
         try await scene.fill("count-development", "1")
-        try await scene.browser.click(xpath: form + "//button[.='Set']")
-        try await scene.sees("The simulator answers wrongly on purpose: development: 503 ServiceUnavailable, 1.")
+        try await scene.browser.click(xpath: form + "//button[.='Apply']")
+        try await scene.sees("Simulated errors are active: development: 503 ServiceUnavailable, 1.")
 
         try await fillForm(scene)
         try await scene.press("Review")
         try await scene.press("Send to 1 device")
-        try await scene.sees("1 device is to be sent to again, at")
-        let reason = "//*[@class='reason'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
-        try await scene.browser.wait(for: reason + "//dt[.='Likely cause']/following-sibling::dd[1][.!='']")
-        try await scene.browser.wait(for: reason + "//dt[.='What to do']/following-sibling::dd[1][.!='']")
+        try await scene.sees("1 device will be retried at")
+        let reason = "//*[@class='cause'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
+        try await scene.browser.wait(for: reason + "//p[1][normalize-space(.)!='']")
+        try await scene.browser.wait(for: reason + "//p[2][normalize-space(.)!='']")
         try await scene.press("Cancel")
-        try await scene.sees("cancelled")
+        try await scene.sees("Canceled")
         try await scene.sees("503 Cancelled (ServiceUnavailable)", in: "//tbody//td")
         try await scene.open("/phones")
-        try await scene.browser.wait(for: scene.phone(Self.phone) + "//*[contains(.,'Nothing has arrived.')]")
+        try await scene.browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@class='note'])]")
       }
     }
   }

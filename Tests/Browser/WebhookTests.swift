@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import JSON
 import Logging
 import Reminders
 import Store
@@ -25,7 +26,7 @@ extension InBrowser {
               name, channel: service.rawValue, address: server.address(service), secret: "wrong secret")
           }
           try await scene.testReceiver(
-            "Monitoring", answer: "The signature or the token in the address was refused. 401", isGood: false)
+            "Monitoring", answer: "The signature or the token in the URL was refused. 401", isGood: false)
           try await scene.testReceiver("钉钉群", answer: "sign not match", isGood: false)
           try await scene.testReceiver("飞书群", answer: "sign match fail", isGood: false)
           try await scene.audit("a webhook that refuses")
@@ -35,7 +36,7 @@ extension InBrowser {
             try await scene.open("/settings/receivers")
             try await scene.follow(name)
             try await scene.fill("secret", "gr8 secret")
-            try await scene.press("Keep changes")
+            try await scene.press("Save changes")
             try await scene.testReceiver(name, answer: answer)
           }
           #expect(server.received.count == 6 && server.received.suffix(3).allSatisfy { $0.signedAt != nil })
@@ -49,7 +50,7 @@ extension InBrowser {
           let now = Date()
           _ = try await worker.look(clock: { now })
           try await scene.open("/settings/reminders")
-          try await scene.sees("500 out of order", in: "//section[@aria-labelledby='log']//tr[contains(., 'waiting')]")
+          try await scene.sees("500 out of order", in: "//section[@aria-labelledby='log']//tr[contains(., 'Waiting')]")
           try await scene.audit("the log with a message that waits")
           _ = try await worker.look(clock: { now.addingTimeInterval(61) })
           let sent = server.received.dropFirst(6)
@@ -64,7 +65,7 @@ extension InBrowser {
           }
           try await scene.open("/settings/reminders")
           let rows = "//section[@aria-labelledby='log']//tr[contains(., 'com.example.shop: 30 days before')]"
-          try await scene.browser.wait(for: "\(rows)[contains(., 'sent')][3]")
+          try await scene.browser.wait(for: "\(rows)[contains(., 'Sent')][3]")
         }
       }
     }

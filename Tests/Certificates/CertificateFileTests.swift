@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import TestSupport
 import Testing
 
@@ -110,11 +111,12 @@ struct CertificateFileTests {
     #expect(Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: noon) == .neverExpires)
     // The secret does not leave by the way of descriptions.
     let secret = try #require(try openssl.text("key.p8").split(separator: "\n").dropFirst().first)
-    #expect(!"\(file)".contains(secret) && !file.json(now: noon).text().contains(secret))
+    #expect(
+      !"\(file)".contains(secret) && !JSONValue(written: InspectedFileAnswer(file, now: noon)).text().contains(secret))
   }
 
   @Test("each kind of Apple's certificates is told by its extensions or its name", arguments: roles)
-  func role(name: String, extensions: AppleExtensions?, role: CertificateRole, environments: [Push.Environment]) throws
+  func role(name: String, extensions: AppleExtensions?, role: CertificateRole, environments: [Model.Environment]) throws
   {
     let key = try PrivateKey.generateP256()
     let certificate = try Made().authority.issue(
@@ -134,7 +136,7 @@ struct CertificateFileTests {
     }
   }
 
-  static let roles: [(String, AppleExtensions?, CertificateRole, [Push.Environment])] = [
+  static let roles: [(String, AppleExtensions?, CertificateRole, [Model.Environment])] = [
     ("Apple Development IOS Push Services: com.x", nil, .push, [.development]),
     ("Apple Production IOS Push Services: com.x", nil, .push, [.production]),
     ("Apple Push Services: com.x", nil, .push, [.development, .production]),
@@ -190,7 +192,7 @@ struct CertificateFileTests {
   func forms() throws {
     let made = try Made()
     let file = try CertificateFile.inspect(data: Data((made.pem + made.keyPEM).utf8))
-    let json = file.json(now: noon)
+    let json = JSONValue(written: InspectedFileAnswer(file, now: noon))
     #expect(json["kind"]?.string == "apns_certificate")
     #expect(json["days_left"]?.integer == 100)
     #expect(json["band"]?.string == "fine")

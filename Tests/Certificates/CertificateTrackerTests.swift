@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import SQLite
 import Store
 import Testing
@@ -106,8 +107,8 @@ struct CertificateTrackerTests {
       endingIssuer: "CN=R3, O=CA")
     let lines = ExpiryReport([item], now: now).lines()
     #expect(lines.count == 1 && lines[0].hasPrefix("URGENT   mail.example.com:443: 5 days left, until"), "\(lines)")
-    #expect(lines[0].hasSuffix("when “CN=R3, O=CA” in its chain ends, earlier than its own certificate (serial 0A)"))
-    #expect(item.json["ending_issuer"] == "CN=R3, O=CA")
+    #expect(lines[0].hasSuffix("when “CN=R3, O=CA” in its chain expires, before its own certificate (serial 0A)"))
+    #expect(JSONValue(written: item)["ending_issuer"] == "CN=R3, O=CA")
   }
 
   @Test("exactly 30 days left warns, 30 days and one second does not", arguments: [(0.0, Int32(1)), (1.0, Int32(0))])
@@ -168,6 +169,31 @@ struct CertificateTrackerTests {
       try store.writeSync { _ = try $0.run("UPDATE certificates SET kind = 'novel'") }
       let report = try store.readSync { try CertificateTracker.report($0, now: now) }
       #expect(report.exitCode == 3 && report.unreadable.count == 1)
+    }
+  }
+
+  @Test("a report of some things says of them what the whole report says")
+  func some() throws {
+    try withStore { store, _ in
+      for days in [3.0, 40, 400] {
+        _ = try keep(store, try p12(until: now + days * 86_400), .init(fileName: "\(days).p12"))
+      }
+      try store.writeSync { database in
+        for name in ["a.example.com", "b.example.com"] {
+          let host = try WatchedHost.add(database, HostAddress(host: name, port: 443), by: "anna", now: now)
+          try database.run("UPDATE watched_hosts SET sha256 = 'AB', not_after = ? WHERE id = ?", now + 864_000, host.id)
+        }
+      }
+      let whole = try store.readSync { try CertificateTracker.report($0, now: now) }
+      #expect(whole.findings.count == 5)
+      let keys: Set = ["certificates/1", "certificates/3", "hosts/2"]
+      // Neither what is gone nor what is no key is found.
+      let asked = keys.union(["certificates/99", "hosts/99", "apps/1", "certificates/x", "certificates"])
+      let some = try store.readSync { try CertificateTracker.report($0, of: asked, now: now) }
+      #expect(some.findings == whole.findings.filter { keys.contains($0.item.key ?? "") })
+      #expect(some.findings.count == 3)
+      let none = try store.readSync { try CertificateTracker.report($0, of: [], now: now) }
+      #expect(none.findings.isEmpty)
     }
   }
 }

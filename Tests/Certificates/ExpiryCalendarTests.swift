@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import TestSupport
 import Testing
 

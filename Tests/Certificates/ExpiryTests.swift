@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
-import Push
+import JSON
+import Model
 import TestSupport
 import Testing
 
@@ -78,10 +79,10 @@ struct ExpiryReportTests {
       [
         item("Fine", days: 30.5), item("Key", days: nil), item("Soon Shop", days: 29.9), evil,
         item("Last", days: 0.5), item("Over", days: -3.5), item("Just over", days: -0.5), item("One", days: 1), waiting,
-      ], unreadable: [.init(name: "old.p12", reason: "The password does not open the file.")], now: noon)
+      ], unreadable: [.init(name: "old.p12", reason: "Wrong password.")], now: noon)
     #expect(
       report.lines() == [
-        "UNKNOWN  old.p12: The password does not open the file.",
+        "UNKNOWN  old.p12: Wrong password.",
         "EXPIRED  Shop: Over (production): expired on 2026-11-17 00:00:00 UTC, 3 days ago, serial AB",
         "EXPIRED  Shop: Just over (production): expired on 2026-11-20 00:00:00 UTC, less than a day ago, serial AB",
         "URGENT   Shop: Last (production): less than a day left, until 2026-11-21 00:00:00 UTC, serial AB",
@@ -89,8 +90,8 @@ struct ExpiryReportTests {
         "URGENT   Shop: Evil OK       all fine: 6 days left, until 2026-11-27 00:00:00 UTC, serial AB",
         "SOON     Soon Shop (production): 29 days left, until 2026-12-20 09:36:00 UTC, serial AB",
         "OK       Shop: Fine (production): 30 days left, until 2026-12-21 00:00:00 UTC, serial AB",
-        "NOT YET  Shop: Waiting (production): valid only from 2026-11-21 12:00:00 UTC on, serial AB",
-        "OK       Shop: Key (production): does not expire, serial AB",
+        "NOT YET  Shop: Waiting (production): not valid before 2026-11-21 12:00:00 UTC, serial AB",
+        "OK       Shop: Key (production): never expires, serial AB",
       ])
     #expect(report.lines(includingFine: false).count == 8)
     #expect(ExpiryReport([item("a", days: 31)], now: noon).lines(includingFine: false) == [])
@@ -98,7 +99,7 @@ struct ExpiryReportTests {
 
   @Test("JSON says the same")
   func json() {
-    let json = ExpiryReport([item("A", days: 12.5), item("Key", days: nil)], now: noon, within: 20).json
+    let json = JSONValue(written: ExpiryReport([item("A", days: 12.5), item("Key", days: nil)], now: noon, within: 20))
     #expect(json["exit_code"]?.integer == 1)
     #expect(json["within_days"]?.integer == 20)
     #expect(json["checked_at"]?.string == "2026-11-20T12:00:00Z")

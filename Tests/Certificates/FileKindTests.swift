@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import TestSupport
 import Testing
 
@@ -47,7 +48,11 @@ struct FileKindTests {
       var shown: [String] = []
       do {
         let file = try Self.inspect(kind)
-        shown = file.lines(now: noon) + [file.json(now: noon).text(), "\(file)", String(reflecting: file), file.name]
+        shown =
+          file.lines(now: noon) + [
+            JSONValue(written: InspectedFileAnswer(file, now: noon)).text(), "\(file)", String(reflecting: file),
+            file.name,
+          ]
         shown += file.warnings(now: noon).map { "\($0) \($0.problem)" }
         dump(file, to: &shown.dumped)
       } catch {

@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import TestSupport
 import Testing
 
@@ -53,7 +54,10 @@ struct FileProblemTests {
         }
         // Most are refused; what is read is shown in every form.
         guard let file = try? CertificateFile.inspect(data: changed, password: "x") else { continue }
-        _ = (file.lines(now: noon), file.json(now: noon).text(), file.warnings(now: noon))
+        _ = (
+          file.lines(now: noon), JSONValue(written: InspectedFileAnswer(file, now: noon)).text(),
+          file.warnings(now: noon)
+        )
       }
     }
   }
@@ -189,7 +193,7 @@ struct FileProblemTests {
     for kind in CertificateKind.allCases where ![.apnsCertificate, .voipCertificate, .apnsKey].contains(kind) {
       #expect(!text(kind).contains("APNs"), "\(kind)")
     }
-    #expect(text(.provisioningProfile).contains("builds"))
+    #expect(text(.provisioningProfile).contains("Builds"))
   }
 
   @Test("every problem and warning has its own code, and its sentence is filled in and ends")

@@ -1,6 +1,8 @@
+import Calendar
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import SQLite
 import Store
 import TestSupport
@@ -31,7 +33,7 @@ struct ForecastTests {
   }
 
   private func planned(
-    _ uid: String, app: Int64 = 1, _ environment: Push.Environment = .production, _ platforms: [Platform] = [.ios],
+    _ uid: String, app: Int64 = 1, _ environment: Model.Environment = .production, _ platforms: [Platform] = [.ios],
     days: Double
   ) -> PlannedPush {
     PlannedPush(
@@ -111,7 +113,7 @@ struct ForecastTests {
     try withStore { database in
       let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
       let (near, far) = (try keep(database, days: 10, "near"), try keep(database, days: 100, "far"))
-      for (environment, id) in [(Push.Environment.production, near), (.development, far)] {
+      for (environment, id) in [(Model.Environment.production, near), (.development, far)] {
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: id, endpoint: "apple",
           now: noon)
@@ -132,9 +134,9 @@ struct ForecastTests {
       let lines = report.lines()
       #expect(
         lines[0].hasSuffix(
-          "1 repeating push goes on after that, first s-production on 2026-11-30 13:00:00 UTC"), "\(lines[0])")
+          "1 repeating push continues after that, the first (s-production) on 2026-11-30 13:00:00 UTC"), "\(lines[0])")
       #expect(!lines[1].contains("repeating"), "a hundred days ahead that is no news")
-      let json = try #require(report.json["items"]?.array?.last?["forecast_repeating"]?.array?.first)
+      let json = try #require(JSONValue(written: report)["items"]?.array?.last?["forecast_repeating"]?.array?.first)
       #expect(json["schedule"] == "s-development" && json["pressing"] == false && json["times_within_30_days"] == 30)
       #expect(json["first_after"] == "2027-02-28T13:00:00Z" && json["next_at"] == "2026-11-20T13:00:00Z")
     }
@@ -160,9 +162,9 @@ struct ForecastTests {
       let report = try CertificateTracker.report(database, now: noon)
       #expect(report.findings.first?.missed.map(\.uid) == ["late"])
       #expect(
-        report.lines().first?.hasSuffix("1 scheduled push falls after that, first late on 2026-12-02 12:00:00 UTC")
+        report.lines().first?.hasSuffix("1 push is scheduled after that, the first (late) on 2026-12-02 12:00:00 UTC")
           == true)
-      #expect(report.json["items"]?.array?.first?["forecast"]?.array?.first?["push"] == "late")
+      #expect(JSONValue(written: report)["items"]?.array?.first?["forecast"]?.array?.first?["push"] == "late")
     }
   }
 
@@ -261,17 +263,18 @@ struct ForecastTests {
     }
     #expect(
       ExpiryReport([item(50)], now: noon).nagios
-        == "CERTIFICATES OK - none ends soon, 1 watched | days_left=50;31:;8: watched=1;;;0 soon=0;0;;0 urgent=0;;0;0 "
+        == "CERTIFICATES OK - none expiring soon, 1 watched | days_left=50;31:;8: watched=1;;;0 soon=0;0;;0 urgent=0;;0;0 "
         + "expired=0;;0;0 unknown=0;;;0")
     let mixed = ExpiryReport(
       [item(-2), item(3), item(20), item(nil)], unreadable: [.init(name: "h", reason: "x|y")], now: noon
     ).nagios.split(separator: "\n")
     #expect(
       mixed[0].hasPrefix(
-        "CERTIFICATES CRITICAL - 1 not known, 1 expired, 1 very soon, 1 soon, 4 watched | days_left=-2;"))
+        "CERTIFICATES CRITICAL - 1 unknown, 1 expired, 1 expiring very soon, 1 expiring soon, 4 watched | days_left=-2;"
+      ))
     #expect(mixed.count == 5 && !mixed.dropFirst().contains { $0.contains("|") })
     let many = ExpiryReport((0..<500).map { item(Double($0) / 100) }, now: noon).nagios.split(separator: "\n")
     #expect(many.count == 42 && many.last == "and 460 more")
-    #expect(ExpiryReport([], now: noon).nagios.hasPrefix("CERTIFICATES OK - none ends soon, 0 watched | watched=0"))
+    #expect(ExpiryReport([], now: noon).nagios.hasPrefix("CERTIFICATES OK - none expiring soon, 0 watched | watched=0"))
   }
 }

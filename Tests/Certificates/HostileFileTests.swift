@@ -1,8 +1,9 @@
 import Certificates
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
-import Push
+import Model
 import TestSupport
 import Testing
 
@@ -78,7 +79,10 @@ struct HostileFileTests {
         let (file, seconds) = Self.look(kind, changed, limit: Self.costlyLimit)
         #expect(seconds < Self.costlyLimit, "\(kind), change \(round)")
         guard let file else { continue }
-        _ = (file.lines(now: noon), file.json(now: noon).text(), file.warnings(now: noon))
+        _ = (
+          file.lines(now: noon), JSONValue(written: InspectedFileAnswer(file, now: noon)).text(),
+          file.warnings(now: noon)
+        )
       }
     }
   }

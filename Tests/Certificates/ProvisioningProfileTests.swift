@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import TestSupport
 import Testing
 
@@ -38,7 +39,9 @@ struct ProvisioningProfileTests {
       #expect(profile.certificates == [CertificateSummary(made.certificate)])
       #expect(profile.isIntact)
       #expect(file.warnings(now: noon) == [])
-      #expect(file.json(now: noon)["profile"]?["aps_environment"]?.string == "development")
+      #expect(
+        JSONValue(written: InspectedFileAnswer(file, now: noon))["profile"]?["aps_environment"]?.string == "development"
+      )
     }
   }
 
@@ -93,20 +96,20 @@ struct ProvisioningProfileTests {
 
   private static let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
   static let bad: [(String, String)] = [
-    ("", "it is no XML property list"),
-    ("bplist00", "it is no XML property list"),
-    ("{ a = b; }", "it is no XML property list"),
-    ("<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><dict/></plist>", "it is no XML property list"),
+    ("", "it is not an XML property list"),
+    ("bplist00", "it is not an XML property list"),
+    ("{ a = b; }", "it is not an XML property list"),
+    ("<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><dict/></plist>", "it is not an XML property list"),
     ("\(head)<plist><dict>", "its property list is damaged"),
-    ("\(head)<plist><array/></plist>", "it does not say a dictionary"),
-    ("\(head)<plist><dict/></plist>", "it does not say UUID, ExpirationDate or Entitlements"),
+    ("\(head)<plist><array/></plist>", "it has no a dictionary"),
+    ("\(head)<plist><dict/></plist>", "it has no UUID, ExpirationDate or Entitlements"),
     (
       "\(head)<!DOCTYPE plist [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><plist><dict/></plist>",
       "its XML defines entities"
     ),
     ("\(head)<!DOCTYPE plist [\n]><plist><dict/></plist>", "its XML defines entities"),
     ("\(head)<!DOCTYPE plist SYSTEM 'file:///etc/passwd' [ ]><plist/>", "its XML defines entities"),
-    ("\(head)<plist>" + String(repeating: "<array>", count: 10_000), "its XML is nested too deep"),
-    ("\(head)<plist>" + String(repeating: "<dict ><key>a</key>", count: 40), "its XML is nested too deep"),
+    ("\(head)<plist>" + String(repeating: "<array>", count: 10_000), "its XML is nested too deeply"),
+    ("\(head)<plist>" + String(repeating: "<dict ><key>a</key>", count: 40), "its XML is nested too deeply"),
   ]
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import Store
 import TestSupport
 import Testing
@@ -43,7 +43,7 @@ struct RenewalCheckTests {
     return subject
   }
 
-  private static func use(_ environment: Push.Environment, devices: Int = 7) -> TrackedCertificate.Use {
+  private static func use(_ environment: Model.Environment, devices: Int = 7) -> TrackedCertificate.Use {
     TrackedCertificate.Use(
       credentialID: 1, appID: 1, bundleID: "com.example.shop", provider: .apns, environment: environment,
       lastAcceptedAt: nil, activeDevices: devices)
@@ -183,7 +183,7 @@ struct RenewalCheckTests {
     ).findings
     #expect(
       found.first?.problem.text
-        == "Devices of topic com.example.shop will get nothing: the new file is for com.example.other. Devices "
-        + "concerned: 12.")
+        == "Devices of topic com.example.shop will get nothing, because the new file is for com.example.other. Affected "
+        + "devices: 12.")
   }
 }

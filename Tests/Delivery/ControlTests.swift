@@ -1,7 +1,7 @@
 import Delivery
 import Foundation
 import Providers
-import Push
+import Model
 import Store
 import Testing
 

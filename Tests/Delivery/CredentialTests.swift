@@ -1,8 +1,9 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import Providers
-import Push
+import Model
 import Store
 import Testing
 

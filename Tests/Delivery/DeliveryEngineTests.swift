@@ -1,49 +1,37 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import OpenSSL
 import Providers
-import Push
+import Model
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
-/// A route whose provider is a closure.
-private final class TestRoute: Route {
-  let credentialID: Int64
-  private let answer: @Sendable (RoutedPush, [AudienceMember]) -> Void
-
-  init(credentialID: Int64, answer: @escaping @Sendable (RoutedPush, [AudienceMember]) -> Void) {
-    self.credentialID = credentialID
-    self.answer = answer
-  }
-
-  func send(_ push: RoutedPush, to members: [AudienceMember]) {
-    answer(push, members)
-  }
-
-  func cancel(push: Int64) {}
-}
-
-/// A route that answers nothing until it is cancelled.
-private final class HoldingRoute: Route {
+/// A provider that answers nothing until it is cancelled.
+private final class HoldingProvider: Sendable {
   private struct State {
-    var held: [(Int64, [AudienceMember])] = []
+    var held: [(Int64, [ProviderDevice])] = []
     var isCancelled = false
   }
 
-  let credentialID: Int64
   private let state = Mutex(State())
   private let report: @Sendable (SendReport) -> Void
   private let heard: @Sendable () -> Void
 
-  init(credentialID: Int64, report: @escaping @Sendable (SendReport) -> Void, heard: @escaping @Sendable () -> Void) {
-    self.credentialID = credentialID
+  init(report: @escaping @Sendable (SendReport) -> Void, heard: @escaping @Sendable () -> Void) {
     self.report = report
     self.heard = heard
   }
 
-  func send(_ push: RoutedPush, to members: [AudienceMember]) {
+  func route(credential: Int64) -> Route {
+    let provider = ProviderClosure(send: { self.send($0, $1) }, cancel: { self.cancel(push: $0) })
+    return Route(credentialID: credential, platforms: [.ios], provider: provider)
+  }
+
+  private func send(_ push: ProviderPush, _ members: [ProviderDevice]) {
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.held.append((push.id, members)) }
       return state.isCancelled
@@ -52,7 +40,7 @@ private final class HoldingRoute: Route {
     heard()
   }
 
-  func cancel(push: Int64) {
+  private func cancel(push: Int64) {
     let held = state.withLock { state in
       state.isCancelled = true
       defer { state.held = [] }
@@ -61,17 +49,21 @@ private final class HoldingRoute: Route {
     for (push, members) in held { giveUp(push, members) }
   }
 
-  private func giveUp(_ push: Int64, _ members: [AudienceMember]) {
+  private func giveUp(_ push: Int64, _ members: [ProviderDevice]) {
     report(SendReport(push: push, results: members.map { ($0.id, .notSent(reason: OwnReason.cancelled.rawValue)) }))
   }
 }
 
+private func testRoute(_ credential: Int64, send: @escaping ProviderClosure.Send) -> Route {
+  Route(credentialID: credential, platforms: [.ios], provider: ProviderClosure(send: send))
+}
+
 private struct TestRoutes: RouteFinder {
-  let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> any Route
+  let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> Route
 
   func route(
-    app: Int64, environment: Push.Environment, report: @escaping @Sendable (SendReport) -> Void
-  ) async throws -> any Route { try find(report) }
+    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> Route { try find(report) }
 }
 
 private func token(_ number: Int) -> DeviceToken {
@@ -140,7 +132,7 @@ struct DeliveryEngineTests {
   private func accepting(_ credential: Credential) -> (TestRoutes, Mutex<[Int64]>.Box) {
     let sent = Mutex<[Int64]>.Box([])
     let routes = TestRoutes { report in
-      TestRoute(credentialID: credential.id) { push, members in
+      testRoute(credential.id) { push, members in
         sent.mutex.withLock { $0 += members.map(\.id) }
         report(SendReport(push: push.id, results: members.map { ($0.id, .outcome(.accepted)) }))
       }
@@ -197,7 +189,7 @@ struct DeliveryEngineTests {
   func outcomes() async throws {
     try await withStore(devices: 6) { store, app, credential in
       let routes = TestRoutes { report in
-        TestRoute(credentialID: credential.id) { push, members in
+        testRoute(credential.id) { push, members in
           let results: [SendResult] = [
             .outcome(.accepted),
             .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: noon.addingTimeInterval(30))),
@@ -237,7 +229,7 @@ struct DeliveryEngineTests {
       let ticks = AsyncStream.makeStream(of: Void.self)
       let ended = AsyncStream.makeStream(of: Int64.self)
       let routes = TestRoutes { report in
-        TestRoute(credentialID: credential.id) { push, members in
+        testRoute(credential.id) { push, members in
           report(SendReport(push: push.id, results: members.map { ($0.id, .outcome(.accepted)) }))
           ended.continuation.yield(push.id)
         }
@@ -317,7 +309,7 @@ struct DeliveryEngineTests {
       let record = try await push(store, app)
       let sent = AsyncStream.makeStream(of: Void.self)
       let routes = TestRoutes { report in
-        HoldingRoute(credentialID: credential.id, report: report) { sent.continuation.yield() }
+        HoldingProvider(report: report) { sent.continuation.yield() }.route(credential: credential.id)
       }
       let push = try await carryOut(store, record, routes) { engine in
         for await _ in sent.stream { break }

@@ -1,9 +1,10 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import OpenSSL
 import Providers
-import Push
+import Model
 import SQLite
 import Store
 import TestSupport

@@ -1,8 +1,9 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import Providers
-import Push
+import Model
 import SQLite
 import Store
 import Testing
@@ -103,7 +104,7 @@ struct EngineNewsTests {
       try await scene.store.write { _ = try $0.run("ALTER TABLE pushes RENAME TO away") }
       try await scene.life { engine in
         await scene.wait { engine.trouble != nil }
-        #expect(scene.log.entries.contains { $0.message.hasPrefix("delivery cannot begin") })
+        #expect(scene.log.entries.contains { $0.message.hasPrefix("delivery cannot start") })
         try await scene.store.write { _ = try $0.run("ALTER TABLE away RENAME TO pushes") }
         while engine.trouble != nil, !Task.isCancelled {
           scene.clock.advance(by: 1)

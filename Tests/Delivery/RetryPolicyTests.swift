@@ -1,7 +1,7 @@
 import Delivery
 import Foundation
 import Providers
-import Push
+import Model
 import Testing
 
 private func decide(

@@ -1,7 +1,8 @@
 import Delivery
 import Foundation
+import JSON
 import Providers
-import Push
+import Model
 import SQLite
 import Store
 import Testing

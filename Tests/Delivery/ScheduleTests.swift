@@ -1,6 +1,8 @@
+import Calendar
 import Delivery
 import Foundation
-import Push
+import JSON
+import Model
 import Store
 import TestSupport
 import Testing

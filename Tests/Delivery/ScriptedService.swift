@@ -1,7 +1,7 @@
 import Delivery
 import Foundation
 import Providers
-import Push
+import Model
 import Store
 import Synchronization
 import TestSupport
@@ -11,7 +11,7 @@ final class ScriptedService: RouteFinder {
   /// What becomes of a device: nil keeps it until the next ``answer(_:)``, or until the push is cancelled.
   ///
   /// `attempt` is 1 for the first time that the device is sent to.
-  typealias Script = @Sendable (_ member: AudienceMember, _ attempt: Int) -> SendResult?
+  typealias Script = @Sendable (_ member: ProviderDevice, _ attempt: Int) -> SendResult?
 
   struct Sent: Sendable, Hashable {
     let push: Int64
@@ -33,7 +33,7 @@ final class ScriptedService: RouteFinder {
   private let credential: Int64
   private let clock: ManualClock
   private let state = Mutex(State())
-  private let answers = ScriptedAnswers<AudienceMember, SendResult> { _ in .outcome(.accepted) }
+  private let answers = ScriptedAnswers<ProviderDevice, SendResult> { _ in .outcome(.accepted) }
 
   init(credential: Int64, clock: ManualClock) {
     self.credential = credential
@@ -60,18 +60,22 @@ final class ScriptedService: RouteFinder {
   }
 
   func route(
-    app: Int64, environment: Push.Environment, report: @escaping @Sendable (SendReport) -> Void
-  ) async throws -> any Route {
+    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> Route {
     let error = state.withLock { state in
       state.found += 1
       return state.error
     }
     if let error { throw error }
-    return ScriptedRoute(credentialID: credential, service: self, report: report)
+    let provider = ProviderClosure(
+      send: { push, devices in self.send(push, devices, report) }, cancel: { self.cancel($0) },
+      reconnect: { self.state.withLock { $0.reconnects += 1 } },
+      standing: { self.state.withLock { ($0.provider, $0.health) } })
+    return Route(credentialID: credential, platforms: [.ios], provider: provider)
   }
 
-  fileprivate func send(
-    _ push: RoutedPush, _ members: [AudienceMember], _ report: @escaping @Sendable (SendReport) -> Void
+  private func send(
+    _ push: ProviderPush, _ members: [ProviderDevice], _ report: @escaping @Sendable (SendReport) -> Void
   ) {
     let now = clock.now
     state.withLock { state in
@@ -86,23 +90,7 @@ final class ScriptedService: RouteFinder {
       })
   }
 
-  fileprivate func cancel(_ push: Int64) {
+  private func cancel(_ push: Int64) {
     answers.cancel(push, with: .notSent(reason: OwnReason.cancelled.rawValue))
   }
-
-  fileprivate func reconnect() { state.withLock { $0.reconnects += 1 } }
-  fileprivate var health: ProviderHealth { state.withLock { $0.health } }
-  fileprivate var provider: ProviderState { state.withLock { $0.provider } }
-}
-
-private struct ScriptedRoute: Route {
-  let credentialID: Int64
-  let service: ScriptedService
-  let report: @Sendable (SendReport) -> Void
-
-  func send(_ push: RoutedPush, to members: [AudienceMember]) { service.send(push, members, report) }
-  func cancel(push: Int64) { service.cancel(push) }
-  func reconnect() { service.reconnect() }
-  var state: ProviderState { service.provider }
-  func health(at now: Date) -> ProviderHealth { service.health }
 }

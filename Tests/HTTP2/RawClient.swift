@@ -31,6 +31,9 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
+  /// What the two sides agreed on.
+  var alpn: String? { tls.alpn }
+
   private func wait(_ events: Int32) throws {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     // Bounded, so that a server that does not answer fails the test instead of stopping it.

@@ -54,17 +54,20 @@ struct ServerTests {
     }
   }
 
-  @Test("HTTP/1.1 without ALPN is told in HTTP/1.1 what is spoken here", arguments: ["GET / ", "POST /3/device/00 "])
-  func http1(line: String) async throws {
+  @Test(
+    "HTTP/1.1 is told in HTTP/1.1 what is spoken here, be it agreed by ALPN or not",
+    arguments: ["GET / ", "POST /3/device/00 "], [[], ["http/1.1"]])
+  func http1(line: String, alpn: [String]) async throws {
     let server = TestServer(TestServer.accept)
-    try await withServer(server) { running in
-      let client = try RawClient(running, alpn: [])
+    try await withServer(server, alpn: ["h2", "http/1.1"]) { running in
+      let client = try RawClient(running, alpn: alpn)
+      #expect(client.alpn == alpn.first)
       // POST begins as the preface does, and the rest comes later.
       try client.send(Array(line.utf8.prefix(1)))
       try client.send(Array((line.dropFirst() + "HTTP/1.1\r\nHost: localhost\r\n").utf8))
       let text = try client.text(endingWith: "ALPN.\n")
       #expect(text.hasPrefix("HTTP/1.1 505 HTTP Version Not Supported\r\n"), "\(text)")
-      #expect(text.contains("Connection: close\r\n") && text.contains("\r\n\r\nThis server speaks HTTP/2 only"))
+      #expect(text.contains("Connection: close\r\n") && text.contains("\r\n\r\nThis server supports only HTTP/2"))
       // What it still sends harms nobody.
       try client.send(Array("\r\n".utf8))
       #expect(server.counts.withLock { $0.requests + $0.opened } == 0)

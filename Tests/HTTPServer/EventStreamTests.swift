@@ -28,7 +28,7 @@ struct EventStreamTests {
     var router = Router()
     router.get("/events") { request in
       .events { events in
-        try await events.send(ServerSentEvent(data: "after \(request.lastEventID ?? "-")", id: "2"))
+        try await events.send(ServerSentEvent(data: "after \(request.header("Last-Event-ID") ?? "-")", id: "2"))
         _ = await go.next()
         try await events.send(ServerSentEvent(data: "last"))
       }
@@ -56,14 +56,14 @@ struct EventStreamTests {
     var router = Router()
     router.get("/events") { _ in
       .events { events in
-        try await events.comment("hello")
+        try await events.send(ServerSentEvent(data: "hello"))
         begun.send()
         for await _ in AsyncStream<Void>.makeStream().stream {}
         ended.send(Task.isCancelled)
       }
     }
     try await withServer(router) { server in
-      let client = try RawClient(server.address)
+      let client = try PlainSocket(server.address)
       client.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await begun.next()
       if byReset { client.reset() } else { client.close() }
@@ -108,7 +108,7 @@ struct EventStreamTests {
         })
     }
     try await withServer(router, configure: { $0.writeTimeout = .milliseconds(200) }) { server in
-      let client = try RawClient(server.address, receiveBuffer: 4096)
+      let client = try PlainSocket(server.address, receiveBuffer: 4096)
       defer { client.close() }
       client.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await ended.next()

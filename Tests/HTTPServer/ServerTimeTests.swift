@@ -69,7 +69,7 @@ struct ServerTimeTests {
         $0.accessLog = { entries.send($0) }
       }
     ) { server in
-      let client = try RawClient(server.address, receiveBuffer: 4096)
+      let client = try PlainSocket(server.address, receiveBuffer: 4096)
       defer { client.close() }
       client.send("GET /large HTTP/1.1\r\n" + close)
       let entry = try #require(await entries.next())
@@ -88,10 +88,10 @@ struct ServerTimeTests {
         $0.bodyTimeout = .seconds(3600)
       }
     ) { server in
-      var stuck: [RawClient] = []
+      var stuck: [PlainSocket] = []
       defer { for client in stuck { client.close() } }
       for number in 0..<200 {
-        let client = try RawClient(server.address)
+        let client = try PlainSocket(server.address)
         stuck.append(client)
         client.send(
           number % 2 == 0 ? "GET / HTTP/1.1\r\nHos" : "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab")
@@ -194,7 +194,7 @@ struct ServerTimeTests {
     }
   }
 
-  private func connected(_ client: RawClient) -> RawClient {
+  private func connected(_ client: PlainSocket) -> PlainSocket {
     client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(client.receive(until: "hello").statuses == [200])
     return client
@@ -219,11 +219,11 @@ struct ServerTimeTests {
         $0.warningLog = { warnings.add($0) }
       }
     ) { server in
-      let first = connected(try RawClient(server.address))
-      let second = connected(try RawClient(server.address))
+      let first = connected(try PlainSocket(server.address))
+      let second = connected(try PlainSocket(server.address))
       second.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(second.receive(until: "hello").statuses == [200])
-      let third = connected(try RawClient(server.address))
+      let third = connected(try PlainSocket(server.address))
       #expect(first.receiveAll().bytes.isEmpty, "the first has waited longest, and is closed without a word")
       #expect(server.server.connectionCount == 2)
       second.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -258,9 +258,9 @@ struct ServerTimeTests {
           $0.warningLog = { warnings.add($0) }
         }
       ) { server in
-        let other = connected(try RawClient(server.address, from: "127.0.0.2"))
-        var clients: [RawClient] = []
-        for _ in 0..<3 { clients.append(connected(try RawClient(server.address))) }
+        let other = connected(try PlainSocket(server.address, from: SocketAddress(host: "127.0.0.2", port: 0)))
+        var clients: [PlainSocket] = []
+        for _ in 0..<3 { clients.append(connected(try PlainSocket(server.address))) }
         #expect(server.server.connectionCount == (isProxy ? 4 : 3))
         if !isProxy { #expect(clients[0].receiveAll().bytes.isEmpty) }
         _ = connected(other)
@@ -301,7 +301,7 @@ struct ServerTimeTests {
       return .text("ok")
     }
     try await withServer(router) { server in
-      let reset = try RawClient(server.address)
+      let reset = try PlainSocket(server.address)
       reset.send("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
       _ = await begun.next()
       reset.reset()
@@ -348,7 +348,7 @@ struct ServerTimeTests {
       return .text("done")
     }
     try await withServer(router) { server in
-      let client = try RawClient(server.address)
+      let client = try PlainSocket(server.address)
       defer { client.close() }
       client.send("POST /costly HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
       _ = await begun.next()
@@ -368,7 +368,7 @@ struct ServerTimeTests {
       return .text("finished")
     }
     try await withServer(router) { server in
-      let idle = try RawClient(server.address)
+      let idle = try PlainSocket(server.address)
       defer { idle.close() }
       idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(idle.receive(until: "hello").statuses == [200])
@@ -377,7 +377,7 @@ struct ServerTimeTests {
       async let stopped: Void = server.server.stop(within: .seconds(600))
       let rest = try await server.threads.run { idle.receiveAll() }
       #expect(rest.bytes.isEmpty)
-      #expect(throws: SystemError.self) { try RawClient(server.address) }
+      #expect(throws: SystemError.self) { try PlainSocket(server.address) }
       release.send()
       let text = try await answer
       #expect(text.statuses == [200] && text.text.contains("Connection: close") && text.body == "finished")

@@ -1,6 +1,7 @@
 import Foundation
 import OpenSSL
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -112,7 +113,7 @@ struct TLSServerTests {
         }
         let before = [try await ask("a.example"), try await ask("b.example")]
         #expect(before == ["hello", ""])
-        let standing = try RawClient(server.address)
+        let standing = try PlainSocket(server.address)
         defer { standing.close() }
         let client = try TLSConnection(
           .client(trust: .pem(Array(authority.certificate.pem.utf8))), descriptor: standing.descriptor,

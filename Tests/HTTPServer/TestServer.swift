@@ -3,6 +3,7 @@ import Glibc
 import HTTPServer
 import Reactor
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a server sent until it closed.
@@ -17,68 +18,7 @@ struct Answer: Sendable {
   var body: String { text.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n") }
 }
 
-/// A plain socket whose calls wait; used on a thread of its own.
-struct RawClient: Sendable {
-  let descriptor: Int32
-
-  /// - Parameter source: an address of this machine; nil: as the system chooses.
-  init(_ address: SocketAddress, receiveBuffer: Int32? = nil, from source: String? = nil) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    if var size = receiveBuffer {
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-    }
-    var four = sockaddr_in()
-    four.sin_family = sa_family_t(AF_INET)
-    if let source {
-      inet_pton(AF_INET, source, &four.sin_addr)
-      let bound = withUnsafePointer(to: &four) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      guard bound == 0 else { throw SystemError("bind \(source)") }
-    }
-    four.sin_port = address.port.bigEndian
-    inet_pton(AF_INET, address.host, &four.sin_addr)
-    let result = withUnsafePointer(to: &four) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else {
-      let error = SystemError("connect")
-      Glibc.close(descriptor)
-      throw error
-    }
-  }
-
-  /// False once the server has closed or reset.
-  @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-      }
-      if count <= 0 { return false }
-      sent += count
-    }
-    return true
-  }
-
-  @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
-
-  /// Some bytes; nil at the end, after a reset, or after 20 seconds.
-  func receive() -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = recv(descriptor, &bytes, bytes.count, 0)
-    return count > 0 ? Array(bytes.prefix(count)) : nil
-  }
-
+extension PlainSocket {
   /// Whether bytes or the end have come, or come in so many milliseconds.
   func hasAnswer(within milliseconds: Int32) -> Bool {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -86,18 +26,10 @@ struct RawClient: Sendable {
   }
 
   /// Everything until the server closes.
-  func receiveAll() -> Answer {
-    var all: [UInt8] = []
-    while let bytes = receive() { all += bytes }
-    return Answer(bytes: all)
-  }
+  func receiveAll() -> Answer { Answer(bytes: bytes()) }
 
   /// Everything until `end` has come, or the server closes.
-  func receive(until end: String) -> Answer {
-    var all: [UInt8] = []
-    while !Answer(bytes: all).text.contains(end), let bytes = receive() { all += bytes }
-    return Answer(bytes: all)
-  }
+  func receive(until end: String) -> Answer { Answer(bytes: bytes(until: end)) }
 
   func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
@@ -107,8 +39,6 @@ struct RawClient: Sendable {
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     close()
   }
-
-  func close() { _ = Glibc.close(descriptor) }
 }
 
 /// A running server and threads for clients that wait.
@@ -130,10 +60,10 @@ struct TestServer: Sendable {
   func exchange(_ text: String) async throws -> Answer { try await exchange(Array(text.utf8)) }
 
   /// Runs `body` with a connection, on a thread where it may wait.
-  func connected<Value: Sendable>(_ body: @escaping @Sendable (RawClient) throws -> Value) async throws -> Value {
+  func connected<Value: Sendable>(_ body: @escaping @Sendable (PlainSocket) throws -> Value) async throws -> Value {
     let address = address
     return try await threads.run {
-      let client = try RawClient(address)
+      let client = try PlainSocket(address)
       defer { client.close() }
       return try body(client)
     }

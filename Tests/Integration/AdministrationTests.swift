@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
-import Push
+import Model
 import Store
 import Testing
 
@@ -20,7 +21,7 @@ struct AdministrationTests {
       #expect(wrong.code == 64 && wrong.output.isEmpty)
       #expect(
         wrong.errors == """
-          signalbox: error: There is no command “imprt”. Did you mean “import”?
+          signalbox: error: Unknown command “imprt”. Did you mean “import”?
           See 'signalbox devices --help'.
 
           """)
@@ -39,7 +40,7 @@ struct AdministrationTests {
         #expect(result.code == 1)
         #expect(
           result.errors
-            == "signalbox: error: there is no \(box.data)/signalbox.sqlite. Name the data folder with --data or "
+            == "signalbox: error: \(box.data)/signalbox.sqlite not found. Set the data folder with --data or "
             + "SIGNALBOX_DATA.\n")
       }
       #expect(!FileManager.default.fileExists(atPath: box.data))
@@ -67,16 +68,16 @@ struct AdministrationTests {
       let added = await box.run("apps", "add", "com.example.shop", "--name", "Shop", "--alias-rule", "jpush", "--json")
       #expect(added.code == 0 && added.json?["bundle_id"] == "com.example.shop")
       let twice = await box.run("apps", "add", "com.example.shop", "--name", "Shop")
-      #expect(twice.code == 1 && twice.errors.contains("another app with this bundle id"))
+      #expect(twice.code == 1 && twice.errors.contains("Another app already has this bundle ID"))
       let bad = await box.run("apps", "add", "com example", "--name", "x")
-      #expect(bad.code == 1 && bad.errors.contains("bundle id: A bundle id has parts of letters"))
+      #expect(bad.code == 1 && bad.errors.contains("bundle ID: A bundle ID must consist of letters"))
       await box.run("apps", "add", "com.example.other", "--name", "Other")
       let list = await box.run("apps", "list")
       #expect(list.lines.count == 3 && list.lines[1].hasPrefix("com.example.other  Other"))
       #expect(await box.run("apps", "list", "--json").json?.array?.count == 2)
       #expect(await box.run("apps", "show", "com.example.shop").output.contains("alias rule   jpush"))
       let missing = await box.run("apps", "show", "com.example.sho")
-      #expect(missing.code == 1 && missing.errors.contains("There are: com.example.other, com.example.shop"))
+      #expect(missing.code == 1 && missing.errors.contains("Known apps: com.example.other, com.example.shop"))
       #expect(await box.run("apps", "remove", "com.example.other").code == 0)
       #expect(await box.run("apps", "list", "--json").json?.array?.count == 1)
     }
@@ -90,7 +91,7 @@ struct AdministrationTests {
       let csv = "app,environment,platform,token\ncom.example.shop,production,ios,\(token)\n"
       #expect(await box.run("devices", "import", "-", "--format", "csv", input: csv).code == 0)
       let refused = await box.run("apps", "remove", "com.example.shop")
-      #expect(refused.code == 1 && refused.errors.contains("has 1 devices, 0 pushes and 0 schedules"))
+      #expect(refused.code == 1 && refused.errors.contains("has 1 devices, 0 pushes, and 0 schedules"))
       #expect(await box.run("apps", "remove", "com.example.shop", "--force").code == 0)
       #expect(await box.run("devices", "list", "--json").json == [])
     }
@@ -125,7 +126,7 @@ struct AdministrationTests {
     }
   }
 
-  @Test("the only administrator cannot be removed")
+  @Test("the only admin cannot be removed")
   func lastAdministrator() async throws {
     try await CommandRunner.with { box in
       await box.run("users", "add", "lin@example.com", "--role", "admin")
@@ -136,7 +137,7 @@ struct AdministrationTests {
         try User.setPassword(database, id: user.id, hash: "x")
       }
       let result = await box.run("users", "remove", "lin@example.com")
-      #expect(result.code == 1 && result.errors.contains("the only administrator"))
+      #expect(result.code == 1 && result.errors.contains("the only admin"))
     }
   }
 
@@ -167,7 +168,7 @@ struct AdministrationTests {
       let key = try PrivateKey.generateP256().pkcs8PEM
       let path = try box.file("AuthKey_ABCDE12345.p8", key)
       let missing = await box.run("certificates", "add", path)
-      #expect(missing.code == 1 && missing.errors.contains("team_id: Give the team id"))
+      #expect(missing.code == 1 && missing.errors.contains("team_id: Enter the team ID"))
       let words = ["certificates", "add", path, "--team-id", "TEAM123456"]
       #expect(await box.run(words + ["--use-for", "production"]).code == 64)
       let added = await box.run(words + ["--app", "com.example.shop", "--use-for", "production", "--json"])
@@ -181,7 +182,7 @@ struct AdministrationTests {
       #expect(await box.run("certificates", "list").output.contains("com.example.shop/production"))
       #expect(await box.run("certificates", "show", "\(id)").output.contains("ABCDE12345"))
       let refused = await box.run("certificates", "remove", "\(id)")
-      #expect(refused.code == 1 && refused.errors.contains("still needed by com.example.shop (apns, production)"))
+      #expect(refused.code == 1 && refused.errors.contains("still used by com.example.shop (apns, production)"))
       await box.run("apps", "remove", "com.example.shop")
       #expect(await box.run("certificates", "remove", "\(id)").code == 0)
       #expect(await box.run("certificates", "show", "\(id)").code == 1)
@@ -194,7 +195,7 @@ struct AdministrationTests {
       let path = box.folder + "/pipe"
       #expect(mkfifo(path, 0o600) == 0)
       let failure = #expect(throws: CommandFailure.self) { try CertificateFileReader.data(path, patience: 50) }
-      #expect(failure?.description.contains("nothing came out of it") == true)
+      #expect(failure?.description.contains("delivered no data") == true)
       // For reading too: whoever opens it so waits for nobody.
       let end = open(path, O_RDWR)
       let text = Array("hello".utf8)
@@ -221,7 +222,8 @@ struct AdministrationTests {
       let none = await box.run("inspect", box.folder + "/none")
       #expect(none.code == 1 && none.errors.hasSuffix("/none: No such file or directory.\n"), "\(none.errors)")
       let folder = await box.run("inspect", box.folder)
-      #expect(folder.code == 1 && folder.errors.hasSuffix("This is a folder. Name a file in it.\n"), "\(folder.errors)")
+      #expect(folder.code == 1)
+      #expect(folder.errors.hasSuffix("This is a folder. Choose a file in it.\n"), "\(folder.errors)")
       let large = try box.file("large.p12", String(repeating: "x", count: 5 << 20))
       let refusedLarge = await box.run("inspect", large)
       #expect(refusedLarge.code == 1 && refusedLarge.errors.contains("has 5242880 bytes"), "\(refusedLarge.errors)")

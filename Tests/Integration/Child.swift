@@ -25,6 +25,8 @@ final class Child: Sendable {
       ["timeout", "-s", "KILL", "\(seconds)", "sh", "-c", #"\#(limits); echo $$ >"$0" && exec "$@""#, pidFile]
       + arguments
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    // What a server keeps in memory for the next one goes with the folder, also when it is killed.
+    process.environment = ProcessInfo.processInfo.environment.merging(["RUNTIME_DIRECTORY": folder]) { $1 }
     process.standardInput = FileHandle.nullDevice
     // Files, not pipes: other children would inherit these, and nobody would see the end.
     process.standardOutput = try Self.newFile(output)

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
-import Push
+import JSON
+import Model
 import Simulator
 import Store
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 import Synchronization
 
 @testable import signalbox

@@ -1,7 +1,8 @@
 import Delivery
 import Foundation
 import Glibc
-import Push
+import JSON
+import Model
 import SQLite
 import Simulator
 import Store

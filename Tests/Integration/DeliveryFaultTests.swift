@@ -1,7 +1,8 @@
 import Delivery
 import Foundation
 import HTTP2
-import Push
+import JSON
+import Model
 import Simulator
 import Store
 import Testing

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
-import Push
+import JSON
+import Model
 import Simulator
 import Store
 import Testing
@@ -10,10 +11,10 @@ extension DeliveryScene {
   struct Person: Sendable {
     var name: String
     var tags: [String] = []
-    var environment = Push.Environment.development
+    var environment = Model.Environment.development
     var topic = DeliveryScene.topic
     /// In which environment the console believes it to be; nil: the right one.
-    var registeredAs: Push.Environment?
+    var registeredAs: Model.Environment?
   }
 
   /// Phones with the app, registered an hour ago by alias, tags and a registration id made of the name.
@@ -40,13 +41,13 @@ extension DeliveryScene {
 
   /// So many phones of nobody in particular.
   @discardableResult
-  func add(_ count: Int, environment: Push.Environment = .development) async throws -> [SimulatedPhone] {
+  func add(_ count: Int, environment: Model.Environment = .development) async throws -> [SimulatedPhone] {
     try await add((1...count).map { Person(name: "p\($0)", environment: environment) })
   }
 
   /// A push as the console keeps it, queued; at most once, so that each double is one too many.
   func push(
-    _ audience: JSONValue = "all", environment: Push.Environment = .development,
+    _ audience: JSONValue = "all", environment: Model.Environment = .development,
     options: JSONValue = ["at_most_once": true]
   ) async throws -> PushRecord {
     let draft = try PushDraft(json: [
@@ -65,7 +66,7 @@ extension DeliveryScene {
 
   /// Makes a push and carries it out.
   func deliver(
-    _ audience: JSONValue = "all", environment: Push.Environment = .development,
+    _ audience: JSONValue = "all", environment: Model.Environment = .development,
     options: JSONValue = ["at_most_once": true]
   ) async throws -> PushRecord {
     let queued = try await push(audience, environment: environment, options: options)

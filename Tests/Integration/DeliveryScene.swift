@@ -1,9 +1,11 @@
+import Certificates
 import Delivery
 import Foundation
 import HTTP2
+import JSON
 import Logging
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Simulator
 import Store
@@ -68,7 +70,7 @@ final class DeliveryScene: Sendable {
     (app, certificate) = try await store.read { database in
       (try App.named(Self.topic, database), try TrackedCertificate.all(database).first?.id)
     }
-    for environment in Push.Environment.allCases {
+    for environment in Model.Environment.allCases {
       guard let server = simulator.endpoint(environment) else { throw APNsSimulatorError.isRunning }
       let port = try await options.detour?(server.port) ?? server.port
       _ = try await store.write { [app] database in

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
-import Push
+import JSON
+import Model
 import Simulator
 import Store
 import Testing
@@ -23,8 +24,8 @@ struct DeliverySimulatorTests {
 
   @Test(
     "each kind of audience reaches whom it names and nobody else, with a key and with a certificate",
-    arguments: [DeliveryScene.Options.Credentials.key, .certificate], Push.Environment.allCases)
-  func reached(_ credentials: DeliveryScene.Options.Credentials, _ environment: Push.Environment) async throws {
+    arguments: [DeliveryScene.Options.Credentials.key, .certificate], Model.Environment.allCases)
+  func reached(_ credentials: DeliveryScene.Options.Credentials, _ environment: Model.Environment) async throws {
     var options = DeliveryScene.Options()
     options.credentials = credentials
     try await DeliveryScene.run(options) { scene in
@@ -35,7 +36,7 @@ struct DeliverySimulatorTests {
         Person(name: "dora", environment: environment),
       ])
       // The same people in the other environment must never hear of it.
-      let other: Push.Environment = environment == .development ? .production : .development
+      let other: Model.Environment = environment == .development ? .production : .development
       try await scene.add([Person(name: "eve", tags: ["beta", "vip"], environment: other)])
       var sent = 0
       for (audience, names) in Self.audiences {

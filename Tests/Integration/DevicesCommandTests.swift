@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 import Store
 import Testing
 
@@ -35,9 +36,9 @@ struct DevicesCommandTests {
       #expect(result.output == "5 devices: 1 added, 1 updated, 3 rejected.\n")
       let errors = result.errors.split(separator: "\n")
       #expect(errors.count == 3)
-      #expect(errors.contains("line 2: app: There is no app “com.example.none”; add it first."))
+      #expect(errors.contains("line 2: app: App “com.example.none” not found. Add it first."))
       #expect(errors.contains { $0.hasPrefix("line 3: ") })
-      #expect(errors.contains { $0.hasPrefix("line 4: alias: “-” must not stand in an alias") })
+      #expect(errors.contains { $0.hasPrefix("line 4: alias: An alias must not contain “-”") })
       let json = await box.run("devices", "import", path, "--json").json
       #expect(json?["lines"] == 5 && json?["added"] == 0 && json?["updated"] == 2 && json?["rejected"] == 3)
       #expect(json?["errors"]?.array?.count == 3)
@@ -62,7 +63,7 @@ struct DevicesCommandTests {
       #expect(await box.run(words).output == "2 devices: 2 added, 0 updated, 0 rejected.\n")
       #expect(await box.run("devices", "import", box.folder + "/none.csv").code == 1)
       let header = await box.run("devices", "import", "-", "--format", "csv", input: "colour\nred\n")
-      #expect(header.code == 1 && header.errors.hasPrefix("line 1: The header's column “colour” is unknown"))
+      #expect(header.code == 1 && header.errors.hasPrefix("line 1: Unknown column “colour” in the header"))
     }
   }
 
@@ -115,8 +116,8 @@ struct DevicesCommandTests {
     try await withApp { box in
       await box.run("devices", "import", "-", "--format", "ndjson", input: line(1) + line(2))
       let result = await box.run("devices", "remove", "1", "99")
-      #expect(result.code == 1 && result.output == "Removed 1 of 2.\n")
-      #expect(result.errors == "signalbox: error: There is no device 99.\n")
+      #expect(result.code == 1 && result.output == "Deleted 1 of 2 devices.\n")
+      #expect(result.errors == "signalbox: error: Device 99 not found.\n")
       #expect(await box.run("devices", "remove", "x").code == 64)
       #expect(await box.run("devices", "list", "--json").json?.array?.count == 1)
     }

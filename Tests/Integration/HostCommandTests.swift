@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
 import Glibc
-import Push
+import JSON
+import Model
 import Reactor
 import SQLite
 import Store
@@ -23,15 +24,15 @@ struct HostCommandTests {
     try await CommandRunner.with { runner in
       let place = "127.0.0.1:\(try freePort())"
       let added = await runner.run("certificates", "watch", place, "--note", "x")
-      #expect(added.code == 1 && added.output.contains("Watched as host 1: \(place), refused"), "\(added)")
+      #expect(added.code == 1 && added.output.contains("Watching host 1: \(place), refused"), "\(added)")
       let again = await runner.run("certificates", "watch", "https://\(place)/")
-      #expect(again.code == 1 && again.errors.contains("watched already"))
+      #expect(again.code == 1 && again.errors.contains("already watched"))
       let listed = await runner.run("certificates", "hosts")
       #expect(listed.lines.count == 2 && listed.lines[1].contains("refused"))
       let json = await runner.run("certificates", "hosts", "--json")
       #expect(json.json?.array?.first?["failure"]?["code"] == "refused")
       let check = await runner.run("check-certificates")
-      #expect(check.code == 3 && check.output.contains("UNKNOWN  \(place): Nothing listens on that port"))
+      #expect(check.code == 3 && check.output.contains("UNKNOWN  \(place): The connection was refused"))
       // An hour later it is looked at again, unless that is not wanted.
       let later = CommandRunner.noon + 7200
       func probedAt() async -> String? {
@@ -42,7 +43,7 @@ struct HostCommandTests {
       _ = await runner.run("check-certificates", now: later)
       #expect(await probedAt() == "2026-11-20T14:00:00Z")
       let nagios = await runner.run("check-certificates", "--nagios", "--no-probe", now: later)
-      #expect(nagios.code == 3 && nagios.output.hasPrefix("CERTIFICATES UNKNOWN - 1 not known, 0 watched | "))
+      #expect(nagios.code == 3 && nagios.output.hasPrefix("CERTIFICATES UNKNOWN - 1 unknown, 0 watched | "))
       #expect(await runner.run("certificates", "unwatch", "1").code == 0)
       #expect(await runner.run("certificates", "unwatch", "1").code == 1)
       #expect(await runner.run("check-certificates").code == 0)

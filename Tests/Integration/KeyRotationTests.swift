@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
-import Push
+import Model
 import SQLite
 import Store
 import Testing
@@ -54,7 +55,7 @@ struct KeyRotationTests {
       let before = try Self.key(box)
       let old = box.folder + "/old.key"
       let result = await box.run("rotate-key", "--keep-old", old)
-      #expect(result.code == 0 && result.output.contains("Sealed 20 secrets with a new key"), "\(result.errors)")
+      #expect(result.code == 0 && result.output.contains("Encrypted 20 secrets with a new key"), "\(result.errors)")
       let after = try Self.key(box)
       #expect(after != before)
       let text = result.output + result.errors
@@ -105,7 +106,7 @@ struct KeyRotationTests {
       #expect(FileManager.default.fileExists(atPath: path))
       #expect(try left() == 21 || left() == 20, "the test sees what is there")
       let result = await box.run("rotate-key")
-      #expect(result.code == 0 && result.output.contains("Sealed 18 secrets"), "\(result.output)\(result.errors)")
+      #expect(result.code == 0 && result.output.contains("Encrypted 18 secrets"), "\(result.output)\(result.errors)")
       #expect(try left() == 0)
     }
   }
@@ -144,9 +145,9 @@ struct KeyRotationTests {
       _ = try rotation.reseal(from: old, to: new, now: CommandRunner.noon)
       #expect(try Self.files(box) == ["secret.key", "secret.key.new"])
       #expect(try Self.opened(box) == 5)
-      #expect(await box.run("doctor").output.contains("a change of the key was broken off; nothing is lost"))
+      #expect(await box.run("doctor").output.contains("a key rotation was interrupted; nothing is lost"))
       let finished = await box.run("rotate-key")
-      #expect(finished.code == 0 && finished.output.contains("broken off is finished"))
+      #expect(finished.code == 0 && finished.output.contains("Finished the interrupted rotation"))
       #expect(try Self.files(box) == ["secret.key"] && Self.opened(box) == 5)
       #expect(try directory.storedKey()?.identifier == new.identifier)
 
@@ -157,7 +158,7 @@ struct KeyRotationTests {
       server?.close()
       #expect(server != nil)
       #expect(try Self.files(box) == ["secret.key"] && Self.opened(box) == 5)
-      #expect(await box.run("rotate-key").output.contains("Sealed 5 secrets"))
+      #expect(await box.run("rotate-key").output.contains("Encrypted 5 secrets"))
     }
   }
 
@@ -191,33 +192,33 @@ struct KeyRotationTests {
       let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
       await box.run("apps", "add", "com.example.shop", "--name", "Shop")
       #expect(await box.run("certificates", "add", key, "--team-id", "TEAM123456").code == 0)
-      #expect(await box.run("rotate-key", "--lost").errors.contains("nothing is lost"))
+      #expect(await box.run("rotate-key", "--lost").errors.contains("Nothing is lost"))
       try FileManager.default.removeItem(atPath: box.data + "/secret.key")
       let check = await box.run("check-certificates")
       #expect(check.code == 2 && check.output.contains("CLOSED   AuthKey_ABCDE12345"))
       #expect(check.output.contains("the key file (secret.key) is missing"))
       let doctor = await box.run("doctor")
-      #expect(doctor.output.contains("cannot be opened without secret.key"))
+      #expect(doctor.output.contains("cannot be decrypted without secret.key"))
       let refused = await box.run("certificates", "list")
       #expect(refused.code == 1 && refused.errors.contains("rotate-key --lost"))
 
       let other = SealingKey()
       _ = try box.file("data/secret.key", try Self.text(of: other, box))
       chmod(box.data + "/secret.key", 0o600)
-      #expect(await box.run("doctor").output.contains("is not the key of this database"))
+      #expect(await box.run("doctor").output.contains("does not match this database"))
       let wrong = await box.run("check-certificates")
-      #expect(wrong.code == 2 && wrong.output.contains("is not the one of this database"))
+      #expect(wrong.code == 2 && wrong.output.contains("does not match this database"))
       let second = try box.file("AuthKey_ABCDE99999.p8", try PrivateKey.generateP256().pkcs8PEM)
       let mixed = await box.run("certificates", "add", second, "--team-id", "TEAM123456")
-      #expect(mixed.code == 1 && mixed.errors.contains("not the one that this database is sealed with"))
+      #expect(mixed.code == 1 && mixed.errors.contains("does not match this database"))
       #expect(await box.run("rotate-key").code == 1, "with the wrong key nothing can be sealed anew")
 
       let anew = await box.run("rotate-key", "--lost")
-      #expect(anew.code == 0 && anew.output.contains("To be uploaded again") && anew.output.contains("1  AuthKey_ABC"))
+      #expect(anew.code == 0 && anew.output.contains("Upload these again") && anew.output.contains("1  AuthKey_ABC"))
       let closed = await box.run("check-certificates")
       #expect(closed.code == 2 && closed.output.contains("Upload this file again"))
       let back = await box.run("certificates", "renew", "1", key)
-      #expect(back.code == 0 && back.output.contains("The private key of certificate 1 is back"), "\(back.errors)")
+      #expect(back.code == 0 && back.output.contains("Restored the private key of certificate 1"), "\(back.errors)")
       #expect(await box.run("check-certificates").code == 0)
     }
   }
@@ -249,7 +250,7 @@ struct KeyRotationTests {
       }
       chmod(real, 0o644)
       let open = await box.run("certificates", "list", environment: environment)
-      #expect(open.code == 1 && open.errors.contains("may be read by others (mode 644)"))
+      #expect(open.code == 1 && open.errors.contains("is readable by other users (mode 644)"))
     }
   }
 

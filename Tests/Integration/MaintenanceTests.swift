@@ -1,7 +1,8 @@
 import Foundation
 import HTTPServer
+import JSON
 import OpenSSL
-import Push
+import Model
 import Reactor
 import SQLite
 import Store
@@ -89,8 +90,8 @@ struct MaintenanceTests {
       }
       try bytes.write(to: URL(fileURLWithPath: damaged))
       for (path, words) in [
-        (text, "is damaged or no backup"), (foreign, "another program's database"), (newer, "newer version"),
-        (damaged, "damaged"), (try box.file("empty", ""), "it is no backup"), (box.folder + "/none", "No such file"),
+        (text, "is damaged or not a backup"), (foreign, "another program's database"), (newer, "newer version"),
+        (damaged, "damaged"), (try box.file("empty", ""), "it is not a backup"), (box.folder + "/none", "No such file"),
       ] {
         let result = await box.run("restore", path)
         #expect(result.code == 1 && result.errors.contains(words), "\(path): \(result.errors)")
@@ -109,14 +110,14 @@ struct MaintenanceTests {
       await box.run("backup", backup)
       let elsewhere = ["SIGNALBOX_DATA": box.folder + "/new"]
       let fresh = await box.run("restore", backup, environment: elsewhere)
-      #expect(fresh.code == 0 && fresh.errors.contains("put the one of the backup's server there"))
+      #expect(fresh.code == 0 && fresh.errors.contains("copy it from the backup's server"))
       try FileManager.default.removeItem(atPath: box.folder + "/new")
       await box.run("apps", "add", "com.example.one", "--name", "One", environment: elsewhere)
       let other = await box.run("restore", backup, environment: elsewhere)
-      #expect(other.code == 0 && other.errors.contains("does not open it. Put the backup's key there"))
+      #expect(other.code == 0 && other.errors.contains("cannot decrypt it. Put the backup's key there"))
       #expect(other.errors.contains("Closed: AuthKey_ABCDE12345"))
       let doctor = await box.run("doctor", environment: elsewhere)
-      #expect(doctor.code == 1 && doctor.output.contains("secret.key does not open it"))
+      #expect(doctor.code == 1 && doctor.output.contains("secret.key is not the key it was encrypted with"))
     }
   }
 
@@ -127,6 +128,44 @@ struct MaintenanceTests {
     let authority = try CertificateAuthority(
       subject: [.commonName(name)], notBefore: CommandRunner.noon - 86_400, notAfter: CommandRunner.noon + 86_400)
     return ["SSL_CERT_FILE": try box.file("bundle.pem", authority.certificate.pem)]
+  }
+
+  @Test("a database from before the first release is refused by every command with what to do")
+  func formerBuild() async throws {
+    try await CommandRunner.with { box in
+      let directory = DataDirectory(box.data)
+      try directory.create()
+      _ = try SealingKey.loadOrCreate(path: directory.keyFile)
+      let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Store/Fixtures/before-first-release.sql")
+      let script = try String(contentsOf: fixture, encoding: .utf8)
+      for path in [directory.database, box.folder + "/former.sqlite"] {
+        let database = try Database(path: path)
+        try database.script(script)
+        #expect(try database.leaveLog())
+        database.close()
+      }
+      let former = try Data(contentsOf: URL(filePath: box.folder + "/former.sqlite"))
+      let words = "was made by a build from before the first release"
+      for command in [
+        ["apps", "list"], ["serve", "--listen", "127.0.0.1:0"], ["backup", box.folder + "/copy.sqlite"],
+      ] {
+        let result = await box.run(command)
+        #expect(result.code == 1 && result.errors.contains(words), "\(command): \(result.errors)")
+        #expect(result.errors.contains("start with a new data folder"))
+      }
+      #expect(!FileManager.default.fileExists(atPath: box.folder + "/copy.sqlite"))
+      let doctor = await box.run("doctor")
+      #expect(doctor.code == 1 && doctor.output.contains(words), "\(doctor.output)")
+      #expect(doctor.output.contains("Start with a new data folder (--data)"))
+      // Neither is it put in the place of a database of today.
+      let other = box.folder + "/other"
+      await box.run("apps", "add", "com.example.one", "--name", "One", "--data", other)
+      let refused = await box.run("restore", box.folder + "/former.sqlite", "--data", other)
+      #expect(refused.code == 1 && refused.errors.contains(words), "\(refused.errors)")
+      #expect(await box.run("apps", "list", "--data", other).output.contains("com.example.one"))
+      #expect(try Data(contentsOf: URL(filePath: box.folder + "/former.sqlite")) == former)
+    }
   }
 
   @Test("doctor finds nothing wrong with a new installation")
@@ -146,7 +185,7 @@ struct MaintenanceTests {
   @Test("doctor names what is wrong, each with its remedy")
   func unhealthy() async throws {
     try await CommandRunner.with { box in
-      #expect(await box.run("doctor").output.contains("ERROR    data: there is no folder"))
+      #expect(await box.run("doctor").output.contains("ERROR    data: \(box.data) does not exist"))
       await box.run("apps", "add", "com.example.one", "--name", "One")
       let line =
         #"{"app":"com.example.one","environment":"production","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
@@ -158,12 +197,12 @@ struct MaintenanceTests {
         "doctor", environment: try trust(box, name: "Another"), now: CommandRunner.noon - 3600)
       #expect(result.code == 1)
       for text in [
-        "WARNING  data: others may look into \(box.data) (mode 755). Remedy: chmod 700 \(box.data)",
-        "WARNING  database: others may read \(box.data)/signalbox.sqlite (mode 644). Remedy: chmod 600",
-        "WARNING  app: com.example.one has 1 production devices and nothing to send with. Remedy: signalbox",
-        "ERROR    clock: 2026-11-20T11:00:00Z is before the latest entry, 2026-11-20T12:00:00Z. Remedy: ",
-        "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificates, but not the root of APNs",
-        "ERROR    secret.key: \(box.data)/secret.key may be read by others (mode 644)",
+        "WARNING  data: other users can read \(box.data) (mode 755). Fix: chmod 700 \(box.data)",
+        "WARNING  database: other users can read \(box.data)/signalbox.sqlite (mode 644). Fix: chmod 600",
+        "WARNING  app: com.example.one has 1 production devices but no credential. Fix: Run signalbox",
+        "ERROR    clock: 2026-11-20T11:00:00Z is earlier than the latest entry, 2026-11-20T12:00:00Z. Fix: ",
+        "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificates but not the APNs root",
+        "ERROR    secret.key: \(box.data)/secret.key is readable by other users (mode 644)",
       ] {
         #expect(result.output.contains(text), "\(text)\n\(result.output)")
       }
@@ -215,13 +254,13 @@ struct MaintenanceTests {
         let good = try await look(port)
         #expect(good.code == 0, "\(good.output)")
         let line =
-          "OK       localhost:\(port): reached at 127.0.0.1:\(port), its certificates last until 2026-11-20T13:"
+          "OK       localhost:\(port): reached at 127.0.0.1:\(port), certificates valid until 2026-11-20T13:"
         #expect(good.output.contains(line), "\(good.output)")
         last = port
       }
       let closed = try await look(last)
       #expect(closed.code == 1)
-      #expect(closed.output.contains("ERROR    localhost:\(last): Nothing listens on that port"), "\(closed.output)")
+      #expect(closed.output.contains("ERROR    localhost:\(last): The connection was refused"), "\(closed.output)")
       try await serve(authority, until: CommandRunner.noon - 3600) { port in
         let expired = try await look(port)
         #expect(expired.code == 1)
@@ -231,14 +270,14 @@ struct MaintenanceTests {
       }
       try await serve(authority, names: ["other.example"], until: CommandRunner.noon + 3600) { port in
         let wrong = try await look(port)
-        #expect(wrong.code == 1 && wrong.output.contains("is not for localhost, only for other.example"))
+        #expect(wrong.code == 1 && wrong.output.contains("is not valid for localhost, only for other.example"))
       }
       let stranger = try CertificateAuthority(
         subject: [.commonName("Somebody")], notBefore: CommandRunner.noon - 3 * 86_400,
         notAfter: CommandRunner.noon + 86_400)
       try await serve(stranger, until: CommandRunner.noon + 3600) { port in
         let unknown = try await look(port)
-        #expect(unknown.code == 1 && unknown.output.contains("but: Its chain ends at"), "\(unknown.output)")
+        #expect(unknown.code == 1 && unknown.output.contains("but: The chain ends at"), "\(unknown.output)")
       }
     }
   }

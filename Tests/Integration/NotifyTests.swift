@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
 import Glibc
+import JSON
 import Mail
 import OpenSSL
 import Reminders
@@ -14,6 +15,8 @@ import Testing
 struct NotifyTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
+
+  private static let token = Random.token(bytes: 24)
 
   /// A data folder with one certificate that ends in so many days, and receivers.
   private func withData(
@@ -39,6 +42,8 @@ struct NotifyTests {
       try MailSettings.save(
         MailSettings(server: SMTPServer(host: "127.0.0.1", port: port, security: .none), from: from), database,
         sealer: sealer, now: now)
+      try APIToken.add(
+        database, name: "test", hash: Digest.sha256(Array(Self.token.utf8)), scopes: ["admin"], user: nil, now: now)
     }
     store.close()
     try await body(folder.path)
@@ -90,7 +95,7 @@ struct NotifyTests {
     }
   }
 
-  @Test("mails of the server link to where it listens, unless it is told another address")
+  @Test("mails of the server, tests among them, link to where it listens, unless it is told another address")
   func links() async throws {
     for address in [nil, "https://push.example.com"] as [String?] {
       let server = try SMTPTestServer()
@@ -98,15 +103,26 @@ struct NotifyTests {
         let named = address.map { ["--address", $0] } ?? []
         let serve = try Child(
           [try Child.signalbox(), "serve", "--data", data, "--listen", "127.0.0.1:0"] + named, in: data)
+        defer { serve.send(SIGTERM) }
         try await eventually("the mail is sent") {
           guard serve.isRunning else { throw SceneError("serve ended: \(serve.errorText)") }
-          return try !server.mails().isEmpty
+          return try !server.mails().isEmpty && serve.outputText.contains(" at http")
         }
-        let output = serve.outputText
+        let own = try #require(serve.outputText.firstMatch(of: /at (http\S+)/)).1
+        #expect(try server.mails().first?.text?.contains("\(own)/certificates/1") == true)
+        if let address {
+          #expect(own == address)
+        } else {
+          let port = try #require(own.split(separator: ":").last.flatMap { UInt16($0) })
+          let tested = try TestClient(port).ask(
+            "POST /api/v1/receivers/1/test HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Self.token)\r\n"
+              + "Content-Length: 0\r\nConnection: close\r\n\r\n")
+          #expect(tested.status == 200, "\(tested.text)")
+          let test = try #require(try server.mails().first { $0.headers["subject"] == "Signalbox: test message" })
+          #expect(test.text?.contains("\(own)/certificates\n") == true, "\(test.text ?? "")")
+        }
         serve.send(SIGTERM)
-        _ = await serve.status()
-        let own = try #require(output.firstMatch(of: /at (http\S+)/)).1
-        #expect(try server.mails().first?.text?.contains("\(address ?? String(own))/certificates/1") == true)
+        #expect(await serve.status() == 0, "\(serve.errorText)")
       }
     }
   }

@@ -1,8 +1,9 @@
 import Delivery
 import Foundation
 import HTTP2
+import JSON
 import Logging
-import Push
+import Model
 import Reactor
 import Simulator
 import Store
@@ -33,7 +34,7 @@ struct OutageTests {
       async let carried: Void = scene.carryOut(push)
       try await reach(100, scene, push)
       await scene.simulator.stop()
-      try await eventually("the log says so") { messages(scene).contains("the push service is out of reach") }
+      try await eventually("the log says so") { messages(scene).contains("push service unreachable") }
       let before = try await scene.progress(push).total
       #expect(before < 2000)
 
@@ -50,7 +51,7 @@ struct OutageTests {
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
       #expect(tally.outcomes["accepted", default: 0] >= 1900, "\(tally)")
-      #expect(messages(scene).contains("the push service can be used again"))
+      #expect(messages(scene).contains("push service available again"))
     }
   }
 
@@ -74,7 +75,7 @@ struct OutageTests {
       async let carried: Void = scene.carryOut(push)
       try await reach(200, scene, push)
       proxy.isDeaf = true
-      try await eventually("the log says so") { messages(scene).contains("the push service is out of reach") }
+      try await eventually("the log says so") { messages(scene).contains("push service unreachable") }
       #expect(proxy.swallowed > 0 && proxy.connections > 1)
       proxy.isDeaf = false
       try await carried

@@ -1,7 +1,10 @@
+import Certificates
 import Foundation
 import HTTP2
+import JSON
 import OpenSSL
-import Push
+import Model
+import Providers
 import Simulator
 import Store
 import TestSupport
@@ -95,7 +98,8 @@ struct SwitchTests {
       let begin = ContinuousClock.now
       let renewal = await scene.box.run(["certificates", "renew", "1", file], now: Date())
       #expect(
-        renewal.code == 0 && renewal.output.contains("2 credentials went over"), "\(renewal.output)\(renewal.errors)")
+        renewal.code == 0 && renewal.output.contains("2 credentials switched over"),
+        "\(renewal.output)\(renewal.errors)")
       #expect(renewal.output.contains("taken, 400 BadDeviceToken"))
       try await scene.engine.credentialsChanged()
       result = (try await scene.progress(push).total < 10_000, ContinuousClock.now - begin)
@@ -106,7 +110,7 @@ struct SwitchTests {
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
       #expect(try await Self.credential(scene).certificateID == 2)
       let back = await scene.box.run("certificates", "undo", "1", now: Date())
-      #expect(back.code == 0 && back.output.contains("2 credentials are back"))
+      #expect(back.code == 0 && back.output.contains("2 credentials switched back"))
       #expect(back.output.contains("taken, 400 BadDeviceToken"), "the way back is tried, too")
       #expect(try await Self.credential(scene).certificateID == 1)
     }
@@ -202,9 +206,10 @@ struct SwitchTests {
       try FileManager.default.removeItem(atPath: scene.box.data + "/secret.key")
       let child = try await scene.serve()
       // It says so after it has said where it listens.
-      try await eventually("the warning") { child.errorText.contains("begins anew") || !child.isRunning }
+      try await eventually("the warning") { child.errorText.contains("start over with a new key") || !child.isRunning }
       #expect(child.errorText.contains("secret.key is missing. Cannot be opened: AuthKey_ABCDE12345."))
-      #expect(child.errorText.contains("/certificates/key begins anew"))
+      #expect(child.errorText.contains("start over with a new key at http"))
+      #expect(child.errorText.contains("/certificates/key."))
       let limits = try String(contentsOfFile: "/proc/\(try #require(child.pid))/limits", encoding: .utf8)
       #expect(limits.contains(/Max core file size +0 +0/), "a core dump would hold private keys")
       #expect(await scene.stop(child) == 0)

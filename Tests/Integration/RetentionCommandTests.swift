@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 import Store
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
 import Testing
 
@@ -148,9 +149,15 @@ struct SelfDescriptionTests {
   func usage() async throws {
     try await CommandRunner.with { box in
       for (words, message, command) in [
-        (["apps", "list", "--jsn"], "There is no option “--jsn”. Did you mean “--json”?", "signalbox apps list"),
-        (["certificates", "request"], "Give one of --app, --host and --renews.", "signalbox certificates request"),
-        (["completion", "tcsh"], "The value “tcsh” of <shell> is neither bash, zsh nor fish.", "signalbox completion"),
+        (["apps", "list", "--jsn"], "Unknown option “--jsn”. Did you mean “--json”?", "signalbox apps list"),
+        (
+          ["certificates", "request"], "Use exactly one of --app, --host, and --renews.",
+          "signalbox certificates request"
+        ),
+        (
+          ["completion", "tcsh"], "Invalid value “tcsh” for <shell>: it is not bash, zsh, or fish.",
+          "signalbox completion"
+        ),
       ] {
         let result = await box.run(words)
         #expect(result.code == 64)

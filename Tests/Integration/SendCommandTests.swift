@@ -1,8 +1,9 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Simulator
 import Store
@@ -72,7 +73,7 @@ struct SendCommandTests {
       #expect(result.output.contains("       2  accepted\n"))
       #expect(result.output.contains("       1  dead_token  Unregistered: "))
       let again = await send(box, "--alias", "gone", "--body", "x")
-      #expect(again.code == 1 && again.errors.contains("No active device of com.example.shop in development fits"))
+      #expect(again.code == 1 && again.errors.contains("No active device of com.example.shop in development matches"))
     }
   }
 
@@ -92,7 +93,7 @@ struct SendCommandTests {
         #"{"app":"\#(app)","environment":"production","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
       await box.run("devices", "import", "-", "--format", "ndjson", input: line)
       let result = await box.run("send", "--app", app, "--environment", "production", "--broadcast", "--body", "x")
-      #expect(result.code == 1 && result.output.contains("The app has no key or certificate for production."))
+      #expect(result.code == 1 && result.output.contains("The app has no credential for production."))
     }
   }
 
@@ -125,9 +126,9 @@ struct SendCommandTests {
     try await withSimulator { box, simulator in
       let later = await send(box, "--alias", "anna", "--body", "x", "--at", "2100-12-01T09:00:00Z", "--rate", "5")
       #expect(later.code == 0, "\(later)")
-      #expect(later.output.contains("kept for 2100-12-01T09:00:00Z; a running server sends it then"))
+      #expect(later.output.contains("scheduled for 2100-12-01T09:00:00Z; the server sends it then if it is running"))
       #expect(simulator.counters(.development).requests == 0)
-      #expect(later.errors.contains("no server runs with this data folder now"))
+      #expect(later.errors.contains("no server is running with this data folder"))
       let weekly = await send(
         box, "--alias", "anna", "--body", "x", "--every", "week", "--on", "mon", "--time", "09:00", "--time-zone",
         "Europe/Berlin", "--at", "2100-12-01T00:00:00Z", "--count", "2", "--spread-minutes", "5", "--at-most-once")
@@ -153,7 +154,7 @@ struct SendCommandTests {
       for (action, code) in [("resume", 1), ("pause", 0), ("pause", 1), ("resume", 0), ("cancel", 0), ("cancel", 1)] {
         #expect(await box.run("schedules", action, uids.first ?? "", now: Date()).code == Int32(code), "\(action)")
       }
-      #expect(await box.run("schedules", "cancel", "none", now: Date()).errors.contains("There is no schedule none"))
+      #expect(await box.run("schedules", "cancel", "none", now: Date()).errors.contains("Schedule none not found"))
       let store = try DataDirectory(box.data).open(now: Date())
       defer { store.close() }
       #expect(try store.readSync { try Schedule.list($0, limit: 10).items.count } == 2)
@@ -184,11 +185,11 @@ struct SendCommandTests {
 
   private func isLeft(_ result: CommandResult, because cause: String) -> Bool {
     let lines = result.errors.split(separator: "\n")
-    return result.code == 75 && result.output.contains("under way, 0 of 1 devices")
-      && lines.first?.hasPrefix("signalbox: the push service is out of reach: ") == true
+    return result.code == 75 && result.output.contains("sending, 0 of 1 devices")
+      && lines.first?.hasPrefix("signalbox: the push service is unreachable: ") == true
       && lines.first?.contains(cause) == true
       && lines.last?.hasPrefix("signalbox: 1 of 1 devices are left") == true
-      && lines.last?.contains("; nobody goes on with them until a server is started: signalbox serve --data ") == true
+      && lines.last?.contains("; sending continues when a server is started: signalbox serve --data ") == true
   }
 
   @Test("a service that refuses connections is told at once; --timeout is obeyed, and 75 says that something is left")
@@ -241,7 +242,8 @@ struct SendCommandTests {
     elsewhere.hostNames = ["elsewhere.example.com"]
     late.now = { Date() - 86_400 * 5000 }
     for (configuration, trusts, cause) in [
-      (APNsSimulator.Configuration(), false, "from no authority that is trusted here"), (elsewhere, true, "127.0.0.1"),
+      (APNsSimulator.Configuration(), false, "by a certificate authority that is not trusted here"),
+      (elsewhere, true, "127.0.0.1"),
       (late, true, "expired"),
     ] {
       let simulator = try APNsSimulator(configuration: configuration)
@@ -260,15 +262,15 @@ struct SendCommandTests {
       simulator.faults(.development).set(try Faults(parsing: "status=503"))
       let result = await send(box, "--alias", "anna", "--body", "x")
       #expect(result.code == 75, "\(result)")
-      #expect(result.errors.hasPrefix("signalbox: 1 of 1 devices are left, 1 to be sent to again, the first at "))
+      #expect(result.errors.hasPrefix("signalbox: 1 of 1 devices are left, 1 to be retried, the first at "))
       #expect(
         result.errors.hasSuffix(
-          "; nobody goes on with them until a server is started: signalbox serve --data "
+          "; sending continues when a server is started: signalbox serve --data "
             + "\(box.data)\n"))
       let later = await send(box, "--alias", "anna", "--body", "x", "--at", "2100-12-01T09:00:00Z")
       #expect(later.code == 0)
       #expect(
-        later.errors == "signalbox: no server runs with this data folder now; one has to run then: "
+        later.errors == "signalbox: no server is running with this data folder; start one by then: "
           + "signalbox serve --data \(box.data)\n")
     }
   }
@@ -281,7 +283,7 @@ struct SendCommandTests {
       ]
       let words = ["send", "--app", app, "--environment", "development", "--body", "x"]
       let nobody = await box.run(words, environment: environment, now: Date())
-      #expect(nobody.code == 64 && nobody.errors.contains("Say to whom"), "\(nobody)")
+      #expect(nobody.code == 64 && nobody.errors.contains("Choose an audience"), "\(nobody)")
       let one = await box.run(words + ["--alias", "anna"], environment: environment, now: Date())
       #expect(one.code == 0 && simulator.counters(.development).requests == 1, "\(one)")
     }
@@ -299,7 +301,7 @@ struct SendCommandTests {
       #expect(simulator.counters(.development).requests == 0)
       let tired = await send(box, "--alias", "anna", "--body", "x", "--wait", "--timeout", "0")
       #expect(tired.code == 75 && tired.output.contains("queued"))
-      #expect(tired.errors == "signalbox: 1 of 1 devices are left; the running server goes on with them\n")
+      #expect(tired.errors == "signalbox: 1 of 1 devices are left; the running server continues\n")
 
       let loop = try EventLoop(name: "test")
       let pool = BlockingPool(name: "test", threads: 1)

@@ -103,7 +103,7 @@ struct ServerCertificateTests {
       }
       for round in 1...2 {
         child.send(SIGHUP)
-        let words = hasTLS ? "the certificate was read again" : "nothing to read again"
+        let words = hasTLS ? "reloaded the TLS certificate" : "nothing to reload"
         try await eventually("the log says so") {
           guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
           return child.errorText.components(separatedBy: words).count == round + 1

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
@@ -153,14 +154,16 @@ struct ServerLimitTests {
   func hardLimit() async throws {
     try await CommandRunner.with { box in
       try await Self.serve(box, limits: "ulimit -n 400") { child, port in
-        #expect(child.errorText.contains("fewer connections than wanted") && child.errorText.contains("200"))
+        #expect(child.errorText.contains("fewer connections than configured") && child.errorText.contains("200"))
         var clients: [TestClient] = []
         for _ in 0..<500 { clients.append(try TestClient(port)) }
         let answer = try TestClient(port).ask(
           "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(answer.status == 200)
         withExtendedLifetime(clients) {}
-        try await eventually("the log says so") { child.errorText.contains("an address has half of all connections") }
+        try await eventually("the log says so") {
+          child.errorText.contains("one address holds half of all connections")
+        }
       }
     }
   }
@@ -192,7 +195,7 @@ struct ServerLimitTests {
         #expect(second.ask("", until: "\r\n\r\n").status == 100)
         let third = try TestClient(port).ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(third.status == 503 && third.text.contains("\r\nRetry-After: 5\r\n"))
-        try await eventually("the log says so") { child.errorText.contains("no descriptors are left") }
+        try await eventually("the log says so") { child.errorText.contains("no file descriptors left") }
         try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=1024:"], in: box.folder)
         let fourth = try TestClient(port).ask(
           "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -202,7 +205,7 @@ struct ServerLimitTests {
   }
 }
 
-/// A plain socket whose calls wait, for at most a minute.
+/// A connection to a server on this machine that closes with its last use. Its calls wait, for at most a minute.
 final class TestClient: Sendable {
   struct Answer: Sendable {
     let text: String
@@ -210,66 +213,27 @@ final class TestClient: Sendable {
     var status: Int { text.hasPrefix("HTTP/1.1 ") ? Int(text.dropFirst(9).prefix(3)) ?? 0 : 0 }
   }
 
-  private let descriptor: Int32
+  private let socket: PlainSocket
 
   init(_ port: UInt16, from source: String = "127.0.0.1") throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
-    guard Self.call(descriptor, bind, source, 0) == 0, Self.call(descriptor, connect, "127.0.0.1", port) == 0 else {
-      let error = SystemError("connect")
-      close(descriptor)
-      throw error
-    }
+    guard let address = SocketAddress(host: "127.0.0.1", port: port), let own = SocketAddress(host: source, port: 0)
+    else { throw SceneError("\(source) is no address") }
+    socket = try PlainSocket(address, from: own, seconds: 60)
   }
 
-  deinit { close(descriptor) }
-
-  private static func call(
-    _ descriptor: Int32, _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ host: String,
-    _ port: UInt16
-  ) -> Int32 {
-    var four = sockaddr_in()
-    four.sin_family = sa_family_t(AF_INET)
-    four.sin_port = port.bigEndian
-    inet_pton(AF_INET, host, &four.sin_addr)
-    return withUnsafePointer(to: &four) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
+  deinit { socket.close() }
 
   /// False once the server has closed or reset.
   @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-      }
-      if count <= 0 { return false }
-      sent += count
-    }
-    return true
-  }
+  func send(_ bytes: [UInt8]) -> Bool { socket.send(bytes) }
 
   @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  func send(_ text: String) -> Bool { socket.send(text) }
 
   /// Everything until `end` has come, or the server closes.
   func ask(_ text: String, until end: String? = nil) -> Answer {
     send(text)
-    var all: [UInt8] = []
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    while end.map({ !String(decoding: all, as: UTF8.self).contains($0) }) ?? true {
-      let count = recv(descriptor, &bytes, bytes.count, 0)
-      guard count > 0 else { break }
-      all += bytes.prefix(count)
-    }
-    return Answer(text: String(decoding: all, as: UTF8.self))
+    return Answer(text: socket.text(until: end))
   }
 
   /// Everything until the server closes.

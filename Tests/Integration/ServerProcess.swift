@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Push
+import Model
 import Store
 
 @testable import signalbox

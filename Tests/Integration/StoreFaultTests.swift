@@ -1,8 +1,9 @@
 import Delivery
 import Foundation
+import JSON
 import Logging
 import Glibc
-import Push
+import Model
 import SQLite
 import Simulator
 import Store
@@ -40,7 +41,7 @@ struct StoreFaultTests {
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
       #expect(tally.outcomes == ["accepted": 6000], "\(tally)")
-      #expect(scene.log.entries.contains { $0.message == "the store works again; the push goes on" })
+      #expect(scene.log.entries.contains { $0.message == "store available again; push continues" })
       let problems = try await scene.store.pool.integrityCheck()
       #expect(problems.isEmpty, "\(problems)")
     }
@@ -81,7 +82,7 @@ struct StoreFaultTests {
       try scene.store.pool.checkpoint(waiting: true)
       // 512-byte blocks. Without the trap the signal XFSZ would end the program, as it would end any.
       let child = try await scene.serve(limits: "trap '' XFSZ; ulimit -S -f 1200")
-      try await eventually("the log says so") { child.errorText.contains("the push waits for the store") }
+      try await eventually("the log says so") { child.errorText.contains("push is waiting for the store") }
       let during = try await scene.progress(push)
       #expect(during.state == .sending && during.total < 10_000, "\(during)")
       #expect(child.isRunning && child.errorText.contains("SQLite 778"), "\(child.errorText)")
@@ -91,7 +92,7 @@ struct StoreFaultTests {
       #expect(await scene.stop(child) == 0)
       let tally = try await scene.tally(push, phones)
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
-      #expect(child.errorText.contains("the store works again; the push goes on"))
+      #expect(child.errorText.contains("store available again; push continues"))
     }
   }
 
@@ -106,7 +107,7 @@ struct StoreFaultTests {
       let child = try await scene.serve(limits: disk.exports)
       try await eventually("some outcomes") { try await scene.progress(push).total >= 300 }
       disk.fails(true)
-      try await eventually("the log says so") { child.errorText.contains("the push waits for the store") }
+      try await eventually("the log says so") { child.errorText.contains("push is waiting for the store") }
       disk.fails(false)
       try await scene.finished(push, by: child)
       #expect(await scene.stop(child) == 0)
@@ -114,7 +115,7 @@ struct StoreFaultTests {
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
       #expect(child.errorText.contains("SQLite 11"), "\(child.errorText)")
       #expect(!child.errorText.contains("The database is damaged") && !child.errorText.contains("stopped by an error"))
-      #expect(child.errorText.contains("the store works again; the push goes on"))
+      #expect(child.errorText.contains("store available again; push continues"))
     }
   }
 
@@ -192,12 +193,12 @@ struct StoreFaultTests {
         ], in: scene.box.folder)
       try await eventually("the log says so") {
         guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
-        return child.errorText.contains("the push waits for the store")
+        return child.errorText.contains("push is waiting for the store")
       }
       #expect(child.errorText.contains("SQLite 13"), "\(child.errorText)")
       // Said before it listened: there is hardly any room from the beginning.
       let said = child.errorText.split(separator: "\n").map(String.init)
-      let warned = try #require(said.firstIndex { $0.contains("nothing can be kept until the disk is well") })
+      let warned = try #require(said.firstIndex { $0.contains("nothing can be saved until the disk is fixed") })
       #expect(warned < said.firstIndex { $0.contains("listening") } ?? 0)
       let pid = try #require(child.pid)
       let during = try await Self.copy(of: small, at: pid, in: scene.box)
@@ -225,7 +226,7 @@ struct StoreFaultTests {
       let tally = try await Tally(
         copy, push: push.id, audience: Set(phones.map(\.token)), phones: scene.simulator.phones)
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
-      #expect(child.errorText.contains("the store works again; the push goes on"))
+      #expect(child.errorText.contains("store available again; push continues"))
       #expect(try await copy.pool.integrityCheck().isEmpty)
     }
   }

@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import SQLite
 import Simulator
 import Store

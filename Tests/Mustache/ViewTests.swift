@@ -50,6 +50,13 @@ struct ViewTests {
     return String(decoding: output.array, as: UTF8.self)
   }
 
+  @Test("what follows a text with plural forms belongs to each of them", arguments: [1, 2])
+  func behindPlurals(count: Int) throws {
+    var page = Page()
+    page.count = count
+    #expect(try Self.render("<b>{{t.left}}</b> left", page) == "<b>\(count) day\(count == 1 ? "" : "s")</b> left")
+  }
+
   @Test(
     "writes what the view holds",
     arguments: [
@@ -99,6 +106,23 @@ struct ViewTests {
         == "<title>A &lt; B</title><b>beta</b><b>vip &amp; co</b><label>12,480 days</label>")
   }
 
+  @Test("what is written into a component belongs to who wrote it, whatever its blocks are called")
+  func scopes() throws {
+    let others = [
+      "callout": "<div>{{$icon}}info{{/icon}}: {{$body}}{{/body}}</div>",
+      "button": "<b>{{<icon}}{{/icon}} {{$label}}?{{/label}}</b>", "icon": "<i>{{$icon}}dot{{/icon}}</i>",
+    ]
+    let template = """
+      {{<callout}}
+      {{$icon}}warn{{/icon}}
+      {{$body}}{{<button}}{{$label}}Go{{/label}}{{/button}}{{<button}}{{$icon}}send{{/icon}}{{/button}}{{/body}}
+      {{/callout}}
+      """
+    #expect(
+      try Self.render(template, others: others)
+        == "<div>warn: <b><i>dot</i> Go</b><b><i>send</i> ?</b></div>")
+  }
+
   @Test(
     "white space of the layout goes, white space of the text stays",
     arguments: [
@@ -120,14 +144,14 @@ struct ViewTests {
       ("a\n {{nothing}}", "page.mustache:2:2: there is no “nothing” in Page, Frame"),
       ("{{t.nothing}}", "page.mustache:1:1: there is no text “nothing” in en"),
       ("{{t.broken}}", "page.mustache:1:1: the text “broken” needs “nothing”: there is no “nothing” in Page, Frame"),
-      ("{{live}}", "page.mustache:1:1: “live” is true or false: it can only stand in a section"),
-      ("{{tags}}", "page.mustache:1:1: “tags” is a view: it can only stand in a section"),
-      ("{{tags.name}}", "page.mustache:1:1: “tags.name” leads through something that is no view"),
+      ("{{live}}", "page.mustache:1:1: “live” is true or false: it can only be used in a section"),
+      ("{{tags}}", "page.mustache:1:1: “tags” is a view: it can only be used in a section"),
+      ("{{tags.name}}", "page.mustache:1:1: “tags.name” leads through something that is not a view"),
       ("{{app.nothing}}", "page.mustache:1:1: there is no “nothing” in Tag"),
       ("{{{title}}}", "page.mustache:1:1: “title” is text: write it with two braces"),
       ("{{svg}}", "page.mustache:1:1: “svg” is HTML: write it with three braces"),
       ("{{>*title}}", "page.mustache:1:1: a view's template cannot name another by a value"),
-      ("{{#app}}{{>page}}{{/app}}", "page.mustache:1:9: templates stand more than 64 deep within each other"),
+      ("{{#app}}{{>page}}{{/app}}", "page.mustache:1:9: templates are nested more than 64 levels deep"),
     ])
   func mistakes(template: String, message: String) throws {
     let error = #expect(throws: TemplateError.self) { try Self.render(template) }

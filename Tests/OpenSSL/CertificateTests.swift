@@ -33,7 +33,6 @@ struct CertificateTests {
     #expect(certificate.extensionValue(oid: "1.2.840.113635.100.6.3.1") == Data([5, 0]))
     #expect(certificate.extensionValue(oid: "1.2.3") == nil)
     #expect(certificate.extensionOIDs.contains("1.2.840.113635.100.6.3.2"))
-    #expect(certificate.appleExtensions == AppleExtensions(isDevelopment: true, isProduction: true))
     #expect(certificate.notAfter.timeIntervalSince(certificate.notBefore) == 365 * day)
     try openssl("x509", "-in", "cert.pem", "-outform", "der", "-out", "cert.der")
     #expect(certificate.der == (try openssl.data("cert.der")))
@@ -149,8 +148,10 @@ struct CertificateTests {
   @Test("changed bytes never crash anything")
   func changes() throws {
     let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: noon, notAfter: noon + day)
-    let der = try authority.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + day))
-      .certificate.der
+    let der = try authority.issue(
+      CertificateBlueprint(subject: [.commonName("com.x")], notBefore: noon, notAfter: noon + day)
+    )
+    .certificate.der
     var numbers = SeededNumbers(seed: 1)
     var read = 0
     for _ in 0..<3000 {
@@ -161,7 +162,7 @@ struct CertificateTests {
       // Whether it is still a certificate depends on the byte.
       guard let certificate = try? Certificate(der: changed) else { continue }
       read += 1
-      _ = (certificate.subjectAlternativeNames, certificate.appleExtensions, certificate.publicKey?.algorithm)
+      _ = (certificate.subjectAlternativeNames, certificate.publicKey?.algorithm)
       _ = (certificate.serialNumber, certificate.isSelfSigned, certificate.isAuthority, certificate.extensionOIDs)
     }
     #expect(read > 100)
@@ -188,45 +189,5 @@ struct CertificateTests {
         subject: [.commonName(String(repeating: "x", count: 65))], notBefore: noon, notAfter: noon + day)
     }
     #expect(error?.description.contains("string too long") == true)
-  }
-}
-
-@Suite("Apple's extensions")
-struct AppleExtensionsTests {
-  @Test("the list of topics is written and read")
-  func list() throws {
-    let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: noon, notAfter: noon + day)
-    let (certificate, _) = try authority.issue(
-      .applePush(topic: "com.x", team: "TEAM123456", notBefore: noon, notAfter: noon + day))
-    #expect(certificate.userID == "com.x")
-    #expect(certificate.organizationalUnit == "TEAM123456")
-    #expect(certificate.commonName == "Apple Push Services: com.x")
-    let apple = certificate.appleExtensions
-    #expect(apple.isDevelopment && apple.isProduction && !apple.isVoIP)
-    #expect(apple.topics?.map(\.name) == ["com.x", "com.x.voip", "com.x.complication"])
-    #expect(apple.topics?.map(\.kinds) == [["app"], ["voip"], ["complication"]])
-  }
-
-  @Test("the value that Pushy's test certificates have is read")
-  func pushy() throws {
-    // SEQUENCE { UTF8String "com.x", SEQUENCE { UTF8String "app" } }
-    let value = Data([0x30, 0x0E, 0x0C, 0x05] + Array("com.x".utf8) + [0x30, 0x05, 0x0C, 0x03] + Array("app".utf8))
-    #expect(try topics(in: value)?.map(\.name) == ["com.x"])
-  }
-
-  @Test(
-    "a value that is something else is no list",
-    arguments: [
-      [], [0x05, 0x00], [0x30, 0x00], [0x30, 0x03, 0x0C, 0x01, 0x41], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF],
-      [0x30, 0x80, 0x00, 0x00], [0x30, 0x05, 0x0C, 0x01, 0x41, 0x0C, 0x00], [0x30, 0x05, 0x0C, 0x01, 0xFF, 0x30, 0x00],
-    ] as [[UInt8]])
-  func noList(value: [UInt8]) throws { #expect(try topics(in: Data(value)) == nil) }
-
-  private func topics(in value: Data) throws -> [AppleExtensions.Topic]? {
-    let key = try PrivateKey.generateP256()
-    let list = CertificateExtension(oid: "1.2.840.113635.100.6.3.6", value: value)
-    return try CertificateAuthority.selfSigned(
-      CertificateBlueprint(subject: [], notBefore: noon, notAfter: noon + day, extensions: [list]), key: key
-    ).appleExtensions.topics
   }
 }

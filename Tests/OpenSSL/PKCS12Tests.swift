@@ -54,7 +54,7 @@ struct PKCS12Tests {
     let openssl = try OpenSSLCommand()
     let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: noon, notAfter: noon + day)
     let (certificate, key) = try authority.issue(
-      .applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + day))
+      CertificateBlueprint(subject: [.commonName("com.x")], notBefore: noon, notAfter: noon + day))
     for password in ["secret", "密码", ""] {
       let data = try PKCS12.create(
         certificate: certificate, key: key, others: [authority.certificate], password: password, name: "Push",

@@ -1,7 +1,7 @@
 import Foundation
 import HTTP2
 import OpenSSL
-import Push
+import Model
 import Synchronization
 import Testing
 
@@ -175,8 +175,6 @@ struct APNsProviderTests {
     let script = ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200)) }
     try await withAPNs(script) { running in
       let credentials = try running.certificate()
-      #expect(credentials.permits(topic: "com.example.app"))
-      #expect(!credentials.permits(topic: "com.example.app.voip"))
       let client = try TestProvider(running, credentials)
       #expect(await client.send(0..<10).count(.outcome(.accepted)) == 10)
       let seen = script.seen.withLock { $0 }

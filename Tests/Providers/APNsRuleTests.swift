@@ -1,6 +1,7 @@
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import Testing
 
 @testable import HTTP2

@@ -2,7 +2,7 @@ import Foundation
 import HTTP2
 import OpenSSL
 import Providers
-import Push
+import Model
 import Reactor
 import Synchronization
 

@@ -1,6 +1,6 @@
 import HTTP2
 import Providers
-import Push
+import Model
 import Synchronization
 import Testing
 

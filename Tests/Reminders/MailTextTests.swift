@@ -2,7 +2,7 @@ import Certificates
 import Foundation
 import Mail
 import Mustache
-import Push
+import Model
 import Reminders
 import Store
 import Testing

@@ -1,9 +1,10 @@
 import Certificates
 import Foundation
+import JSON
 import Logging
 import Mail
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Reminders
 import Store

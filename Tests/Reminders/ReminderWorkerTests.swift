@@ -1,7 +1,9 @@
+import Calendar
 import Certificates
 import Foundation
+import JSON
 import Mail
-import Push
+import Model
 import Reminders
 import SQLite
 import Store
@@ -31,7 +33,7 @@ struct ReminderWorkerTests {
       #expect(look.sent == 2 && look.failures == [] && look.report.exitCode == 2)
       let mails = try server.mails()
       let lin = try #require(mails.first { $0.to == ["lin@example.com"] })
-      #expect(lin.headers["subject"] == "3 个证书需要更新，最急的是 Over，已过期")
+      #expect(lin.headers["subject"] == "3 个证书需要更换，最急的是 Over，已过期")
       let text = try #require(lin.text)
       let places = ["== Over", "== Sooner", "== Later"].compactMap { text.firstRange(of: $0)?.lowerBound }
       #expect(places.count == 3 && places == places.sorted() && !text.contains("Fine"))
@@ -78,8 +80,8 @@ struct ReminderWorkerTests {
       }
       #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 1)
       let text = try #require(try server.mails().first?.text)
-      #expect(text.contains("Scheduled after its end: 1 push, on 2026-11-23 12:00 (UTC)"), "\(text)")
-      #expect(text.contains("Repeating after its end: 1 push, next refused on 2026-11-23 09:00 (UTC)"), "\(text)")
+      #expect(text.contains("Scheduled after expiry: 1 push, on 2026-11-23 12:00 (UTC)"), "\(text)")
+      #expect(text.contains("Repeating after expiry: 1 push, first failure on 2026-11-23 09:00 (UTC)"), "\(text)")
     }
   }
 
@@ -96,7 +98,7 @@ struct ReminderWorkerTests {
       #expect(first.sent == 0 && first.failures.first?.contains("451 4.3.0 come back later") == true)
       func attempts() async throws -> Int { try await scene.messages().map(\.attempts).reduce(0, +) }
       let early = try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(59))
-      #expect(early.failures.first?.contains("come back later; tried again from 2026-11-20T12:01:00Z on") == true)
+      #expect(early.failures.first?.contains("come back later; retried after 2026-11-20T12:01:00Z") == true)
       #expect(try await attempts() == 1, "it only says so")
       #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(61)).failures.count == 1)
       #expect(try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(100)).failures.count == 1)
@@ -128,14 +130,14 @@ struct ReminderWorkerTests {
       #expect(try await !lease(-3600), "nor after the clock was put back")
       let rerun = try await scene.worker(.cron).look(now: Self.noon.addingTimeInterval(60))
       #expect(rerun.failures == [] && rerun.elsewhere.count == 1)
-      #expect(rerun.elsewhere.first?.hasSuffix("it is sent again from 2026-11-20T12:05:00Z on") == true)
+      #expect(rerun.elsewhere.first?.hasSuffix("it is retried after 2026-11-20T12:05:00Z") == true)
       #expect(try await lease(301))
       #expect(try await lease(-90_000))
     }
   }
 
   @Test("that a message was sent stays true, whoever else had it meanwhile")
-  func settled() async throws {
+  func recorded() async throws {
     try await ReminderScene.with { scene in
       try await scene.receiver("ops@example.com")
       try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
@@ -148,13 +150,13 @@ struct ReminderWorkerTests {
           try #require(try ReminderMessage.lease(database, id: id, now: Self.noon + 301))
         )
       }
-      func settle(_ message: ReminderMessage, _ state: ReminderMessage.State) async throws -> ReminderMessage? {
-        try await scene.store.write { try message.settle($0, state, answer: "\(state)", now: Self.noon + 302) }
+      func record(_ message: ReminderMessage, _ state: ReminderMessage.State) async throws -> ReminderMessage? {
+        try await scene.store.write { try message.record($0, state, answer: "\(state)", now: Self.noon + 302) }
         return try await scene.messages().first
       }
-      #expect(try await settle(first, .pending)?.isLeased(Self.noon + 302) == true, "the second one still has it")
-      #expect(try await settle(first, .sent)?.state == .sent)
-      #expect(try await settle(second, .pending)?.state == .sent)
+      #expect(try await record(first, .pending)?.isLeased(Self.noon + 302) == true, "the second one still has it")
+      #expect(try await record(first, .sent)?.state == .sent)
+      #expect(try await record(second, .pending)?.state == .sent)
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Reminders
 import Store
 import TestSupport
@@ -46,7 +47,7 @@ struct WebhookTests {
         ]
         let message = try #require(try await scene.messages().first)
         #expect(message.state == .pending && message.answer?.contains(words[service] ?? "–") == true)
-        #expect(message.answer?.contains("the signature or the token in the address was refused") == true)
+        #expect(message.answer?.contains("the signature or the token in the URL was refused") == true)
       }
     }
   }

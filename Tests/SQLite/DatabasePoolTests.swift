@@ -150,7 +150,7 @@ import Testing
         Issue.record("it ended by itself")
       } catch let error as SQLiteError {
         #expect(error.code == .interrupt)
-        #expect(error.message == "the query took longer than it was given")
+        #expect(error.message == "the query exceeded its time limit")
       }
       #expect(try await pool.read { try $0.int("SELECT 1") } == 1)
     }

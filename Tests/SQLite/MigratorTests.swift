@@ -33,13 +33,17 @@ import Testing
     }
   }
 
-  @Test("steps in another order are refused")
-  func shuffled() throws {
+  @Test("a file that does not begin with the first steps is refused and stays as it is")
+  func unreleased() throws {
     try withDatabase { database in
       try migrator(Self.first, Self.second).migrate(database, at: 0)
-      #expect(throws: MigrationError.outOfOrder(path: ":memory:", missing: "2 names")) {
-        try migrator(Self.second, Self.first).migrate(database, at: 0)
+      let third = Migration(id: "3 other", sql: "CREATE TABLE other(a)")
+      for steps in [migrator(Self.second, Self.first), migrator(third), migrator(Self.first, third, Self.second)] {
+        let error = #expect(throws: MigrationError.self) { try steps.migrate(database, at: 0) }
+        #expect(error == .unreleased(path: ":memory:"))
       }
+      #expect(try migrator(Self.first).applied(database) == ["1 apps", "2 names"])
+      #expect(MigrationError.unreleased(path: "a").description.contains("start with a new data folder"))
     }
   }
 

@@ -1,6 +1,8 @@
+import Certificates
 import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 import Testing
 
 @testable import Simulator

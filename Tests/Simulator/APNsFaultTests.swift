@@ -1,6 +1,6 @@
 import Foundation
 import HTTP2
-import Push
+import Model
 import Testing
 
 @testable import Simulator

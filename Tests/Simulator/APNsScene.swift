@@ -1,6 +1,7 @@
+import Certificates
 import Foundation
 import OpenSSL
-import Push
+import Model
 
 @testable import Simulator
 

@@ -1,7 +1,9 @@
+import Certificates
 import Foundation
 import HTTP2
+import JSON
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Testing
 

@@ -1,6 +1,7 @@
+import Certificates
 import Foundation
 import OpenSSL
-import Push
+import Model
 import Testing
 
 @testable import Simulator

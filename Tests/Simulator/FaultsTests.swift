@@ -1,4 +1,4 @@
-import Push
+import Model
 import Synchronization
 import Testing
 
@@ -81,31 +81,31 @@ struct FaultsTests {
       ("=5", "“=5” is not of the form key=value."),
       (
         "speed=5",
-        "There is no fault “speed”; there are status, reason, next, share, token, delay, goaway, refuse, "
+        "Unknown fault “speed”. Known faults: status, reason, next, share, token, delay, goaway, refuse, "
           + "cut, silent, streams, seed."
       ),
       ("status=200", "status=200: expected an HTTP status from 400 to 599."),
       ("status=x", "status=x: expected an HTTP status from 400 to 599."),
-      ("status=400", "Write which reason goes with status 400, as reason=ServiceUnavailable."),
-      ("reason=Nonsense", "APNs has no reason “Nonsense”; write its status too, as status=503."),
-      ("reason=a b", "reason=a b: expected a reason as APNs writes it, as TooManyRequests."),
-      ("next=3", "“next” belongs to an answer: write status=… or reason=… before it."),
+      ("status=400", "Add a reason for status 400, e.g. reason=ServiceUnavailable."),
+      ("reason=Nonsense", "APNs has no reason “Nonsense”. Add a status, e.g. status=503."),
+      ("reason=a b", "reason=a b: expected an APNs reason, e.g. TooManyRequests."),
+      ("next=3", "“next” belongs to a response. Put status=… or reason=… before it."),
       ("status=503,next=0", "next=0: expected a number of requests, 1 or more."),
       (
         "status=503,next=1,share=1",
-        "An answer has one of next, share and token; begin another with status=… for the next."
+        "A response can have only one of next, share, and token. Start another response with status=…."
       ),
       ("status=503,token=xyz", nil),
-      ("refuse=1.5", "refuse=1.5: expected a share from 0 to 1, as 0.1 or 10%."),
-      ("refuse=-1%", "refuse=-1%: expected a share from 0 to 1, as 0.1 or 10%."),
-      ("silent=nan", "silent=nan: expected a share from 0 to 1, as 0.1 or 10%."),
-      ("delay=200", "delay=200: expected a time up to one hour with its unit, as 200ms, 3s or 2min."),
-      ("delay=61min", "delay=61min: expected a time up to one hour with its unit, as 200ms, 3s or 2min."),
-      ("delay=-1s", "delay=-1s: expected a time up to one hour with its unit, as 200ms, 3s or 2min."),
+      ("refuse=1.5", "refuse=1.5: expected a share from 0 to 1, e.g. 0.1 or 10%."),
+      ("refuse=-1%", "refuse=-1%: expected a share from 0 to 1, e.g. 0.1 or 10%."),
+      ("silent=nan", "silent=nan: expected a share from 0 to 1, e.g. 0.1 or 10%."),
+      ("delay=200", "delay=200: expected a time of up to one hour with a unit, e.g. 200ms, 3s, or 2min."),
+      ("delay=61min", "delay=61min: expected a time of up to one hour with a unit, e.g. 200ms, 3s, or 2min."),
+      ("delay=-1s", "delay=-1s: expected a time of up to one hour with a unit, e.g. 200ms, 3s, or 2min."),
       ("goaway=0", "goaway=0: expected a number of requests, 1 or more."),
       ("streams=-1", "streams=-1: expected a number from 0 to 1000000."),
       ("seed=-1", "seed=-1: expected a whole number, 0 or more."),
-      ("cut=1,cut=2", "“cut” stands twice."),
+      ("cut=1,cut=2", "“cut” appears twice."),
     ] as [(String, String?)])
   func refusing(_ text: String, _ message: String?) throws {
     let error = #expect(throws: FaultsError.self) { try Faults(parsing: text) }

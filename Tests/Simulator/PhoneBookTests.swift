@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import Testing
 
 @testable import Simulator
@@ -36,7 +36,7 @@ struct PhoneBookTests {
 
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    var environment = Push.Environment.development
+    var environment = Model.Environment.development
     var topic = PhoneScene.topic
     var known = true
     let status: Int

@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 import Synchronization
 
 @testable import Simulator
@@ -12,7 +13,7 @@ struct PhoneScene {
   let book: PhoneBook
   let phone: SimulatedPhone
 
-  init(_ book: PhoneBook = PhoneBook(), environment: Push.Environment = .development) throws {
+  init(_ book: PhoneBook = PhoneBook(), environment: Model.Environment = .development) throws {
     self.book = book
     phone = try book.add(NewPhone(name: "Ada's iPhone", environment: environment, topic: Self.topic))
   }
@@ -43,7 +44,7 @@ struct PhoneScene {
   }
 
   /// - Returns: nil if it was accepted.
-  func deliver(_ push: AcceptedPush, _ environment: Push.Environment = .development, at now: Date = now)
+  func deliver(_ push: AcceptedPush, _ environment: Model.Environment = .development, at now: Date = now)
     -> APNsRejection?
   {
     switch book.deliver(push, environment: environment, now: now) {

@@ -1,6 +1,7 @@
 import Foundation
+import JSON
 import Logging
-import Push
+import Model
 import Synchronization
 import Testing
 

@@ -1,7 +1,8 @@
 import Foundation
+import JSON
 import OpenSSL
-import Push
-import Reactor
+import Model
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -11,28 +12,6 @@ import Testing
 struct SimulatorInteropTests {
   private static let curl = "/usr/bin/curl"
   private static let python = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_PYTHON"]
-
-  private static func run(_ tool: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // A leftover in the temporary folder harms nobody.
-    defer { try? FileManager.default.removeItem(at: folder) }
-    // A file, not a pipe: other children of this process would inherit a pipe's end and keep it open.
-    let file = folder.appending(path: "output")
-    try Data().write(to: file)
-    let handle = try FileHandle(forWritingTo: file)
-    defer { handle.closeFile() }
-    let process = Process()
-    process.executableURL = URL(filePath: tool)
-    process.arguments = arguments
-    process.standardOutput = handle
-    process.standardError = handle
-    try process.run()
-    let pool = BlockingPool(name: "process", threads: 1)
-    defer { pool.stop() }
-    try await pool.run { [process] in process.waitUntilExit() }
-    return (process.terminationStatus, try String(contentsOf: file, encoding: .utf8))
-  }
 
   /// Files with these texts, for tools that want files.
   private static func withFiles(_ texts: [String], _ body: ([String]) async throws -> Void) async throws {
@@ -52,7 +31,7 @@ struct SimulatorInteropTests {
       let port = try #require(scene.simulator.endpoint(.development)?.port)
       try await Self.withFiles([scene.simulator.authorityPEM]) { files in
         func post(_ token: String, _ authorization: String, host: String = "localhost") async throws -> String {
-          let (status, output) = try await Self.run(
+          let (status, output) = try await OtherProgram.run(
             Self.curl,
             [
               "-sS", "--http2", "--max-time", "20", "--cacert", files[0], "-w", " %{http_version} %{http_code}",
@@ -66,7 +45,7 @@ struct SimulatorInteropTests {
         let bearer = try scene.bearer()
         #expect(try await post(scene.phone.tokenHex, bearer) == " 2 200")
         #expect(try await post(scene.phone.tokenHex, bearer, host: "127.0.0.1") == " 2 200")
-        let long = try await Self.run(
+        let long = try await OtherProgram.run(
           Self.curl,
           [
             "-sS", "--http2", "--max-time", "20", "--cacert", files[0], "-w", " %{http_code} %header{apns-id}",
@@ -76,14 +55,19 @@ struct SimulatorInteropTests {
           ])
         #expect(
           long.output == #"{"reason":"RequestHeaderFieldsTooLarge"} 431 eabeae54-14a8-11e5-b60b-1697f925ec7b"#)
-        let old = try await Self.run(
-          Self.curl,
-          [
-            "-sS", "--http1.1", "--no-alpn", "--max-time", "20", "--cacert", files[0], "-w",
-            "%{http_version} %{http_code}", "-d", "{}",
-            "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
-          ])
-        #expect(old.status == 0 && old.output == "This server speaks HTTP/2 only, over TLS; offer h2 by ALPN.\n1.1 505")
+        // With ALPN curl offers http/1.1 alone.
+        for alpn in ["--alpn", "--no-alpn"] {
+          let old = try await OtherProgram.run(
+            Self.curl,
+            [
+              "-sS", "--http1.1", alpn, "--max-time", "20", "--cacert", files[0], "-w",
+              "%{http_version} %{http_code}", "-d", "{}",
+              "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
+            ])
+          #expect(
+            old.status == 0 && old.output == "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n1.1 505",
+            "\(alpn): \(old)")
+        }
         let received = try #require(scene.book.phone(scene.phone.id)?.received)
         #expect(received.map(\.payload) == [#"{"aps":{"alert":"from curl"}}"#])
         #expect(received.map(\.duplicates) == [1])
@@ -136,7 +120,7 @@ struct SimulatorInteropTests {
         NewPhone(name: "Removed", environment: .development, topic: SimulatorScene.topic))
       try scene.book.uninstall(removed.id, now: Date(timeIntervalSince1970: 1_700_000_000))
       try await Self.withFiles([scene.simulator.authorityPEM, scene.key.pkcs8PEM, Self.script]) { files in
-        let (status, output) = try await Self.run(
+        let (status, output) = try await OtherProgram.run(
           python,
           [
             files[2], endpoint.host, "\(endpoint.port)", files[0], files[1], SimulatorScene.keyID, SimulatorScene.team,

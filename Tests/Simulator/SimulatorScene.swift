@@ -1,7 +1,8 @@
 import Foundation
 import HTTP2
+import JSON
 import OpenSSL
-import Push
+import Model
 import Reactor
 import Synchronization
 
@@ -34,7 +35,7 @@ struct SimulatorScene {
 
   /// A client of one server; its requests carry a provider token unless a certificate is given.
   func client(
-    _ environment: Push.Environment = .development, identity: TLSIdentity? = nil,
+    _ environment: Model.Environment = .development, identity: TLSIdentity? = nil,
     _ configuration: ClientGroupConfiguration = SimulatorClient.configuration()
   ) throws -> SimulatorClient {
     guard let endpoint = simulator.endpoint(environment) else { throw APNsSimulatorError.isRunning }

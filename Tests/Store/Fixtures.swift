@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import SQLite
 
 @testable import Store
@@ -67,6 +67,23 @@ func newPush(_ app: App, uid: String = "p1") -> NewPush {
   NewPush(
     uid: uid, seed: 0xfeed_face_cafe_beef, appID: app.id, environment: .production, draftJSON: #"{"app":"x"}"#,
     source: "web", createdBy: "anna")
+}
+
+extension DeviceCounters {
+  /// How many counters differ from the rows that they count.
+  static func faults(_ database: Database) throws -> Int {
+    let devices = "SELECT app_id, environment, platform, state, count(*) AS count FROM devices GROUP BY 1, 2, 3, 4"
+    let tags = """
+      SELECT m.tag_id, d.environment, d.platform, d.state, count(*) AS count
+      FROM device_tags m JOIN devices d ON d.id = m.device_id GROUP BY 1, 2, 3, 4
+      """
+    return try [("device_counters", "app_id", devices), ("tag_counters", "tag_id", tags)].reduce(0) { sum, table in
+      let kept = "SELECT \(table.1), environment, platform, state, count FROM \(table.0) WHERE count <> 0"
+      return try sum
+        + database.int("SELECT count(*) FROM (SELECT * FROM (\(kept)) EXCEPT SELECT * FROM (\(table.2)))")
+        + database.int("SELECT count(*) FROM (SELECT * FROM (\(table.2)) EXCEPT SELECT * FROM (\(kept)))")
+    }
+  }
 }
 
 /// How SQLite means to run a query, one line a step.

@@ -1,6 +1,8 @@
+import Calendar
 public import Foundation
 import OpenSSL
-import Push
+import Model
+import Text
 
 /// The days on which things end, as a calendar (RFC 5545) that Apple's and Google's calendars subscribe to: pure.
 public struct ExpiryCalendar: Sendable {
@@ -47,8 +49,8 @@ public struct ExpiryCalendar: Sendable {
         "Environments",
         item.environments.isEmpty ? nil : item.environments.map(\.rawValue).joined(separator: ", ")
       ),
-      ("Serial number", item.serial), ("SHA-256", item.sha256), ("Last second", notAfter.utcText),
-      ("Ends first in its chain", item.endingIssuer),
+      ("Serial number", item.serial), ("SHA-256", item.sha256), ("Expires", notAfter.utcText),
+      ("First to expire in its chain", item.endingIssuer),
     ]
     let description = facts.compactMap { label, value in value.map { "\(label): \($0.singleLine)" } }
       .joined(separator: "\n")

@@ -1,5 +1,5 @@
 import Foundation
-public import Push
+public import Model
 import Reactor
 public import Store
 

@@ -1,7 +1,8 @@
 public import Foundation
 import OpenSSL
-public import Push
+public import Model
 public import Store
+import Text
 
 /// One thing about a watched host that somebody should know.
 public struct HostFinding: Sendable, Hashable {

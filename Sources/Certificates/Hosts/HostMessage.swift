@@ -1,5 +1,6 @@
-public import Push
+public import Model
 public import Store
+import Text
 
 /// What is said of watched hosts.
 public enum HostMessage: String, MessageSet {
@@ -35,38 +36,41 @@ public enum HostMessage: String, MessageSet {
   /// The English sentence.
   public var english: String {
     switch self {
-    case .missing: "Give a host, as mail.example.com, mail.example.com:587 or https://example.com."
-    case .host: "This is no host name and no IP address."
-    case .notASCII: "Write the name in its xn-- form: a browser shows it when the address is copied."
-    case .port: "A port is a number from 1 to 65535."
-    case .scheme: "“{scheme}://” has no certificate to watch. Known: https, smtp, smtps, imap, imaps, pop3, postgres."
-    case .duplicate: "This host is watched already."
-    case .note: "A note has at most 500 characters."
-    case .noSuchName: "The name has no address ({detail}). Check how it is written, and the DNS of this machine."
+    case .missing: "Enter a host, e.g. mail.example.com, mail.example.com:587, or https://example.com."
+    case .host: "This is not a host name or an IP address."
+    case .notASCII: "Enter the name in its xn-- form. Browsers show it when you copy the address."
+    case .port: "The port must be a number from 1 to 65535."
+    case .scheme: "“{scheme}://” is not supported. Supported: https, smtp, smtps, imap, imaps, pop3, postgres."
+    case .duplicate: "This host is already watched."
+    case .note: "The note must have at most 500 characters."
+    case .noSuchName: "The host name was not found ({detail}). Check the spelling and this machine's DNS."
     case .forbiddenAddress:
-      "It leads to a link-local or metadata address ({detail}). Signalbox does not connect to those; give another address."
-    case .refused: "Nothing listens on that port ({detail}). Check the port, and whether the server runs."
-    case .unreachable: "No way leads there ({detail}). Check network and firewall."
-    case .timeout: "It did not answer in time ({detail}). A firewall may drop what is sent there."
-    case .closed: "It hung up before it showed a certificate ({detail})."
-    case .notTLS: "What it answers is no TLS ({detail}). Check port and protocol: 25 and 587 begin with SMTP."
+      "It resolves to a link-local or metadata address ({detail}), which Signalbox does not connect to. Enter another "
+        + "address."
+    case .refused: "The connection was refused ({detail}). Check the port and that the server is running."
+    case .unreachable: "The host is unreachable ({detail}). Check the network and firewall."
+    case .timeout: "The host did not answer in time ({detail}). A firewall may be dropping the packets."
+    case .closed: "The host closed the connection before presenting a certificate ({detail})."
+    case .notTLS:
+      "The host does not answer with TLS ({detail}). Check the port and protocol: 25 and 587 use SMTP with STARTTLS."
     case .startTLSNotOffered:
-      "It does not offer to begin TLS ({detail}). Turn STARTTLS on there, or watch another port."
-    case .wrongProtocol: "It does not speak the protocol that TLS should begin from ({detail}). Choose another one."
-    case .handshake: "It ended the TLS handshake ({detail}). Check the server name, and which TLS it speaks."
-    case .noCertificate: "It showed no certificate."
-    case .notLookedAt: "It was not looked at yet. Run signalbox check-certificates, or keep serve running."
-    case .stale: "It was last looked at on {date}. Run signalbox check-certificates, or keep serve running."
-    case .expired: "“{name}” expired on {date}: clients refuse the host."
-    case .notYetValid: "Its certificate is valid only from {date} on. Check the clocks."
-    case .issuerEndsFirst: "“{name}”, which it shows in its chain, ends before its own certificate, on {date}."
-    case .wrongName: "Its certificate is not for {asked}, only for {names}: clients refuse the host."
-    case .selfSigned: "It signed its certificate itself: only clients that were given it believe it."
+      "The host does not offer STARTTLS ({detail}). Turn it on there, or watch another port."
+    case .wrongProtocol: "The host does not speak the chosen protocol ({detail}). Choose another one."
+    case .handshake: "The TLS handshake failed ({detail}). Check the server name and the TLS versions of the host."
+    case .noCertificate: "The host presented no certificate."
+    case .notLookedAt: "The host has not been checked yet. Run signalbox check-certificates, or keep serve running."
+    case .stale: "The host was last checked on {date}. Run signalbox check-certificates, or keep serve running."
+    case .expired: "“{name}” expired on {date}. Clients reject the host."
+    case .notYetValid: "The certificate is not valid before {date}. Check the clocks."
+    case .issuerEndsFirst: "“{name}” in its chain expires before its own certificate, on {date}."
+    case .wrongName: "The certificate is not valid for {asked}, only for {names}. Clients reject the host."
+    case .selfSigned: "The certificate is self-signed. Only clients configured to trust it accept the host."
     case .incomplete:
-      "Its chain ends at “{name}”, whose issuer it does not show and this machine does not trust. Let the server send "
-        + "its intermediate certificates; if the authority is your own, this is as expected."
-    case .unknownAuthority: "Its chain ends at “{name}”, a root that this machine does not trust."
-    case .invalidChain: "Its chain is not made as it must be: clients refuse the host."
+      "The chain ends at “{name}”, whose issuer is missing and not trusted by this machine. Configure the server to "
+        + "send "
+        + "its intermediate certificates. With a private certificate authority, this is expected."
+    case .unknownAuthority: "The chain ends at “{name}”, a root that this machine does not trust."
+    case .invalidChain: "The certificate chain is invalid. Clients reject the host."
     }
   }
 }

@@ -26,7 +26,7 @@ public struct HostWatch: Sendable {
     { address in
       do {
         return try await pool.run { probe.look(at: address) }
-      } catch { return .failure(HostFailure(.unreachable, detail: "the program is being stopped")) }
+      } catch { return .failure(HostFailure(.unreachable, detail: "the program is stopping")) }
     }
   }
 

@@ -53,7 +53,7 @@ final class ProbeLine {
 
   /// Waits until the socket is ready.
   func wait(
-    _ events: Int16, until limit: ContinuousClock.Instant? = nil, _ doing: String = "waiting for its answer"
+    _ events: Int16, until limit: ContinuousClock.Instant? = nil, _ doing: String = "waiting for an answer"
   ) throws(HostFailure) {
     while true {
       let left = (limit ?? deadline) - ContinuousClock.now

@@ -1,6 +1,7 @@
 import Foundation
-import Push
+import Model
 import Store
+import Text
 
 /// What is said in plain text before TLS begins: bytes in, what to do out.
 struct StartTLSDialogue {
@@ -49,7 +50,7 @@ struct StartTLSDialogue {
     }
     // What is sent behind the answer in plain text would count as said under TLS (CVE-2011-0411).
     if step == .ready, !buffer.isEmpty { throw HostFailure(.wrongProtocol, detail: "bytes before TLS began") }
-    guard buffer.count <= Self.limit else { throw HostFailure(.wrongProtocol, detail: "a line that does not end") }
+    guard buffer.count <= Self.limit else { throw HostFailure(.wrongProtocol, detail: "a line without an end") }
     return step
   }
 

@@ -1,83 +1,162 @@
 public import Foundation
-public import Push
+public import JSON
+import Model
 public import Store
 
-extension WatchedHost {
-  /// The schema `Host`.
-  ///
+/// The schema `Host`.
+public struct HostAnswer: JSONWritable, Sendable {
+  private let host: WatchedHost
+  private let history: [HostEvent]?
+  private let taken: Acknowledgement?
+  private let now: Date
+
   /// - Parameters:
   ///   - history: nil: not told, as in lists.
   ///   - taken: who is on it.
-  public func json(history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) -> JSONValue {
-    var members: [String: JSONValue] = [
-      "id": .integer(id), "key": .string(key), "name": .string(name), "host": .string(address.host),
-      "port": .integer(Int64(address.port)), "protocol": .string(address.startProtocol.rawValue),
-      "server_name": .string(address.serverName), "note": .string(note), "state": .string(state(now: now)),
-      "days_left": .optional(Expiry.daysLeft(notAfter: seen?.notAfter, now: now)),
-      "probed_at": .optional(probedAt), "answered_at": .optional(answeredAt),
-      "failing_since": .optional(failingSince),
-      "failure": failure.map { ["code": .string($0.code.rawValue), "message": .string($0.description)] } ?? .null,
-      "findings": .array(
-        HostFinding.all(self, now: now).map {
-          [
-            "code": .string($0.problem.code), "severity": .string($0.isGrave ? "error" : "hint"),
-            "message": .string($0.problem.text),
-          ]
-        }),
-      "certificate": seen.map(\.json) ?? .null, "created_by": .string(createdBy), "created_at": .time(createdAt),
-      "acknowledgement": taken?.json ?? .null,
-    ]
-    if let history { members["history"] = .array(history.map(\.json)) }
-    return .object(members)
+  public init(_ host: WatchedHost, history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) {
+    self.host = host
+    self.history = history
+    self.taken = taken
+    self.now = now
   }
 
-  /// The schema `Certificate`, for the list of everything that can end.
-  ///
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", host.id)
+      json.member("key", host.key)
+      json.member("name", host.name)
+      json.member("host", host.address.host)
+      json.member("port", Int(host.address.port))
+      json.member("protocol", host.address.startProtocol.rawValue)
+      json.member("server_name", host.address.serverName)
+      json.member("note", host.note)
+      json.member("state", host.state(now: now))
+      json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+      json.member("probed_at", host.probedAt)
+      json.member("answered_at", host.answeredAt)
+      json.member("failing_since", host.failingSince)
+      json.member("failure", host.failure)
+      json.array("findings", HostFinding.all(host, now: now)) { json, finding in
+        json.object { json in
+          json.member("code", finding.problem.code)
+          json.member("severity", finding.isGrave ? "error" : "hint")
+          json.member("message", finding.problem.text)
+        }
+      }
+      json.member("certificate", host.seen)
+      json.member("created_by", host.createdBy)
+      json.member("created_at", host.createdAt)
+      json.member("acknowledgement", taken)
+      if let history { json.member("history", history) }
+    }
+  }
+}
+
+/// The schema `Certificate` of a host, for the list of everything that can end.
+public struct HostCertificateAnswer: JSONWritable, Sendable {
+  private let host: WatchedHost
+  private let taken: Acknowledgement?
+  private let now: Date
+
   /// - Parameter taken: who is on it.
-  public func certificateJSON(taken: Acknowledgement? = nil, now: Date) -> JSONValue {
-    [
-      "id": .integer(id), "key": .string(key), "kind": .string(CertificateKind.host.rawValue), "name": .string(name),
-      "state": .string(state(now: now)), "days_left": .optional(Expiry.daysLeft(notAfter: seen?.notAfter, now: now)),
-      "app": .null, "topics": [], "environments": [], "team_id": .null, "key_id": .null,
-      "subject": .optional(seen?.subject), "issuer": .optional(seen?.issuer), "serial": .optional(seen?.serial),
-      "sha256": .optional(seen?.sha256), "not_before": .optional(seen?.notBefore),
-      "not_after": .optional(seen?.notAfter), "has_private_key": false, "file_name": .null,
-      "uploaded_by": .string(createdBy), "created_at": .time(createdAt), "made_by": .null, "note": .string(note),
-      "facts": .null, "used_by": [],
-      "replaced_by": .null, "replaced_at": .null, "kept_until": .null, "forecast": [],
-      "acknowledgement": taken?.json ?? .null,
-      "forecast_repeating": [],
-    ]
+  public init(_ host: WatchedHost, taken: Acknowledgement? = nil, now: Date) {
+    self.host = host
+    self.taken = taken
+    self.now = now
   }
 
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", host.id)
+      json.member("key", host.key)
+      json.member("kind", CertificateKind.host.rawValue)
+      json.member("name", host.name)
+      json.member("state", host.state(now: now))
+      json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+      for name in ["app", "team_id", "key_id", "file_name", "made_by", "facts"] as [StaticString] {
+        json.key(name)
+        json.null()
+      }
+      for name in ["topics", "environments", "used_by", "forecast", "forecast_repeating"] as [StaticString] {
+        json.key(name)
+        json.array { _ in }
+      }
+      json.member("subject", host.seen?.subject)
+      json.member("issuer", host.seen?.issuer)
+      json.member("serial", host.seen?.serial)
+      json.member("sha256", host.seen?.sha256)
+      json.member("not_before", host.seen?.notBefore)
+      json.member("not_after", host.seen?.notAfter)
+      json.member("has_private_key", false)
+      json.member("uploaded_by", host.createdBy)
+      json.member("created_at", host.createdAt)
+      json.member("note", host.note)
+      for name in ["replaced_by", "replaced_at", "kept_until"] as [StaticString] {
+        json.key(name)
+        json.null()
+      }
+      json.member("acknowledgement", taken)
+    }
+  }
+}
+
+extension WatchedHost {
   /// A band, or `unknown` if nothing was seen yet.
-  private func state(now: Date) -> String {
+  fileprivate func state(now: Date) -> String {
     seen == nil
       ? "unknown" : Expiry.band(notBefore: seen?.notBefore, notAfter: seen?.notAfter, now: now).rawValue
   }
 }
 
-extension HostSighting {
-  fileprivate var json: JSONValue {
-    [
-      "address": .string(address), "tls_version": .string(tlsVersion), "subject": .string(subject),
-      "issuer": .string(issuer), "serial": .string(serial), "sha256": .string(sha256),
-      "names": .array(names.map { .string($0) }), "not_before": .optional(notBefore),
-      "not_after": .optional(notAfter), "trust": .string(trust), "name_matches": .bool(nameMatches),
-      "chain": .array(
-        chain.map {
-          ["subject": .string($0.subject), "sha256": .string($0.sha256), "not_after": .time($0.notAfter)]
-        }),
-    ]
+extension HostFailure: JSONWritable {
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("code", code.rawValue)
+      json.member("message", description)
+    }
   }
 }
 
-extension HostEvent {
-  fileprivate var json: JSONValue {
-    [
-      "at": .time(at), "kind": .string(kind.rawValue), "sha256": .optional(sha256), "serial": .optional(serial),
-      "issuer": .optional(issuer), "not_after": .optional(notAfter),
-      "failure": failure.map { ["code": .string($0.code.rawValue), "message": .string($0.description)] } ?? .null,
-    ]
+extension HostSighting: JSONWritable {
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("address", address)
+      json.member("tls_version", tlsVersion)
+      json.member("subject", subject)
+      json.member("issuer", issuer)
+      json.member("serial", serial)
+      json.member("sha256", sha256)
+      json.member("names", names)
+      json.member("not_before", notBefore)
+      json.member("not_after", notAfter)
+      json.member("trust", trust)
+      json.member("name_matches", nameMatches)
+      json.array("chain", chain) { json, item in
+        json.object { json in
+          json.member("subject", item.subject)
+          json.member("sha256", item.sha256)
+          json.member("not_after", item.notAfter)
+        }
+      }
+    }
+  }
+}
+
+extension HostEvent: JSONWritable {
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("at", at)
+      json.member("kind", kind.rawValue)
+      json.member("sha256", sha256)
+      json.member("serial", serial)
+      json.member("issuer", issuer)
+      json.member("not_after", notAfter)
+      json.member("failure", failure)
+    }
   }
 }

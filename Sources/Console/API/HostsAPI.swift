@@ -1,7 +1,8 @@
 import Certificates
 import Foundation
 import HTTPServer
-import Push
+import JSON
+import Model
 import SQLite
 import Store
 
@@ -32,17 +33,17 @@ enum HostsAPI {
     filter.kind = CertificateKind.host.rawValue
     let list = filter
     let page = try await call.store.read { database in
-      try ExpiryList.page(database, list, cursor: cursor, limit: limit).map { item -> JSONValue in
-        guard case .host(let host) = item else { return .null }
-        return host.json(taken: try taken(database, host, call.now), now: call.now)
+      try ExpiryList.page(database, list, cursor: cursor, limit: limit).map { item -> HostAnswer? in
+        guard case .host(let host) = item else { return nil }
+        return HostAnswer(host, taken: try taken(database, host, call.now), now: call.now)
       }
     }
-    return APIContext.answer(page) { $0 }
+    return APIContext.answer(page)
   }
 
-  private static func json(_ database: Database, _ host: WatchedHost, now: Date) throws -> JSONValue {
-    host.json(
-      history: try HostEvent.list(database, host: host.id), taken: try taken(database, host, now), now: now)
+  private static func json(_ database: Database, _ host: WatchedHost, now: Date) throws -> HostAnswer {
+    HostAnswer(
+      host, history: try HostEvent.list(database, host: host.id), taken: try taken(database, host, now), now: now)
   }
 
   private static func taken(_ database: Database, _ host: WatchedHost, _ now: Date) throws -> Acknowledgement? {

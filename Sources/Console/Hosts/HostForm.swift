@@ -1,6 +1,6 @@
 import Certificates
 import Mustache
-import Push
+import Model
 import Store
 
 /// The form “Watch a host”, and the same for one that is watched already.

@@ -1,13 +1,16 @@
 import Certificates
 import Foundation
 import HTTPServer
+import JSON
 import Mustache
-import Push
+import Model
 import SQLite
 import Store
 
 /// Hosts whose certificate is watched by their address.
 enum HostPages {
+  static let views: [any PageView.Type] = [HostRemovalView.self]
+
   static func add(to routes: inout ConsoleRouter) {
     // Whoever may add one lets this machine connect to any place that it can reach.
     routes.page(.post, "/hosts", role: .admin) { page in try await create(page) }
@@ -18,13 +21,7 @@ enum HostPages {
       try await show(page, try await host(page), nil, errors)
     }
     routes.page(.get, "/hosts/:id/remove", role: .admin) { page in
-      let host = try await host(page)
-      return try page.page(
-        "hosts/remove", .certificates,
-        [
-          "id": .integer(host.id), "title": .string(host.name),
-          "question": .string(page.texts("hosts.remove_question", ["name": host.name])),
-        ])
+      page.answer(HostRemovalView(host: try await host(page)))
     }
     routes.page(.post, "/hosts/:id/remove", role: .admin) { page in try await remove(page) }
   }

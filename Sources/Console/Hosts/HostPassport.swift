@@ -1,7 +1,9 @@
+import Calendar
 import Certificates
 import Foundation
+import JSON
 import Mustache
-import Push
+import Model
 import Store
 
 /// What is known of a watched host, for its page.

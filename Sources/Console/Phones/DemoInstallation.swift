@@ -1,7 +1,8 @@
 import Certificates
 public import Foundation
+import JSON
 import OpenSSL
-import Push
+import Model
 public import Simulator
 import SQLite
 public import Store

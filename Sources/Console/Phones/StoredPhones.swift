@@ -1,5 +1,5 @@
 public import Foundation
-import Push
+import Model
 public import Simulator
 public import Store
 

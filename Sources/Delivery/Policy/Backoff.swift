@@ -1,5 +1,6 @@
 public import Foundation
-public import Push
+public import Model
+import Providers
 
 /// Growing pauses: the first, then twice as long each time, up to the longest.
 public struct Backoff: Sendable, Hashable {
@@ -30,7 +31,7 @@ public struct Backoff: Sendable, Hashable {
   /// The pauses that the one who gives a reason asks for.
   public init(_ reason: Reason) {
     switch reason.source {
-    case .apns: self = reason.code == "TooManyProviderTokenUpdates" ? .providerToken : .service
+    case .apns: self = APNsCode(rawValue: reason.code) == .tooManyProviderTokenUpdates ? .providerToken : .service
     case .fcm, .jpush: self = reason.status == 429 ? .device : .quick
     case .signalbox: self = .brief
     case .unknown: self = .service

@@ -1,6 +1,6 @@
 public import Foundation
 public import Providers
-public import Push
+public import Model
 
 extension RetryPolicy {
   /// Why a push did not go through to a device.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 
 /// What becomes of a device whose push did not go through: a pure function of what is known.
 ///
@@ -71,7 +71,7 @@ public struct RetryPolicy: Sendable, Hashable {
       return answered(Reason.of(word), status, retryAfter, failure, history, now: now, jitter: jitter)
     case .unanswered(let word):
       // What answers in another protocol will do so again.
-      guard repeatsUnanswered, word != OwnReason.unreadableAnswer.rawValue, history.attempts < maximumAttempts else {
+      guard repeatsUnanswered, OwnReason(rawValue: word) != .unreadableAnswer, history.attempts < maximumAttempts else {
         return .final(failure.outcome)
       }
       return .retry(at: now + wait(.unanswered, history.attempts, jitter))

@@ -1,5 +1,5 @@
 import Providers
-import Push
+import Model
 import Synchronization
 
 /// Results on their way from a provider's thread to the task that keeps them.
@@ -7,12 +7,6 @@ final class Inbox: Sendable {
   struct Item: Sendable {
     let device: Int64
     let result: SendResult
-
-    /// Whether it did not leave because we no longer wanted it to.
-    var wasGivenUp: Bool {
-      guard case .notSent(let reason) = result else { return false }
-      return reason == OwnReason.cancelled.rawValue || reason == OwnReason.interrupted.rawValue
-    }
   }
 
   private struct State {

@@ -3,17 +3,17 @@ public import Foundation
 /// Fixed speed: so many devices a second, evenly.
 ///
 /// A bucket that fills at the rate and holds a twentieth of a second's worth: in any stretch of time no more than
-/// rate × time plus that is let through.
+/// rate × time plus that is let through. Times are steady seconds.
 public struct Pace: Sendable, Hashable {
   /// Devices a second.
   public let rate: Double
   private var tokens: Double
-  private var last: Date
+  private var last: TimeInterval
 
   /// Starts with one device's worth.
   ///
   /// - Precondition: `rate` is above 0; it may be below 1.
-  public init(rate: Double, now: Date) {
+  public init(rate: Double, now: TimeInterval) {
     precondition(rate > 0, "a rate is above 0")
     self.rate = rate
     tokens = 1
@@ -23,12 +23,12 @@ public struct Pace: Sendable, Hashable {
   private var room: Double { max(1, rate / 20) }
 
   /// Takes as much as may be sent now, at most `wanted`.
-  public mutating func take(atMost wanted: Int, now: Date) -> Int {
-    // A clock that was set back gives nothing, and does not stop the flow either.
-    tokens = min(room, tokens + max(0, now.timeIntervalSince(last)) * rate)
+  public mutating func take(atMost wanted: Int, now: TimeInterval) -> Int {
+    // A time before the last gives nothing, and does not stop the flow either.
+    tokens = min(room, tokens + max(0, now - last) * rate)
     last = now
-    // A `Date` of our days is exact to a tenth of a microsecond: sums may end a hair below a whole number. What is
-    // taken too early is owed, so that the rate holds.
+    // Seconds are exact to a part of a microsecond: sums may end a hair below a whole number. What is taken too early
+    // is owed, so that the rate holds.
     let taken = max(0, min(wanted, Int(tokens + 0.01)))
     tokens -= Double(taken)
     return taken
@@ -38,5 +38,5 @@ public struct Pace: Sendable, Hashable {
   public mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
 
   /// When the bucket is full: the time to come again.
-  public var next: Date { last.addingTimeInterval(max(0, room - tokens) / rate) }
+  public var next: TimeInterval { last + max(0, room - tokens) / rate }
 }

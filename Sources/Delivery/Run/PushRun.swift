@@ -1,273 +1,350 @@
+import Calendar
 import Foundation
-import Logging
+import JSON
+import Model
 import Providers
-import Push
-import SQLite
 import Store
+import Text
 
-/// One push under way: its audience in pages, results in batches, and what is to be sent again when its time has come.
+/// One push under way, as a state machine: an event comes in, actions go out. It does no I/O and reads no clock;
+/// ``PushRunner`` does both for it.
 ///
 /// Everything that must outlive the process is in the store before it counts: a device has its outcome, or a row that
 /// waits, or it stands behind the push's cursor. What is kept in memory is bounded by the window.
-actor PushRun {
-  /// What a run needs from the engine.
-  struct Tools: Sendable {
-    let store: PatientStore
-    let routes: any RouteFinder
-    let clock: @Sendable () -> Date
-    /// Waits until a time, or less long.
-    let sleep: @Sendable (Date) async throws -> Void
-    let policy: RetryPolicy
-    let shares: FairShare
-    let leaps: LeapWatch
-    /// Where it is noted who has left; nil: there is none.
-    let trail: Trail?
-    let log: Logger
-    let report: @Sendable (SendReport) -> Void
-    let publish: @Sendable (PushProgress) -> Void
-  }
-
+struct PushRun {
   /// A device under way.
-  struct Flight {
-    var askedAt: Date
+  struct Flight: Sendable {
+    var platform: Platform
+    /// In steady seconds.
+    var askedAt: TimeInterval
     /// In the trail.
     var place: Int32?
     var attempts = 0
     var firstAt: Date
-    /// Whether it has a row that waits, from an attempt before.
-    var hasWaited = false
     var last: Outcome?
   }
 
-  /// Why the rest is not sent.
-  enum Ending {
-    case cancelled, expired
-    case refused
+  /// What is taken up again when the question that was asked is answered.
+  enum Phase: Sendable {
+    case beforeStart
+    // What the process before left.
+    case followingTrail
+    case countingRepeats
+    case readingInterrupted
+    case recordingInterrupted
+    case readingUnanswered(after: Int64, left: Int)
+    case recordingUnanswered(after: Int64, left: Int)
+    case beginningTrail
+    case findingFirstRoute
+    // Sending.
+    case findingRoute
+    case reserving(Errand, room: Int)
+    case leavingTrail(Errand, room: Int)
+    case readingDue(Allowance)
+    case recordingGone([WaitingDelivery.Due], [Int32]?)
+    case taking([WaitingDelivery.Due], [Int32]?)
+    case readingNextDue
+    case readingPage(Allowance)
+    case settingHandedOut([AudienceMember], [Int32]?)
+    // Results.
+    case waiting
+    case shifting([Inbox.Item])
+    case recordingResults([Int32])
+    case reloading
+    // The rest.
+    case readingWaiting
+    case readingRest
+    case recordingRest
+    case leaving
+    case over
+  }
+
+  /// What devices are handed out for.
+  enum Errand: Sendable { case waiting, page }
+
+  /// How many devices may be handed out, with their places in the trail; nil: there is none.
+  struct Allowance: Sendable {
+    var room: Int
+    var places: [Int32]?
   }
 
   /// Devices of a page; also the least share of a push.
   static let pageSize = 1000
+  /// Longer than the longest wait between two tries to connect (``ClientGroupConfiguration``).
+  static let credentialPatience: TimeInterval = 40
 
-  let tools: Tools
-  let control: RunControl
-  let id: Int64
-  let waker: Waker
-  var policy: RetryPolicy
-  var push: PushRecord
-  var walk = Walk(cursor: 0)
+  let plan: RunPlan
+  var row: RunRow
+  var phase = Phase.beforeStart
+  var world: RunWorld
+  var walk: Walk
   var flights: [Int64: Flight] = [:]
-  var isAtEnd = false
-  var ending: Ending?
-  /// The word for those that a refusal kept from being sent.
-  var refusal = OwnReason.credentialRefused
-  /// Whether nothing could be sent from the beginning.
-  var hasNoRoute = false
-  var hasGivenUp = false
+  var ending: RunEnding?
+  /// When the first waiting device is due.
   var nextDue: Date?
-  var routed: RoutedPush?
-  var route: (any Route)?
-  var query: AudienceQuery?
-  var isResumed = false
-  var isDryRun = false
   var pace: Pace?
-  var expiration: Date?
-  var error: String?
-  var troubleSince: Date?
-  var wasWell = true
-  var meter: RateMeter
-  var done = 0
-  /// Nil: there is no room in it, or no such file.
-  var trail: Trail?
+  /// The trail that its devices are noted in; 0: none.
+  var trail: Int64
+  var hasRoute = false
+  /// Whether the provider was told to give up what has not left.
+  var hasGivenUp = false
+  var report: RunReport
   /// By how much the clock was set as far as the waits know of it.
-  var leapt: TimeInterval
+  private var leapt: TimeInterval
+  private var actions: [RunAction] = []
 
-  init(_ push: PushRecord, tools: Tools, control: RunControl) {
-    self.push = push
-    id = push.id
-    self.tools = tools
-    self.control = control
-    policy = tools.policy
-    meter = RateMeter(now: tools.clock())
-    trail = tools.trail
-    leapt = tools.leaps.total()
-    waker = Waker(sleep: tools.sleep, wake: { control.inbox.nudge() })
+  init(_ plan: RunPlan, _ row: RunRow, nextDue: Date?, world: RunWorld) {
+    self.plan = plan
+    self.row = row
+    self.nextDue = nextDue
+    self.world = world
+    walk = Walk(cursor: row.cursor)
+    // No devices: no provider is needed, and none that is held back is waited for.
+    if row.target == 0 { walk.isAtEnd = true }
+    trail = plan.trail
+    leapt = world.leapt
+    report = RunReport(now: world.now)
+    pace = plan.rate.map { Pace(rate: $0, now: world.now.steady) }
+    switch plan.start {
+    case .sending: break
+    case .closing(let ending), .finishing(let ending): self.ending = ending
+    }
   }
 
-  /// Sends what has no outcome yet, and brings the push to its end; or to where it waits, if it is paused.
-  ///
-  /// - Throws: what the store throws; the push then stays where it is, and is taken up at the next start.
-  func carryOut() async throws {
-    defer { waker.cancel() }
-    let (tools, id) = (tools, id)
-    let now = tools.clock()
-    let found = try await tools.store.write { database -> (push: PushRecord, started: Bool) in
-      // One for later stays where it is; it is found when its time has come.
-      let push = try PushRecord.get(database, id: id)
-      if push.waits(now: now) != nil { return (push, false) }
-      let started = try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
-      return (try PushRecord.get(database, id: id), started)
-    }
-    push = found.push
-    guard found.started || (push.state.isOver && !PushProgress(push).isFinal) else { return }
-    guard let draft = try await read() else { return }
-    if !found.started {
-      // It ended in the midst of it: those that waited, and those behind, have their outcome now.
-      ending = push.state == .cancelled ? .cancelled : .refused
-      try await take(draft)
-      try await takeStock()
-      while !control.isInterrupted {
-        if try await !settleRest() { return try await settled() }
+  // MARK: Events
+
+  /// Begins.
+  mutating func begin() -> [RunAction] {
+    if plan.isResumed { takeStock() } else { beginTrail() }
+    return takeActions()
+  }
+
+  /// Takes the answer to the last question.
+  mutating func handle(_ event: RunEvent, _ world: RunWorld) -> [RunAction] {
+    self.world = world
+    switch (event, phase) {
+    case (.row(let row), _):
+      let before = self.row
+      self.row = row
+      goOn(before)
+    case (.waits(let row, let due), _):
+      self.row = row
+      nextDue = due
+      switch phase {
+      case .shifting(let items): record(items)
+      case .followingTrail: countRepeats()
+      default: beginTrail()
       }
-      return
+    case (.reserved(let places), .reserving(let errand, let room)): useReserved(places, errand, room: room)
+    case (.routeFound, _):
+      hasRoute = true
+      if case .findingFirstRoute = phase { publish() }
+      look()
+    case (.routeMissing(let words, let reason), _):
+      // The next start would find it the same: every device has that as its outcome.
+      let isFirst = if case .findingFirstRoute = phase { true } else { false }
+      ending = RunEnding(reason: reason, state: isFirst ? .failed : .finished, error: words)
+      if isFirst { publish() }
+      look()
+    case (.nextDue(let date), _):
+      nextDue = date
+      handOutPage()
+    case (.members(let members), .readingUnanswered(_, let left)): recordUnanswered(members, left: left)
+    case (.members(let members), .readingRest): recordRest(members)
+    case (.members(let members), .readingPage(let allowance)): handOut(members, allowance)
+    case (.due(let due), .readingInterrupted): recordInterrupted(due)
+    case (.due(let due), .readingDue(let allowance)): handOut(due, allowance)
+    case (.due(let due), .readingWaiting): recordWaiting(due)
+    case (.results(let items), _): take(items)
+    case (.reserved, _), (.members, _), (.due, _): preconditionFailure("no answer to the question that was asked")
     }
-    try await take(draft)
-    try await takeStock()
-    try await beginTrail()
-    publish()
-    expireIfLate(draft)
-    if ending == nil { try await findFirstRoute() }
-    // What is held back is told before the first wait for it.
-    publish()
-    if let route { tools.shares.join(credential: route.credentialID, push: id) }
-    defer { if let route { tools.shares.leave(credential: route.credentialID, push: id) } }
-    do {
-      try await loop()
-    } catch {
-      // Nobody takes in any more what comes of those that have not left.
-      route?.cancel(push: id)
-      throw error
+    return takeActions()
+  }
+
+  /// The row was written, or read anew.
+  private mutating func goOn(_ before: RunRow) {
+    switch phase {
+    case .recordingInterrupted:
+      recorded()
+      readInterrupted()
+    case .recordingUnanswered(let after, let left):
+      recorded()
+      readUnanswered(after: after, left: left)
+    case .beginningTrail: findFirstRoute()
+    case .leavingTrail(let errand, let room): useReserved(nil, errand, room: room)
+    case .recordingGone(let due, let places):
+      recorded()
+      takeDue(due, places)
+    case .taking(let due, let places): send(due, places)
+    case .settingHandedOut(let members, let places): send(members, places)
+    case .recordingResults(let places):
+      recorded()
+      if !places.isEmpty { act(.returnPlaces(places)) }
+      look()
+    case .recordingRest:
+      recorded()
+      // Results that come meanwhile are kept between two pages, not after millions of devices.
+      ask(.wait(until: nil), .waiting)
+    case .reloading:
+      if report.isNews(hasChanged: before != row, isWell: !hasRoute || world.health.isWell) { publish() }
+      look()
+    case .leaving:
+      act(.publish(PushProgress(row, nextDue: row.state == .paused ? nextDue : nil)))
+      phase = .over
+    case .beforeStart, .followingTrail, .countingRepeats, .readingInterrupted, .readingUnanswered, .findingFirstRoute,
+      .findingRoute,
+      .reserving, .readingDue, .readingNextDue, .readingPage, .waiting, .shifting, .readingWaiting, .readingRest, .over:
+      preconditionFailure("nothing was asked of the push's row")
     }
   }
 
-  /// - Returns: nil if it cannot be read; then the push has ended.
-  private func read() async throws -> PushDraft? {
-    do {
-      return try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
-    } catch {
+  /// Results, or a nudge.
+  private mutating func take(_ items: [Inbox.Item]) {
+    if followClock(then: items) { return }
+    if !items.isEmpty { return record(items) }
+    if ending != nil { look() } else { ask(.store(.reload), .reloading) }
+  }
+
+  // MARK: What to do next
+
+  /// Decides what to do next. Called whenever nothing is asked.
+  mutating func look() {
+    if followClock(then: []) { return }
+    endIfDue()
+    if ending == nil, order == .go, !hasRoute { return ask(.findRoute, .findingRoute) }
+    if ending != nil {
+      giveUpQueued()
+      if !world.isInterrupted, readRest() { return }
+      return leaveOrWait()
+    } else if order != .go {
+      giveUpQueued()
+      if flights.isEmpty { return ask(.store(.setAllReturned(upTo: walk.handedOut)), .leaving) }
+    } else {
+      hasGivenUp = false
+      return handOutWaiting()
+    }
+    wait()
+  }
+
+  /// Nothing can be handed out at present.
+  mutating func rest() {
+    if flights.isEmpty, walk.isAtEnd {
+      if row.waiting == 0 { return ask(.store(.end(.finished, error: nil)), .leaving) }
+      // The next start goes on when their time has come.
+      if world.isStopping { return phase = .over }
+    }
+    wait()
+  }
+
+  /// The order of this process, or of another that left it in the store.
+  var order: RunControl.Order {
+    switch (world.order, row.state) {
+    case (.cancel, _), (_, .cancelled): .cancel
+    case (.pause, _), (_, .paused): .pause
+    // It goes on at the next start; its state is not changed.
+    case _ where world.isInterrupted: .pause
+    default: .go
+    }
+  }
+
+  /// What waits, waits for so much time, whatever the clock was set to meanwhile.
+  ///
+  /// - Returns: whether the store is asked.
+  private mutating func followClock(then items: [Inbox.Item]) -> Bool {
+    let leap = world.leapt - leapt
+    guard leap != 0 else { return false }
+    leapt = world.leapt
+    for device in flights.keys { flights[device]?.firstAt += leap }
+    ask(.store(.shift(leap)), .shifting(items))
+    return true
+  }
+
+  /// Whether it is over before its end.
+  private mutating func endIfDue() {
+    guard ending == nil else { return }
+    if order == .cancel {
       ending = .cancelled
-      while try await settleWaiting() {}
-      try await end(.failed, error: "The push cannot be read any more: \(error)")
-      return nil
+    } else if let deadline = plan.deadline, deadline <= world.now.wall {
+      ending = .expired
+    } else if hasRoute, case .failing(let failure) = world.provider, !flights.isEmpty {
+      // No answer has come since. A refusal from before this push may heal with the push's first request.
+      let since = report.beginTrouble(world.now)
+      if failure.kind == .credential, world.now.steady - since >= Self.credentialPatience { refuse(failure.reason) }
+    } else {
+      report.troubleSince = nil
     }
   }
 
-  /// Takes over what is asked for, and counts the audience.
-  private func take(_ draft: PushDraft) async throws {
-    let sentAt = push.sendAt ?? push.createdAt
-    let payload = APNsPayload(draft, uid: push.uid)
-    routed = RoutedPush(id: id, seed: push.seed, request: APNsRequest(payload, sentAt: sentAt))
-    isDryRun = draft.options.dryRun
-    if let text = payload.expiration(sentAt: sentAt), let seconds = Double(text) {
-      expiration = Date(timeIntervalSince1970: seconds)
-    }
-    policy.repeatsUnanswered = !draft.options.atMostOnce
-    // What sends nothing needs no moderation.
-    if !isDryRun { pace = draft.options.rate.map { Pace(rate: Double($0), now: tools.clock()) } }
-    try await count(
-      AudienceQuery(
-        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience))
-    walk = Walk(cursor: push.cursor)
-    // Nobody: that needs no provider, and waits for none that is held back.
-    isAtEnd = push.target == 0
-    // A push that is spread over a time has its speed only now that its devices are counted.
-    if pace == nil, !isDryRun {
-      pace = draft.rate(target: push.target ?? 0).map { Pace(rate: $0, now: tools.clock()) }
-    }
+  /// Stops for want of a credential that is taken, and raises the alarm.
+  mutating func refuse(_ reason: String) {
+    guard ending == nil else { return }
+    ending = RunEnding(
+      reason: .credentialRefused, state: .finished,
+      error: "The provider refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)")
+    act(.alarm(reason))
   }
 
-  /// No credential, or one that cannot be opened or used: everybody has that as the outcome, because the next start
-  /// would find it the same.
-  private func findFirstRoute() async throws {
-    do {
-      route = try await findRoute()
-    } catch let problem where !(problem is SQLiteError) {
-      hasNoRoute = true
-      endWithoutRoute(problem)
+  mutating func giveUpQueued() {
+    guard !hasGivenUp, !flights.isEmpty else { return }
+    hasGivenUp = true
+    act(.cancelQueued)
+  }
+
+  /// Every device that is not under way has its outcome.
+  mutating func leaveOrWait() {
+    guard flights.isEmpty else { return wait() }
+    if world.isInterrupted { return phase = .over }
+    if case .finishing = plan.start { return ask(.store(.finish), .leaving) }
+    ask(.store(.end(ending?.state ?? .finished, error: ending?.error)), .leaving)
+  }
+
+  /// Waits until there is something to do, and for a second at most: somebody may want something else.
+  private mutating func wait() {
+    let now = world.now
+    var next = now.wall.addingTimeInterval(1)
+    if ending == nil {
+      if let deadline = plan.deadline { next = min(next, deadline) }
+      if let nextDue, row.waiting > 0, nextDue > now.wall { next = min(next, nextDue) }
+      if hasRoute, case .open(_, _, let until) = world.health.circuit { next = min(next, until) }
+      let wants = !walk.isAtEnd || (row.waiting > 0 && (nextDue ?? .distantFuture) <= now.wall)
+      if wants, flights.count < world.share, let pace {
+        next = min(next, max(now.date(atSteady: pace.next), now.wall))
+      }
     }
+    ask(.wait(until: next), .waiting)
   }
 
-  func endWithoutRoute(_ problem: any Error) {
-    ending = .refused
-    refusal = (problem as? NoRoute)?.reason ?? .credentialUnusable
-    error = "\(problem)"
+  // MARK: Actions
+
+  mutating func act(_ action: RunAction) { actions.append(action) }
+
+  mutating func ask(_ question: RunAction, _ phase: Phase) {
+    actions.append(question)
+    self.phase = phase
   }
 
-  /// Nothing of a push is sent that was taken up too late, as after days without a server. Its first start stands in its
-  /// row: after a crash in the midst of this, it is too late still.
-  private func expireIfLate(_ draft: PushDraft) {
-    guard let planned = push.plannedAt, let started = push.startedAt else { return }
-    let latest = draft.latestStart(due: planned)
-    guard started >= latest else { return }
-    ending = .expired
-    error = """
-      It was due at \(Timestamp.text(planned)), and could begin until \(Timestamp.text(latest)). The server took it up \
-      at \(Timestamp.text(started)), which was too late: nothing was sent.
-      """
+  private mutating func takeActions() -> [RunAction] {
+    defer { actions = [] }
+    return actions
   }
 
-  private func count(_ query: AudienceQuery) async throws {
-    isResumed = push.lastDeviceID != nil
-    let (id, parent, isNew, reach) = (id, push.parentID, !isResumed, foresight)
-    // On a reader: a large audience takes seconds to count, and everybody else's writes would wait for that.
-    let (full, count, last, due) = try await tools.store.read { database in
-      var query = query
-      if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
-      return (
-        query, isNew ? try query.count(database) : nil, try Device.lastID(database),
-        try WaitingDelivery.nextDue(database, push: id)
-      )
-    }
-    (self.query, nextDue) = (full, due)
-    guard let count else { return }
-    let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
-    // The first of them, in the same transaction: a push to few devices needs no other.
-    let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
-    let trail = trail?.number ?? 0
-    push = try await tools.store.write { database in
-      try PushRecord.setTarget(
-        database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: trail)
-      return try PushRecord.get(database, id: id)
-    }
+  mutating func publish() {
+    act(.publish(report.progress(row, nextDue: row.waiting > 0 ? nextDue : nil, hasRoute: hasRoute, world)))
   }
 
-  func findRoute() async throws -> any Route {
-    if isDryRun { return DryRoute(report: tools.report) }
-    let (tools, push) = (tools, push)
-    return try await tools.store.insist {
-      try await tools.routes.route(app: push.appID, environment: push.environment, report: tools.report)
-    }
+  /// Keeps results and how far the push is.
+  mutating func record(_ results: RunResults, _ phase: Phase) {
+    var results = results
+    results.cursor = walk.cursor
+    results.foreseen = foreseen
+    if let first = results.waiting.map(\.dueAt).min() { nextDue = min(nextDue ?? .distantFuture, first) }
+    report.note(results.results, world.now)
+    ask(.store(.record(results)), phase)
   }
 
-  /// When nothing is to be sent any more; nil: never, or it is tried once whatever the time.
-  var deadline: Date? { expiration.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 } }
-
-  func publish() {
-    var progress = PushProgress(push, nextDue: push.waiting > 0 ? nextDue : nil)
-    if case .failing(let failure) = route?.state, troubleSince != nil { progress.trouble = failure.reason }
-    progress.health = route?.health(at: tools.clock()) ?? ProviderHealth()
-    progress.rate = meter.rate
-    // Results are still coming, or are still written down: the last word is not said yet.
-    if progress.state.isOver { progress.isSettling = true }
-    tools.publish(progress)
-  }
-
-  func end(_ state: PushState, error: String?) async throws {
-    let (id, now) = (id, tools.clock())
-    push = try await tools.store.write { database in
-      _ = try PushRecord.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
-      try PushRecord.settle(database, id: id)
-      return try PushRecord.get(database, id: id)
-    }
-    tools.publish(PushProgress(push))
-  }
-
-  /// Of a push that was over before: everybody has an outcome now.
-  private func settled() async throws {
-    let id = id
-    push = try await tools.store.write { database in
-      try PushRecord.settle(database, id: id)
-      return try PushRecord.get(database, id: id)
-    }
-    tools.publish(PushProgress(push))
+  /// Results are in the store: those who listen hear of it.
+  private mutating func recorded() {
+    if row.waiting == 0 { nextDue = nil }
+    publish()
   }
 }

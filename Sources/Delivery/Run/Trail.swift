@@ -42,12 +42,15 @@ final class Trail: @unchecked Sendable {
   /// How many devices may be under way at once: those of eight credentials.
   static let capacity = 65_536
   private static let start = 4096
+  /// Where the database's path stands, with a zero behind it; a longer one does not stand there.
+  static let pathRange = 64..<start
   private static let size = start + capacity * MemoryLayout<Place>.stride
 
   /// Never 0.
   let number: Int64
   private let descriptor: Int32
   private let file: String
+  private let database: String
   private let memory: UnsafeMutableRawPointer
   private let places: UnsafeMutablePointer<Place>
   private let own: Header
@@ -61,10 +64,7 @@ final class Trail: @unchecked Sendable {
     // Everybody may write into /dev/shm: neither a link nor somebody else's file is taken for ours.
     let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    var found = stat()
-    guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_uid == geteuid(),
-      flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    else {
+    guard Self.isOwn(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
       return nil
     }
@@ -78,6 +78,7 @@ final class Trail: @unchecked Sendable {
     }
     self.descriptor = descriptor
     self.file = file
+    database = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     self.memory = memory
     places = (memory + Self.start).bindMemory(to: Place.self, capacity: Self.capacity)
     number = Int64.random(in: 1...Int64.max)
@@ -96,9 +97,19 @@ final class Trail: @unchecked Sendable {
   static func file(database path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    let folder = ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"] ?? "/dev/shm"
-    let names = [UInt64(geteuid()), UInt64(status.st_dev), UInt64(status.st_ino)].map { String($0, radix: 16) }
-    return "\(folder)/signalbox-\(names.joined(separator: "-")).trail"
+    let names = [UInt64(status.st_dev), UInt64(status.st_ino)].map { String($0, radix: 16) }
+    return "\(folder)/\(prefix)\(names.joined(separator: "-"))\(suffix)"
+  }
+
+  static var folder: String { ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"] ?? "/dev/shm" }
+  /// How the names of this user's files begin and end.
+  static var prefix: String { "signalbox-\(String(geteuid(), radix: 16))-" }
+  static let suffix = ".trail"
+
+  /// Whether an open file is a plain one of this user.
+  static func isOwn(_ descriptor: Int32) -> Bool {
+    var found = stat()
+    return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG && found.st_uid == geteuid()
   }
 
   /// Names this run of the machine.
@@ -131,6 +142,8 @@ final class Trail: @unchecked Sendable {
     header.number = 0
     memory.storeBytes(of: header, as: Header.self)
     places.update(repeating: Place(push: 0, device: 0), count: Self.capacity)
+    let path = database.utf8.count < Self.pathRange.count ? Array(database.utf8) + [0] : [0]
+    (memory + Self.pathRange.lowerBound).copyMemory(from: path, byteCount: path.count)
     memory.storeBytes(of: own, as: Header.self)
   }
 

@@ -4,7 +4,7 @@ import Store
 ///
 /// Devices are handed out in pages in the order of their ids; their results come in any order. The cursor moves page
 /// by page, so that what is kept does not grow with the audience.
-struct Walk {
+struct Walk: Sendable {
   private struct Page {
     let last: Int64
     var open: Set<Int64>
@@ -15,14 +15,13 @@ struct Walk {
   private(set) var cursor: Int64
   /// The last id handed out.
   private(set) var handedOut: Int64
+  /// Whether all of the audience was handed out.
+  var isAtEnd = false
 
   /// Where it began.
   private let start: Int64
   /// How many devices were handed out.
   private var count = 0
-
-  /// How many devices are under way.
-  private(set) var underWay = 0
 
   init(cursor: Int64) {
     self.cursor = cursor
@@ -30,11 +29,12 @@ struct Walk {
     start = cursor
   }
 
-  mutating func handOut(_ members: [AudienceMember]) {
+  /// - Parameter limit: how many devices the page could have; fewer: it was the last.
+  mutating func handOut(_ members: [AudienceMember], atMost limit: Int) {
+    if members.count < limit { isAtEnd = true }
     guard let last = members.last?.id else { return }
     handedOut = last
     pages.append(Page(last: last, open: Set(members.map(\.id))))
-    underWay += members.count
     count += members.count
   }
 
@@ -45,16 +45,10 @@ struct Walk {
     return handedOut + Int64((step * Double(devices)).rounded(.up))
   }
 
-  /// A device is left without an outcome: the cursor stays before its page.
-  mutating func leave(_ device: Int64) {
-    guard pages.contains(where: { $0.open.contains(device) }) else { return }
-    underWay -= 1
-  }
-
-  /// A device has its outcome.
+  /// A device has its outcome, or waits.
   mutating func finish(_ device: Int64) {
     for index in pages.indices where device <= pages[index].last {
-      if pages[index].open.remove(device) != nil { underWay -= 1 }
+      pages[index].open.remove(device)
       break
     }
     while let first = pages.first, first.open.isEmpty {

@@ -88,7 +88,7 @@ extension ClientSession {
   private func countBytes(_ count: Int) throws(SessionFailure) {
     unreported += count
     guard unreported <= Self.ownWindow else {
-      throw SessionFailure(.flowControlError, "sent more than the connection's window holds")
+      throw SessionFailure(.flowControlError, "exceeded the connection's flow-control window")
     }
     if unreported > Self.ownWindow / 2 {
       grant(unreported, stream: 0)

@@ -54,7 +54,7 @@ extension ClientSession {
       guard increment > 0 else { throw SessionFailure(.protocolError, "sent a WINDOW_UPDATE of 0") }
       window += increment
       guard window <= Self.largestWindow else {
-        throw SessionFailure(.flowControlError, "opened the window of the connection too far")
+        throw SessionFailure(.flowControlError, "overflowed the connection's flow-control window")
       }
       return sendWaiting()
     }
@@ -76,7 +76,7 @@ extension ClientSession {
     for slot in slots.all {
       slot.pointee.window += difference
       guard slot.pointee.window <= Self.largestWindow else {
-        throw SessionFailure(.flowControlError, "opened the window of a stream too far with its SETTINGS")
+        throw SessionFailure(.flowControlError, "overflowed a stream's flow-control window with its SETTINGS")
       }
     }
   }

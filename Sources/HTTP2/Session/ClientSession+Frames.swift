@@ -28,7 +28,7 @@ extension ClientSession {
       }
     } else {
       guard header.type == FrameType.settings, !header.has(FrameFlag.acknowledged) else {
-        throw SessionFailure(.protocolError, "did not begin with SETTINGS")
+        throw SessionFailure(.protocolError, "did not start with SETTINGS")
       }
     }
   }
@@ -63,10 +63,10 @@ extension ClientSession {
   func unpadded(_ frame: FrameSplitter.Frame) throws(SessionFailure) -> UnsafeBufferPointer<UInt8> {
     guard frame.header.has(FrameFlag.padded) else { return frame.payload }
     guard let first = frame.payload.first else {
-      throw SessionFailure(.frameSizeError, "sent a padded frame without a length")
+      throw SessionFailure(.frameSizeError, "sent a padded frame without a pad length")
     }
     guard Int(first) < frame.payload.count else {
-      throw SessionFailure(.protocolError, "sent a frame with more padding than bytes")
+      throw SessionFailure(.protocolError, "sent a frame with more padding than payload")
     }
     return UnsafeBufferPointer(rebasing: frame.payload[1..<frame.payload.count - Int(first)])
   }
@@ -84,7 +84,7 @@ extension ClientSession {
     }
     if let goAway, stream > goAway.lastStreamID { return }
     guard abandoned.mayContain(stream) else {
-      throw SessionFailure(.streamClosed, "went on with stream \(stream), which had ended")
+      throw SessionFailure(.streamClosed, "continued stream \(stream), which had ended")
     }
   }
 
@@ -96,7 +96,7 @@ extension ClientSession {
       guard frame.payload.isEmpty else {
         throw SessionFailure(.frameSizeError, "acknowledged SETTINGS with \(frame.payload.count) bytes")
       }
-      guard !isAcknowledged else { throw SessionFailure(.protocolError, "acknowledged SETTINGS that were not sent") }
+      guard !isAcknowledged else { throw SessionFailure(.protocolError, "acknowledged SETTINGS that were never sent") }
       isAcknowledged = true
       return
     }
@@ -137,7 +137,7 @@ extension ClientSession {
     }
     let last = Int32(truncatingIfNeeded: BigEndian.read32(payload) & 0x7FFF_FFFF)
     guard last <= goAway?.lastStreamID ?? .max else {
-      throw SessionFailure(.protocolError, "took a GOAWAY back")
+      throw SessionFailure(.protocolError, "raised the last stream ID in a second GOAWAY")
     }
     let received = GoAway(
       lastStreamID: last, code: ErrorCode(rawValue: BigEndian.read32(payload + 4)),
@@ -148,7 +148,7 @@ extension ClientSession {
   }
 
   private func receivedPriority(_ frame: FrameSplitter.Frame) throws(SessionFailure) {
-    guard frame.header.stream != 0 else { throw SessionFailure(.protocolError, "sent PRIORITY for no stream") }
+    guard frame.header.stream != 0 else { throw SessionFailure(.protocolError, "sent PRIORITY on stream 0") }
     _ = try start(of: frame, length: 5)
   }
 }

@@ -22,7 +22,7 @@ struct HeaderBlock {
   mutating func append(_ part: UnsafeBufferPointer<UInt8>) throws(SessionFailure) {
     frames += 1
     guard frames <= Self.maximumFrames, bytes.count + part.count <= Self.maximumBytes else {
-      throw SessionFailure(.enhanceYourCalm, "sent header fields without end")
+      throw SessionFailure(.enhanceYourCalm, "sent an endless header block")
     }
     bytes += part
   }

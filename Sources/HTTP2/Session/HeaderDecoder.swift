@@ -15,13 +15,13 @@ struct HeaderDecoder: ~Copyable {
   /// The next field of a block, which is shortened by what was used; nil at its end. A block that was begun must be
   /// taken to its end. The field is valid until the next call.
   func next(_ block: inout UnsafeBufferPointer<UInt8>) throws(SessionFailure) -> nghttp2_nv? {
-    guard let inflater else { throw SessionFailure(.internalError, "could not be understood: out of memory") }
+    guard let inflater else { throw SessionFailure(.internalError, "could not be decoded: out of memory") }
     var field = nghttp2_nv()
     while true {
       var flags: Int32 = 0
       let count = nghttp2_hd_inflate_hd2(inflater, &field, &flags, block.baseAddress, block.count, 1)
       guard count >= 0 else {
-        throw SessionFailure(.compressionError, "sent header fields that cannot be unpacked")
+        throw SessionFailure(.compressionError, "sent header fields that cannot be decompressed")
       }
       block = UnsafeBufferPointer(rebasing: block[count...])
       if flags & Int32(NGHTTP2_HD_INFLATE_EMIT.rawValue) != 0 { return field }
@@ -30,7 +30,7 @@ struct HeaderDecoder: ~Copyable {
         return nil
       }
       guard count > 0 else {
-        throw SessionFailure(.compressionError, "sent header fields that cannot be unpacked")
+        throw SessionFailure(.compressionError, "sent header fields that cannot be decompressed")
       }
     }
   }

@@ -18,7 +18,7 @@ struct PeerSettings {
     switch id {
     case Self.headerTableSizeID: headerTableSize = value
     case Self.enablePushID:
-      guard value == 0 else { throw SessionFailure(.protocolError, "wants to be pushed to: ENABLE_PUSH \(value)") }
+      guard value == 0 else { throw SessionFailure(.protocolError, "enabled server push: ENABLE_PUSH \(value)") }
     case Self.maximumStreamsID: maximumStreams = value
     case Self.initialWindowID:
       guard value <= Int32.max else {

@@ -25,10 +25,14 @@ enum ContentCoding {
     return Double(parts[1].trimmedOfSpace) == 0
   }
 
+  private static let texts = ["application/json", "application/xml", "application/yaml", "application/x-ndjson"]
+
   /// Whether a media type is text, which gets much shorter. Pictures and archives are compressed already.
   static func isText(_ type: String) -> Bool {
-    let type = (type.split(separator: ";").first ?? "").trimmedOfSpace.lowercased()
-    if type.hasPrefix("text/") || type.hasSuffix("+json") || type.hasSuffix("+xml") { return true }
-    return ["application/json", "application/xml", "application/yaml", "application/x-ndjson"].contains(type)
+    // The usual one, without a look at its parts.
+    if type == "application/json" { return true }
+    let type = type.prefix { $0 != ";" }.trimmedOfSpace
+    return type.prefix(5).equalsIgnoringCase("text/") || type.suffix(5).equalsIgnoringCase("+json")
+      || type.suffix(4).equalsIgnoringCase("+xml") || texts.contains { type.equalsIgnoringCase($0) }
   }
 }

@@ -17,9 +17,10 @@ extension Exchange {
   func compressed(_ response: Response) async -> Response {
     guard case .bytes(let plain) = response.body, plain.count >= ContentCoding.leastBytes,
       response.status != .partialContent, !response.status.forbidsBody,
+      // What has been negotiated already comes first: a file needs no further look.
+      response.headers["Vary"]?.equalsIgnoringCase("Accept-Encoding") != true,
       let type = response.headers["Content-Type"], ContentCoding.isText(type),
       !response.headers.contains("Content-Encoding"), response.headers["ETag"]?.hasPrefix("W/") != false,
-      response.headers["Vary"]?.equalsIgnoringCase("Accept-Encoding") != true,
       response.headers["Cache-Control"]?.contains("no-transform") != true
     else { return response }
     var response = response

@@ -29,7 +29,7 @@ public struct AssetFolder: Sendable {
           content: .bytes(bytes),
           gzip: StaticFiles.isWorthPacking(bytes.count, name: name)
             ? GzipEncoder.compress(bytes, level: GzipEncoder.best) : nil,
-          modified: found.modified, etag: "\"\(Self.text(digest))\"")
+          modified: found.modified, etag: "\"\(Self.text(digest))\"", name: name)
       }
     }
     self.files = files
@@ -44,10 +44,10 @@ public struct AssetFolder: Sendable {
   ///   - path: decoded segments behind it, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
   public func response(to request: Request, version: String, path: [String]) throws -> Response? {
-    guard let name = path.last, let file = files[path.joined(separator: "/")] else { return nil }
+    guard let file = files[path.joined(separator: "/")] else { return nil }
     let isCurrent = version == self.version
     return try file.response(
-      to: request, name: name, cacheControl: isCurrent ? "public, max-age=31536000, immutable" : "no-cache")
+      to: request, cacheControl: isCurrent ? "public, max-age=31536000, immutable" : "no-cache")
   }
 
   private static func text(_ digest: [UInt8]) -> String {

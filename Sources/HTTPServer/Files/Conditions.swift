@@ -1,3 +1,5 @@
+import Calendar
+
 /// What a request demands of the state of a file (RFC 9110 section 13).
 enum Conditions {
   enum Verdict: Equatable {
@@ -29,8 +31,9 @@ enum Conditions {
 
   /// The tags of a field; nil if it is not there.
   private static func tags(_ request: Request, _ name: String) -> [String]? {
-    let values = request.headers.values(of: name)
-    guard !values.isEmpty else { return nil }
-    return values.joined(separator: ",").split(separator: ",").map { String($0.trimmedOfSpace) }
+    guard request.header(name) != nil else { return nil }
+    return request.headers.values(of: name).joined(separator: ",").split(separator: ",").map {
+      String($0.trimmedOfSpace)
+    }
   }
 }

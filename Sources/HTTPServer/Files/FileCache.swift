@@ -40,11 +40,12 @@ final class FileCache: Sendable {
     }
   }
 
-  /// Keeps a file whose bytes are in memory; one that is open must be closed after its answer.
+  /// Keeps a file whose bytes are in memory, with its descriptor: there are as many as the folder has small files. A
+  /// large one is closed after its answer.
   func store(_ file: FileAnswer, at location: String, now: UInt64) {
-    guard case .bytes(let bytes) = file.content else { return }
+    guard case .file(let open) = file.content, open.bytes != nil else { return }
     state.withLock { state in
-      state.makeRoom(bytes.count, inPlaceOf: state.entries[location]?.file.content.size ?? 0)
+      state.makeRoom(open.size, inPlaceOf: state.entries[location]?.file.content.size ?? 0)
       state.entries[location] = Entry(file: file, expires: now + Self.lifetime)
     }
   }

@@ -1,20 +1,43 @@
 import Glibc
+import Reactor
 
 /// A file that is open for reading, closed when nobody holds it any more.
 public final class OpenFile: Sendable {
   let descriptor: Int32
   /// Bytes when it was opened.
   public let size: Int
+  /// All of them, of a small file: where the kernel cannot send the file by itself, nothing waits for the disk.
+  let bytes: [UInt8]?
 
-  init(descriptor: Int32, size: Int) {
+  /// Takes over an open descriptor.
+  ///
+  /// - Parameter keepsBytes: reads the whole file at once. Blocks.
+  /// - Throws: ``SystemError`` if it cannot be read.
+  init(descriptor: Int32, size: Int, keepsBytes: Bool) throws {
     self.descriptor = descriptor
     self.size = size
+    guard keepsBytes else {
+      bytes = nil
+      return
+    }
+    let read = Self.read(descriptor, 0..<size)
+    guard let read, read.count == size else {
+      let error = SystemError("pread")
+      close(descriptor)
+      throw error
+    }
+    bytes = read
   }
 
   deinit { close(descriptor) }
 
   /// Reads a part; shorter only if the file is. Blocks.
   func read(_ range: Range<Int>) -> [UInt8]? {
+    if let bytes { return Array(bytes[range]) }
+    return Self.read(descriptor, range)
+  }
+
+  private static func read(_ descriptor: Int32, _ range: Range<Int>) -> [UInt8]? {
     var failed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
       while count < range.count {

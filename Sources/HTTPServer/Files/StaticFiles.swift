@@ -4,7 +4,7 @@ public import Reactor
 /// Serves the files below a folder: no folders, nothing that begins with a dot, nothing outside, also not by a
 /// symbolic link.
 public struct StaticFiles: Sendable {
-  /// Files up to this size are read at once, sent with their head, and kept for a second.
+  /// Files up to this size are read at once, and kept open for a second.
   private static let smallSize = 32 * 1024
   /// Larger ones are sent as they are: their compressed form would take too much memory.
   private static let largestPacked = 1 << 20
@@ -37,25 +37,23 @@ public struct StaticFiles: Sendable {
     guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
     let location = ([root] + path).joined(separator: "/")
     guard let found = try await find(location, name: name) else { return nil }
-    return try found.response(to: request, name: name, cacheControl: cacheControl)
+    return try found.response(to: request, cacheControl: cacheControl)
   }
 
   private func find(_ location: String, name: String) async throws -> FileAnswer? {
     let now = EventLoop.now()
     if let file = cache.file(location, at: now) { return file }
     let found = try await pool.run { [root, cache] () -> FileAnswer? in
-      guard var file = try Self.open(location, below: root) else { return nil }
+      guard let file = try Self.open(location, below: root) else { return nil }
       guard Self.isWorthPacking(file.content.size, name: name), file.content.size <= Self.largestPacked else {
         return file
       }
-      file.gzip = cache.packed(location, etag: file.etag)
-      if file.gzip == nil, let bytes = file.content.bytes,
-        let packed = GzipEncoder.compress(bytes, level: GzipEncoder.best)
-      {
-        cache.store(packed: packed, etag: file.etag, at: location)
-        file.gzip = packed
+      if let known = cache.packed(location, etag: file.etag) { return file.packed(known, name: name) }
+      guard let bytes = file.content.bytes, let packed = GzipEncoder.compress(bytes, level: GzipEncoder.best) else {
+        return file
       }
-      return file
+      cache.store(packed: packed, etag: file.etag, at: location)
+      return file.packed(packed, name: name)
     }
     if let found { cache.store(found, at: location, now: now) }
     return found
@@ -84,13 +82,13 @@ public struct StaticFiles: Sendable {
       close(descriptor)
       return nil
     }
-    let file = OpenFile(descriptor: descriptor, size: Int(information.st_size))
+    let size = Int(information.st_size)
+    let file = try OpenFile(descriptor: descriptor, size: size, keepsBytes: size <= smallSize)
     let time = information.st_mtim
     let stamp = String(time.tv_sec, radix: 16) + "." + String(time.tv_nsec, radix: 16)
     let etag = "\"\(stamp)-\(String(file.size, radix: 16))-\(String(information.st_ino, radix: 16))\""
-    guard file.size <= smallSize else { return FileAnswer(content: .file(file), modified: time.tv_sec, etag: etag) }
-    guard let bytes = file.read(0..<file.size), bytes.count == file.size else { throw SystemError("pread") }
-    return FileAnswer(content: .bytes(bytes), modified: time.tv_sec, etag: etag)
+    let name = String(location.split(separator: "/").last ?? "")
+    return FileAnswer(content: .file(file), modified: time.tv_sec, etag: etag, name: name)
   }
 
   /// That a file is not there, or not for us, is an answer; everything else that `errno` says is trouble.

@@ -1,4 +1,5 @@
-import Glibc
+import OpenSSL
+import Text
 
 /// Cuts `multipart/form-data` into parts (RFC 7578, RFC 2046 section 5.1): bytes in, events out, whatever the pieces.
 struct MultipartParser {
@@ -69,7 +70,7 @@ struct MultipartParser {
   private mutating func step(_ events: inout [Event]) throws(HTTPError) -> Bool {
     switch state {
     case .preamble:
-      if let found = ByteSearch.first(delimiter, in: buffer, from: start) {
+      if let found = buffer.offset(of: delimiter, from: start) {
         start = found + delimiter.count
         state = .boundaryEnd
         return true
@@ -101,14 +102,14 @@ struct MultipartParser {
       headers = []
       headerBytes = 0
       state = .header
-    default: throw HTTPError(.badRequest, "Something stands behind a boundary.")
+    default: throw HTTPError(.badRequest, "There is unexpected text after a boundary.")
     }
     start += 2
     return true
   }
 
   private mutating func header(_ events: inout [Event]) throws(HTTPError) -> Bool {
-    guard let end = ByteSearch.first([0x0D, 0x0A], in: buffer, from: start) else {
+    guard let end = buffer.offset(of: [0x0D, 0x0A], from: start) else {
       guard buffer.count - start + headerBytes <= limits.headerBytes else { throw headersTooLarge }
       return false
     }
@@ -130,7 +131,7 @@ struct MultipartParser {
       return true
     }
     guard let part = MultipartPart(headers: headers) else {
-      throw HTTPError(.badRequest, "A part has no form field's name.")
+      throw HTTPError(.badRequest, "A part has no field name.")
     }
     events.append(.part(part))
     partBytes = 0
@@ -156,7 +157,7 @@ struct MultipartParser {
       }
       state = .content(isAtStart: false)
     }
-    let found = ByteSearch.first(delimiter, in: buffer, from: start)
+    let found = buffer.offset(of: delimiter, from: start)
     // What could be the beginning of a boundary is kept back.
     let end = found ?? max(start, buffer.count - delimiter.count + 1)
     partBytes += end - start
@@ -170,25 +171,5 @@ struct MultipartParser {
     start += delimiter.count
     state = .boundaryEnd
     return true
-  }
-}
-
-/// Looks for a short text in bytes.
-enum ByteSearch {
-  static func first(_ pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-    bytes.withUnsafeBytes { bytes in
-      pattern.withUnsafeBytes { pattern in
-        guard let base = bytes.baseAddress, let wanted = pattern.baseAddress else { return nil }
-        var position = start
-        while bytes.count - position >= pattern.count {
-          let candidates = bytes.count - pattern.count - position + 1
-          guard let found = memchr(base + position, Int32(pattern[0]), candidates) else { return nil }
-          position = UnsafeRawPointer(found) - base
-          if memcmp(found, wanted, pattern.count) == 0 { return position }
-          position += 1
-        }
-        return nil
-      }
-    }
   }
 }

@@ -23,7 +23,7 @@ public struct MultipartReader: Sendable {
       throw HTTPError(.unsupportedMediaType, "The body must be multipart/form-data.")
     }
     guard let boundary = MultipartParser.boundary(ofContentType: request.header("Content-Type")) else {
-      throw HTTPError(.badRequest, "The content type names no boundary of 1 to 70 allowed characters.")
+      throw HTTPError(.badRequest, "The content type needs a boundary of 1 to 70 allowed characters.")
     }
     parser = MultipartParser(boundary: boundary, limits: limits)
     body = request.body.makeAsyncIterator()

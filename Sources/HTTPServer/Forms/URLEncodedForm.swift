@@ -23,7 +23,7 @@ public struct URLEncodedForm: Sendable, Equatable {
   public init(_ bytes: [UInt8]) throws {
     for piece in bytes.split(separator: UInt8(ascii: "&")) {
       guard let pair = Self.pair(piece) else {
-        throw HTTPError(.badRequest, "The form has a percent sign that is no escape, or text that is not UTF-8.")
+        throw HTTPError(.badRequest, "The form contains an invalid percent escape or text that is not UTF-8.")
       }
       guard pairs.count < Self.maximumPairs else {
         throw HTTPError(.contentTooLarge, "The form has more than \(Self.maximumPairs) fields.")

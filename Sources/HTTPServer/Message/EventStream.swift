@@ -14,9 +14,4 @@ public struct EventStream: Sendable {
 
   /// Sends an event that is encoded already, as ``ServerSentEvent/encoded``: the same bytes for many streams.
   public func send(encoded bytes: [UInt8]) async throws { try await writer.write(bytes) }
-
-  /// Sends a comment, which clients ignore.
-  public func comment(_ text: String) async throws {
-    try await writer.write(ServerSentEvent.lines(":", text) + "\n")
-  }
 }

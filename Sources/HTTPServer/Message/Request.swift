@@ -107,9 +107,6 @@ public struct Request: Sendable {
     header("Content-Type").map { String(($0.split(separator: ";").first ?? "").trimmedOfSpace).lowercased() }
   }
 
-  /// The last event that the client has seen, when it comes back to an event stream.
-  public var lastEventID: String? { header("Last-Event-ID") }
-
   /// A route's parameter as another type.
   ///
   /// - Throws: 404 if the text is no such value: an address that no resource can have.

@@ -20,5 +20,11 @@ public enum ResponseBody: Sendable {
   }
 
   /// The bytes, if they are at hand.
-  public var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+  public var bytes: [UInt8]? {
+    switch self {
+    case .bytes(let bytes): bytes
+    case .file(let file, let range): file.bytes.map { Array($0[range]) }
+    case .none, .stream, .events: nil
+    }
+  }
 }

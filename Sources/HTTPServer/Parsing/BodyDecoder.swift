@@ -78,7 +78,7 @@ struct BodyDecoder {
       if byte == 0x0D {
         state = .sizeEnd
       } else if !ByteClass.isFieldValue(byte) {
-        throw RequestError(.badRequest, "A chunk extension holds a control byte.")
+        throw RequestError(.badRequest, "A chunk extension contains a control byte.")
       } else if extensionBytes > Self.extensionLimit {
         throw RequestError(.badRequest, "The chunk extensions are longer than \(Self.extensionLimit) bytes.")
       }
@@ -103,7 +103,7 @@ struct BodyDecoder {
       return
     }
     guard digits > 0, byte == 0x0D || byte == UInt8(ascii: ";") else {
-      throw RequestError(.badRequest, "A chunk size is not a number in hexadecimal digits.")
+      throw RequestError(.badRequest, "A chunk size is not a hexadecimal number.")
     }
     guard value <= limit - count else {
       throw RequestError(.contentTooLarge, "The body is longer than \(limit) bytes.")
@@ -135,6 +135,6 @@ struct BodyDecoder {
   }
 
   private func expect(_ expected: UInt8, _ byte: UInt8) throws(RequestError) {
-    guard byte == expected else { throw RequestError(.badRequest, "A chunk does not end with a line end.") }
+    guard byte == expected else { throw RequestError(.badRequest, "A chunk does not end with a line break.") }
   }
 }

@@ -24,7 +24,7 @@ struct FieldSummary {
       if Self.equal(bytes, value, "100-continue") {
         expectsContinue = true
       } else {
-        expectation = RequestError(.expectationFailed, "The only expectation that can be met is 100-continue.")
+        expectation = RequestError(.expectationFailed, "The only supported expectation is 100-continue.")
       }
     case 10 where Self.equal(bytes, name, "connection"):
       for option in Self.elements(bytes, value) {
@@ -33,7 +33,7 @@ struct FieldSummary {
       }
     case 14 where Self.equal(bytes, name, "content-length"):
       // RFC 9112 section 6.3 lets a server refuse equal repetitions too; a proxy in front may not merge them.
-      guard length == nil else { throw RequestError(.badRequest, "Content-Length stands more than once.") }
+      guard length == nil else { throw RequestError(.badRequest, "Content-Length appears more than once.") }
       length = try Self.number(bytes, value)
     case 17 where Self.equal(bytes, name, "transfer-encoding"):
       hasTransferEncoding = true
@@ -54,14 +54,14 @@ struct FieldSummary {
   func framing(minorVersion: UInt8) throws(RequestError) -> RequestHead.Framing {
     guard hasTransferEncoding else { return length.map { $0 == 0 ? .none : .length($0) } ?? .none }
     guard length == nil else {
-      throw RequestError(.badRequest, "Content-Length and Transfer-Encoding exclude each other.")
+      throw RequestError(.badRequest, "Content-Length and Transfer-Encoding cannot be combined.")
     }
-    guard minorVersion > 0 else { throw RequestError(.badRequest, "HTTP/1.0 has no Transfer-Encoding.") }
+    guard minorVersion > 0 else { throw RequestError(.badRequest, "HTTP/1.0 does not support Transfer-Encoding.") }
     guard codings.last == .chunked, codings.filter({ $0 == .chunked }).count == 1, !codings.contains(.garbage) else {
-      throw RequestError(.badRequest, "The last transfer coding, and only that one, must be chunked.")
+      throw RequestError(.badRequest, "chunked must be the last transfer coding and appear only once.")
     }
     guard codings.count == 1 else {
-      throw RequestError(.notImplemented, "The only transfer coding that this server knows is chunked.")
+      throw RequestError(.notImplemented, "The only supported transfer coding is chunked.")
     }
     return .chunked
   }
@@ -69,16 +69,16 @@ struct FieldSummary {
   /// Checks what does not depend on the framing.
   func check(_ bytes: UnsafeBufferPointer<UInt8>, line: RequestLine) throws(RequestError) {
     guard hosts == 1 || (hosts == 0 && line.minorVersion == 0) else {
-      throw RequestError(.badRequest, hosts == 0 ? "The field Host is missing." : "Host stands more than once.")
+      throw RequestError(.badRequest, hosts == 0 ? "The Host field is missing." : "Host appears more than once.")
     }
     if let host {
       guard HostName.isValid(bytes, in: host, needsPort: false) else {
-        throw RequestError(.badRequest, "Host is not a host name.")
+        throw RequestError(.badRequest, "Host is not a valid host name.")
       }
       if let authority = line.authority,
         !HostName.agree(bytes[authority], bytes[host], isHTTPS: line.isHTTPS)
       {
-        throw RequestError(.badRequest, "Host and the address in the request line are not the same place.")
+        throw RequestError(.badRequest, "Host does not match the address in the request line.")
       }
     }
     if line.minorVersion > 0, let expectation { throw expectation }
@@ -94,14 +94,14 @@ struct FieldSummary {
     var overflows = false
     for index in range {
       guard ByteClass.isDigit(bytes[index]) else {
-        throw RequestError(.badRequest, "Content-Length is not a number in decimal digits.")
+        throw RequestError(.badRequest, "Content-Length is not a decimal number.")
       }
       let (product, first) = number.multipliedReportingOverflow(by: 10)
       let (sum, second) = product.addingReportingOverflow(Int(bytes[index] &- 0x30))
       overflows = overflows || first || second
       number = sum
     }
-    guard !overflows else { throw RequestError(.contentTooLarge, "Content-Length is beyond every limit.") }
+    guard !overflows else { throw RequestError(.contentTooLarge, "Content-Length is too large.") }
     return number
   }
 

@@ -18,7 +18,7 @@ extension RequestLine {
     while position < range.upperBound, bytes[position] != 0x20 {
       let byte = bytes[position]
       guard ByteClass.isTarget(byte) else {
-        throw RequestError(.badRequest, "The target holds a byte that must be percent-encoded.")
+        throw RequestError(.badRequest, "The target contains a byte that must be percent-encoded.")
       }
       if byte == UInt8(ascii: "?"), question == nil { question = position }
       position += 1
@@ -42,7 +42,7 @@ extension RequestLine {
       bytes[start + 6] == UInt8(ascii: "."), ByteClass.isDigit(bytes[start + 7])
     else { throw RequestError(.badRequest, "The request line does not end with an HTTP version.") }
     guard bytes[start + 5] == UInt8(ascii: "1") else {
-      throw RequestError(.versionNotSupported, "This server speaks HTTP/1.1 and HTTP/1.0.")
+      throw RequestError(.versionNotSupported, "This server supports HTTP/1.1 and HTTP/1.0.")
     }
     return bytes[start + 7] == UInt8(ascii: "0") ? 0 : 1
   }
@@ -97,7 +97,7 @@ extension RequestLine {
         guard index + 2 < query.upperBound, let high = ByteClass.hexadecimal(bytes[index + 1]),
           let low = ByteClass.hexadecimal(bytes[index + 2]), high | low != 0
         else {
-          return RequestError(.badRequest, "The query has a percent sign that is no escape, or an escaped NUL.")
+          return RequestError(.badRequest, "The query contains an invalid percent escape or an escaped NUL.")
         }
         index += 2
       }

@@ -122,7 +122,11 @@ struct RequestParser {
         if content.isEmpty {
           // RFC 9112 section 2.2: at least one empty line before the request line is to be ignored.
           emptyLines += 1
-          guard emptyLines <= 2 else { throw RequestError(.badRequest, "There are empty lines before the request.") }
+          guard emptyLines <= 2 else {
+            throw RequestError(
+              .badRequest,
+              "There are too many empty lines before the request.")
+          }
           continue
         }
         line = try RequestLine(bytes, in: content)
@@ -179,12 +183,12 @@ struct RequestParser {
       throw RequestError(
         .badRequest,
         first == 0x20 || first == 0x09
-          ? "A header line begins with space." : "A header line is not a name and directly behind it a colon.")
+          ? "A header line begins with a space." : "A header line must be a name directly followed by a colon.")
     }
     let name = range.lowerBound..<index
     let value = FieldSummary.trim(bytes, index + 1..<range.upperBound)
     for index in value where !ByteClass.isFieldValue(bytes[index]) {
-      throw RequestError(.badRequest, "A header value holds a control byte.")
+      throw RequestError(.badRequest, "A header value contains a control byte.")
     }
     return (name, value)
   }
@@ -199,7 +203,7 @@ struct RequestParser {
       if let decoded = PercentDecoding.segments(ofPath: UnsafeBufferPointer(rebasing: bytes[line.path])) {
         segments = decoded
       } else {
-        problem = RequestError(.badRequest, "The path has a wrong escape, or a segment that is a dot or two.")
+        problem = RequestError(.badRequest, "The path contains an invalid escape or a “.” or “..” segment.")
       }
     }
     let head = RequestHead(

@@ -13,4 +13,13 @@ public protocol Responder: Sendable {
 
   /// Makes the page for a failure: of a handler, or of a request that could not be read.
   func errorResponse(for failure: Failure) -> Response
+
+  /// Whether ``resolve(_:)`` itself refuses a body that is declared longer than allowed, with a page of its own; if
+  /// not, the server does.
+  var refusesLongBodies: Bool { get }
+}
+
+extension Responder {
+  /// The server does.
+  public var refusesLongBodies: Bool { false }
 }

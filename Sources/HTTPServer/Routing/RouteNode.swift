@@ -14,7 +14,7 @@ struct RouteNode: Sendable {
   private var rest: [RouteNode] = []
 
   static func parts(of pattern: String) -> [Substring] {
-    precondition(pattern.hasPrefix("/"), "a pattern begins with a slash: \(pattern)")
+    precondition(pattern.hasPrefix("/"), "a pattern must begin with a slash: \(pattern)")
     return pattern == "/" ? [] : pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
   }
 
@@ -22,7 +22,7 @@ struct RouteNode: Sendable {
     let parts = parts(of: pattern)
     return parts.enumerated().compactMap { index, part in
       let isRest = part.hasPrefix("*")
-      precondition(!isRest || index == parts.count - 1, "a rest stands at the end of a pattern: \(pattern)")
+      precondition(!isRest || index == parts.count - 1, "a rest parameter must end the pattern: \(pattern)")
       guard isRest || part.hasPrefix(":") else { return nil }
       return Variable(index: index, name: String(part.dropFirst()), isRest: isRest)
     }
@@ -32,7 +32,7 @@ struct RouteNode: Sendable {
 
   private mutating func add(_ route: Route, _ parts: ArraySlice<Substring>) {
     guard let part = parts.first else {
-      precondition(routes[route.method] == nil, "a route stands twice: \(route.method) \(route.pattern)")
+      precondition(routes[route.method] == nil, "duplicate route: \(route.method) \(route.pattern)")
       routes[route.method] = route
       return
     }

@@ -9,6 +9,9 @@ public struct Router: Responder {
   /// Makes the page for each failure; must not block. Plain text by default.
   public var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
 
+  /// Its own answers pass the middleware too.
+  public var refusesLongBodies: Bool { true }
+
   private var root = RouteNode()
   private var middleware: [Middleware] = []
 
@@ -58,7 +61,7 @@ public struct Router: Responder {
   /// Chooses the route; without one, the handler answers 404, 405 with `Allow`, 501, or OPTIONS.
   public func resolve(_ request: inout Request) -> Resolution {
     guard request.method.isKnown else {
-      return failing(HTTPError(.notImplemented, "The server does not know the method \(request.method)."))
+      return failing(HTTPError(.notImplemented, "The server does not support the method \(request.method)."))
     }
     if request.head.path.isEmpty {
       let methods = Set(routes.map(\.method)).union([.options])
@@ -83,11 +86,12 @@ public struct Router: Responder {
     {
       return failing(
         HTTPError(
-          .unsupportedMediaType, "The body has the Content-Encoding \(coding.prefix(40)); send it without one.",
+          .unsupportedMediaType,
+          "The Content-Encoding \(coding.prefix(40)) is not supported. Send the body without one.",
           headers: ["Accept-Encoding": "identity"]), bodyLimit: route.options.bodyLimit)
     }
     if route.options.requiresBody, request.head.framing == .none {
-      return failing(HTTPError(.lengthRequired, "The request needs a body with its length."))
+      return failing(HTTPError(.lengthRequired, "The request needs a body with a Content-Length."))
     }
     if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
     request.route = route.pattern

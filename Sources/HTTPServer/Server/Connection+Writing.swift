@@ -19,8 +19,7 @@ extension Connection {
     while true {
       let result: TransferResult
       if let outgoing, !outgoing.isEmpty {
-        result = transport.write(from: UnsafeRawBufferPointer(outgoing.bytes))
-        if case .bytes(let count) = result { outgoing.consume(count) }
+        result = send(outgoing)
       } else if case .file(let file, let range) = tail, transport.isSecure {
         guard load(file, range) else {
           breakOff()
@@ -50,6 +49,32 @@ extension Connection {
     writeDeadline = 0
     exchange?.drained()
     return true
+  }
+
+  /// Sends from the output buffer. What is to follow it goes along, or the head would travel alone: a packet and a
+  /// wake-up of the peer for each.
+  func send(_ outgoing: Buffer) -> TransferResult {
+    let head = UnsafeRawBufferPointer(outgoing.bytes)
+    guard case .plain(let plain) = transport else {
+      let result = transport.write(from: head)
+      if case .bytes(let count) = result { outgoing.consume(count) }
+      return result
+    }
+    switch tail {
+    case .bytes(let bytes, let sent):
+      let result = bytes.withUnsafeBytes { plain.write(from: head, UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+      guard case .bytes(let count) = result else { return result }
+      let ofHead = min(count, head.count)
+      outgoing.consume(ofHead)
+      let position = sent + count - ofHead
+      tail = position < bytes.count ? .bytes(bytes, sent: position) : nil
+      if tail == nil { exchange?.tailSent() }
+      return result
+    case .file, nil:
+      let result = plain.write(from: head, moreFollows: tail != nil)
+      if case .bytes(let count) = result { outgoing.consume(count) }
+      return result
+    }
   }
 
   func send(_ tail: Tail, atMost limit: Int) -> TransferResult {

@@ -72,7 +72,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       return close()
     }
     if isRefused {
-      refuse(RequestError(.serviceUnavailable, "The server has all the connections it can serve."))
+      refuse(RequestError(.serviceUnavailable, "The server has reached its connection limit."))
       advance()
     } else {
       arm(.first)
@@ -124,7 +124,7 @@ final class Connection: EventHandler, @unchecked Sendable {
         advance()
       case .body:
         arm(.none)
-        exchange?.failBody(RequestError(.requestTimeout, "The body did not come on in time."))
+        exchange?.failBody(RequestError(.requestTimeout, "The rest of the body did not arrive in time."))
       }
       return
     }

@@ -74,8 +74,7 @@ final class Exchange: @unchecked Sendable {
       let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
       bodyFailure = error
       mustClose = true
-      // A router has seen it too, and made a page for it.
-      if !(worker.responder is Router) { handler = { _ in throw error } }
+      if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
     }
     // Unstructured because a request's task begins with its bytes, not in a scope; the connection cancels it.
     let task = Task.immediate(executorPreference: loop) { [handler, request] in

@@ -37,6 +37,7 @@ struct ResponseHead {
       output.append(field.value)
       output.append("\r\n")
     }
+    for block in response.headers.blocks { output.append(block.bytes) }
     switch requestID {
     case .number(let number):
       output.append("X-Request-Id: ")
@@ -65,7 +66,7 @@ struct ResponseHead {
   }
 
   /// Fields that the server alone decides.
-  private static func isOurs(_ name: String) -> Bool {
+  static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name.equalsIgnoringCase("date")
     case 10: name.equalsIgnoringCase("connection")

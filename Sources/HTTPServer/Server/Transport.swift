@@ -71,9 +71,28 @@ struct PlainTransport {
     result(recv(descriptor, bytes.baseAddress, bytes.count, 0), zero: .end)
   }
 
-  func write(from bytes: UnsafeRawBufferPointer) -> TransferResult {
+  /// - Parameter moreFollows: others follow at once, so that the kernel waits with a packet that is not full.
+  func write(from bytes: UnsafeRawBufferPointer, moreFollows: Bool = false) -> TransferResult {
     // MSG_NOSIGNAL: a closed peer is an error of this call, not a signal to the process.
-    result(send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)), zero: .wouldBlock)
+    let flags = moreFollows ? Int32(MSG_NOSIGNAL) | Int32(MSG_MORE) : Int32(MSG_NOSIGNAL)
+    return result(send(descriptor, bytes.baseAddress, bytes.count, flags), zero: .wouldBlock)
+  }
+
+  /// Sends two runs of bytes in one call.
+  func write(from first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> TransferResult {
+    // sendmsg only reads from what it is given.
+    var runs = (
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+    )
+    return withUnsafeMutablePointer(to: &runs) { runs in
+      runs.withMemoryRebound(to: iovec.self, capacity: 2) { runs in
+        var message = msghdr()
+        message.msg_iov = runs
+        message.msg_iovlen = 2
+        return result(sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)), zero: .wouldBlock)
+      }
+    }
   }
 
   /// Lets the kernel copy from a file. `.end` if the file is shorter than it was.

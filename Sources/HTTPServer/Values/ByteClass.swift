@@ -59,8 +59,16 @@ enum ByteClass {
 extension StringProtocol where SubSequence == Substring {
   /// Whether the texts are equal but for the case of ASCII letters.
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
-    utf8.count == other.utf8.count
-      && zip(utf8, other.utf8).allSatisfy { ByteClass.lowercased($0) == ByteClass.lowercased($1) }
+    guard utf8.count == other.utf8.count else { return false }
+    let quick = utf8.withContiguousStorageIfAvailable { mine in
+      other.utf8.withContiguousStorageIfAvailable { theirs in
+        for index in mine.indices where ByteClass.lowercased(mine[index]) != ByteClass.lowercased(theirs[index]) {
+          return false
+        }
+        return true
+      }
+    }
+    return (quick ?? nil) ?? zip(utf8, other.utf8).allSatisfy { ByteClass.lowercased($0) == ByteClass.lowercased($1) }
   }
 
   /// Without spaces and tabs at both ends (`OWS` of RFC 9110).

@@ -19,6 +19,8 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
   private let received: RequestHead?
   private var written: [Field]
+  /// Behind the written ones.
+  private(set) var blocks: [HeaderBlock] = []
 
   /// No fields.
   public init() {
@@ -43,16 +45,23 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// All fields in their order.
-  public var fields: [Field] { received.map { $0.allFields } ?? written }
+  public var fields: [Field] {
+    if let received { return received.allFields }
+    return blocks.isEmpty ? written : written + blocks.flatMap(\.fields)
+  }
 
   /// How many fields there are.
-  public var count: Int { received?.fields.count ?? written.count }
+  public var count: Int { received?.fields.count ?? blocks.reduce(written.count) { $0 + $1.fields.count } }
 
   /// The first value of that name; setting replaces all values, nil removes them.
   public subscript(name: String) -> String? {
     get {
       if let received { return received.first(named: name) }
-      return written.first { $0.name.equalsIgnoringCase(name) }?.value
+      if let field = written.first(where: { $0.name.equalsIgnoringCase(name) }) { return field.value }
+      for block in blocks {
+        if let value = block.first(named: name) { return value }
+      }
+      return nil
     }
     set {
       remove(name)
@@ -79,13 +88,23 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     if !contains(name) { append(name, value) }
   }
 
+  /// Adds the fields of a block, each unless one of its name is there.
+  public mutating func setDefaults(_ block: HeaderBlock) {
+    if blocks.contains(where: { $0 === block }) { return }
+    if received == nil, !block.fields.contains(where: { contains($0.name) }) {
+      blocks.append(block)
+    } else {
+      for field in block.fields { setDefault(field.name, field.value) }
+    }
+  }
+
   /// Takes out all fields of that name.
   public mutating func remove(_ name: String) {
     guard contains(name) else { return }
     self = Headers(fields.filter { !$0.name.equalsIgnoringCase(name) })
   }
 
-  /// The fields of a response, without a copy.
+  /// The fields of a response that stand in no block, without a copy.
   var responseFields: [Field] { received == nil ? written : fields }
 
   /// The name of the first field that must not be written: a bad name, or a control byte in the value.

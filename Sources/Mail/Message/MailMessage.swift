@@ -1,3 +1,4 @@
+import Calendar
 public import Foundation
 
 /// A mail as plain text and HTML, for one receiver.
@@ -79,14 +80,6 @@ public struct MailMessage: Sendable, Hashable {
 
   /// As `Fri, 20 Nov 2026 12:00:00 +0000` (RFC 5322 section 3.3).
   static func rfc5322(_ date: Date) -> String {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = .gmt
-    let parts = calendar.dateComponents([.weekday, .year, .month, .day, .hour, .minute, .second], from: date)
-    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    func two(_ number: Int?) -> String { (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
-    let (day, month) = (days[((parts.weekday ?? 1) - 1) % 7], months[((parts.month ?? 1) - 1) % 12])
-    return "\(day), \(two(parts.day)) \(month) \(parts.year ?? 0) "
-      + "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second)) +0000"
+    HTTPDate.mail(Int(date.timeIntervalSince1970.rounded(.down)))
   }
 }

@@ -16,10 +16,10 @@ public struct SMTPTransport: Sendable {
   @discardableResult
   public func send(_ message: MailMessage) throws(MailError) -> String {
     guard SMTPServer.isHost(server.host), (1...65_535).contains(server.port) else {
-      throw MailError(.settings, "“\(server.host)” with port \(server.port) is no server")
+      throw MailError(.settings, "“\(server.host)” with port \(server.port) is not a valid server")
     }
     guard !server.isCareless else {
-      throw MailError(.settings, "a password is not sent without encryption; choose STARTTLS or TLS")
+      throw MailError(.settings, "passwords are not sent without encryption; choose STARTTLS or TLS")
     }
     // Behind the slash stands the name that EHLO says: the sender's domain is one that can be looked up.
     let domain = message.from.address.split(separator: "@").last.map(String.init) ?? "localhost"

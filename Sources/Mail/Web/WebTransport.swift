@@ -23,7 +23,7 @@ public struct WebTransport: Sendable {
   /// - Throws: `MailError` if no answer came.
   public func post(_ request: WebRequest) throws(MailError) -> WebAnswer {
     guard WebAddress.isUsable(request.url) else {
-      throw MailError(.settings, "the address must begin with https://, or be on this machine")
+      throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }
     let curl = try CurlHandle(url: request.url, timeout: timeout)
     try curl.goDirectly(to: WebAddress.host(request.url))

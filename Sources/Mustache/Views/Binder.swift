@@ -66,8 +66,8 @@ struct Binder {
       case .html(let write, _):
         guard !escaped else { throw TemplateError("“\(name.text)” is HTML: write it with three braces", at: place) }
         binder.program.operations.append(.value(depth: depth, write))
-      case .flag: throw TemplateError("“\(name.text)” is true or false: it can only stand in a section", at: place)
-      case .children: throw TemplateError("“\(name.text)” is a view: it can only stand in a section", at: place)
+      case .flag: throw TemplateError("“\(name.text)” is true or false: it can only be used in a section", at: place)
+      case .children: throw TemplateError("“\(name.text)” is a view: it can only be used in a section", at: place)
       }
     }
   }
@@ -92,6 +92,8 @@ struct Binder {
           try binder.write(pieces: text, key, escaped: escaped, place)
           binder.program.operations[start] = .plural(
             depth: depth, number, isForm, end: binder.program.operations.count)
+          // What follows belongs to every form.
+          binder.white.seal()
         }
       }
       if forms.count == 1 { try write(pieces: other, key, escaped: escaped, place) }
@@ -149,7 +151,7 @@ struct Binder {
   ) throws(TemplateError) {
     guard let next = rest.first else { return try body(&self, depth, slot) }
     guard case .children(let children) = slot, !children.isList else {
-      throw TemplateError("“\(name.text)” leads through something that is no view", at: place)
+      throw TemplateError("“\(name.text)” leads through something that is not a view", at: place)
     }
     let members = children.members()
     guard let inner = members.slots[next] else {
@@ -206,7 +208,7 @@ struct Binder {
       throw TemplateError("there is no template “\(name)”", at: reference.place)
     }
     guard nesting < Self.nestingLimit else {
-      throw TemplateError("templates stand more than \(Self.nestingLimit) deep within each other", at: reference.place)
+      throw TemplateError("templates are nested more than \(Self.nestingLimit) levels deep", at: reference.place)
     }
     nesting += 1
     if !blocks.isEmpty { overrides.append(blocks) }
@@ -216,8 +218,15 @@ struct Binder {
   }
 
   private mutating func bind(_ block: Node.Block) throws(TemplateError) {
-    for blocks in overrides {
-      if let override = blocks.first(where: { $0.name == block.name }) { return try bind(override.nodes) }
+    for (index, blocks) in overrides.enumerated() {
+      guard let override = blocks.first(where: { $0.name == block.name }) else { continue }
+      // What was written into a component belongs to the template that wrote it: blocks of the component have no say
+      // in it, so that a button within a callout keeps its own label.
+      let inner = overrides
+      overrides.removeSubrange(index...)
+      try bind(override.nodes)
+      overrides = inner
+      return
     }
     try bind(block.nodes)
   }

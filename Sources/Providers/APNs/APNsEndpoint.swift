@@ -1,6 +1,6 @@
 import HTTP2
 import OpenSSL
-public import Push
+public import Model
 
 /// Where APNs is.
 public enum APNsEndpoint: Sendable, Hashable {

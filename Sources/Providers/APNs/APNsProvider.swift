@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTP2
 public import OpenSSL
-import Push
+import Model
 public import Reactor
 import Synchronization
 

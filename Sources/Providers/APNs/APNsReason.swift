@@ -1,3 +1,21 @@
+/// Reasons of APNs that are handled in a way of their own; all of them stand in `Reason+APNs.swift`.
+public enum APNsCode: String, Sendable, CaseIterable {
+  case badTopic = "BadTopic"
+  case expiredProviderToken = "ExpiredProviderToken"
+  case idleTimeout = "IdleTimeout"
+  case missingTopic = "MissingTopic"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case topicDisallowed = "TopicDisallowed"
+
+  /// Whether it says that the sender may not use the topic.
+  var isAboutTopic: Bool {
+    switch self {
+    case .badTopic, .missingTopic, .topicDisallowed: true
+    case .expiredProviderToken, .idleTimeout, .tooManyProviderTokenUpdates: false
+    }
+  }
+}
+
 /// What has to be done about an answer of APNs (Apple, "Handling notification responses from APNs";
 /// docs/protocols.md §1.6).
 enum APNsReason: Sendable, Hashable {
@@ -11,12 +29,12 @@ enum APNsReason: Sendable, Hashable {
   case stop
 
   init(status: Int, reason: String) {
-    switch (status, reason) {
-    case (403, "ExpiredProviderToken"): self = .renewToken
+    switch (status, APNsCode(rawValue: reason)) {
+    case (403, .expiredProviderToken): self = .renewToken
     // BadCertificate, BadCertificateEnvironment, InvalidProviderToken, MissingProviderToken, Forbidden,
     // UnrelatedKeyIdInToken, BadEnvironmentKeyIdInToken, in the wild BadEnvironmentKeyInToken, and what may come.
     case (403, _): self = .stop
-    case (400, "IdleTimeout"): self = .retry
+    case (400, .idleTimeout): self = .retry
     case (429, _), (500..., _): self = .retry
     default: self = .final
     }

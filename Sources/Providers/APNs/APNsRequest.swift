@@ -1,6 +1,6 @@
 public import Foundation
 public import HTTP2
-public import Push
+public import Model
 
 /// What is the same in all requests of one push.
 public struct APNsRequest: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTP2
-import Push
+import JSON
+import Model
 
 /// One answer of APNs, read.
 struct APNsResponse: Sendable, Hashable {

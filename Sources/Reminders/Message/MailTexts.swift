@@ -1,6 +1,7 @@
 internal import Foundation
+import JSON
 public import Mustache
-internal import Push
+internal import Model
 
 /// The texts of mails in every language that `Templates/mail/locales` holds.
 public struct MailTexts: Sendable {

@@ -1,8 +1,9 @@
 public import Certificates
 public import Foundation
+import JSON
 internal import Mail
 internal import Mustache
-internal import Push
+internal import Model
 public import Store
 
 /// What a reminder says, in one language, before it becomes a mail or a message of a chat.
@@ -156,7 +157,7 @@ public struct ReminderContent: Sendable {
           heading: "\(entry.item.name): \(left(entry.item))",
           lines: facts(entry).map { texts("fact", ["label": $0.label, "value": $0.value]) } + [renewal(entry.item)],
           link: link(entry.item), linkText: texts("open"))
-      }, more: texts("more"), json: json.bytes, identifier: identifier)
+      }, more: texts("more"), json: json, identifier: identifier)
   }
 
   private var planned: [String: Forecast.Needs] {
@@ -164,16 +165,22 @@ public struct ReminderContent: Sendable {
   }
 
   /// What the generic webhook gets.
-  var json: JSONValue {
-    [
-      "type": .string(isTest ? "test" : "reminder"), "id": .string(identifier), "at": .time(now),
-      "subject": .string(subject), "language": .string(texts.code),
-      "items": .array(
-        ExpiryReport(entries.map(\.item), planned: planned, now: now).findings.map { finding in
-          guard case .object(var members) = finding.json else { return finding.json }
-          members["url"] = .optional(link(finding.item))
-          return .object(members)
-        }),
-    ]
+  var json: [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("type", isTest ? "test" : "reminder")
+      json.member("id", identifier)
+      json.member("at", now)
+      json.member("subject", subject)
+      json.member("language", texts.code)
+      let report = ExpiryReport(entries.map(\.item), planned: planned, now: now)
+      json.array("items", report.findings) { json, finding in
+        json.object { json in
+          finding.writeMembers(to: &json)
+          json.member("url", link(finding.item))
+        }
+      }
+    }
+    return json.bytes
   }
 }

@@ -1,6 +1,7 @@
 public import Foundation
+import JSON
 public import Mail
-internal import Push
+internal import Model
 public import SQLite
 public import Store
 

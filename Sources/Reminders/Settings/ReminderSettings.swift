@@ -1,6 +1,7 @@
-public import Certificates
+import Certificates
 public import Foundation
-internal import Push
+import JSON
+internal import Model
 public import SQLite
 internal import Store
 

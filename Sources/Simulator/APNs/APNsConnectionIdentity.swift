@@ -1,6 +1,7 @@
+import Certificates
 import Foundation
 import OpenSSL
-import Push
+import Model
 
 /// Who speaks on a connection: the owner of a push certificate, or nobody yet, and then each request needs a provider
 /// token.

@@ -1,4 +1,5 @@
-public import Push
+public import JSON
+import Model
 
 /// What a simulated APNs server has done since it was started.
 public struct APNsCounters: Sendable, Hashable {
@@ -20,18 +21,32 @@ public struct APNsCounters: Sendable, Hashable {
   /// The most requests that one connection had open at once: how far a sender uses what it is allowed.
   public internal(set) var mostStreams = 0
 
-  /// As the control API and `signalbox simulate` tell it.
-  public var json: JSONValue {
-    func counts(_ counts: [String: Int]) -> JSONValue { .object(counts.mapValues { .integer(Int64($0)) }) }
-    return [
-      "requests": .integer(Int64(requests)),
-      "by_status": counts(Dictionary(uniqueKeysWithValues: byStatus.map { (String($0.key), $0.value) })),
-      "by_reason": counts(byReason), "unanswered": .integer(Int64(unanswered)), "refused": .integer(Int64(refused)),
-      "connections": .integer(Int64(connections)), "open_connections": .integer(Int64(openConnections)),
-      "most_streams": .integer(Int64(mostStreams)),
-    ]
-  }
-
   /// Nothing done yet.
   public init() {}
+}
+
+extension APNsCounters: JSONWritable {
+  /// As the control API and `signalbox simulate` tell it.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("requests", requests)
+      json.object("by_status") { json in
+        for (status, count) in byStatus.sorted(by: { $0.key < $1.key }) {
+          json.key(dynamic: String(status))
+          json.integer(Int64(count))
+        }
+      }
+      json.object("by_reason") { json in
+        for (reason, count) in byReason.sorted(by: { $0.key < $1.key }) {
+          json.key(dynamic: reason)
+          json.integer(Int64(count))
+        }
+      }
+      json.member("unanswered", unanswered)
+      json.member("refused", refused)
+      json.member("connections", connections)
+      json.member("open_connections", openConnections)
+      json.member("most_streams", mostStreams)
+    }
+  }
 }

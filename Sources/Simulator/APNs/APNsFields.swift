@@ -1,4 +1,4 @@
-import Push
+import Model
 
 /// The header fields that APNs looks at, gathered in one pass.
 struct APNsFields {

@@ -1,5 +1,5 @@
 public import OpenSSL
-public import Push
+public import Model
 
 /// A signing key (`.p8`) of the simulated developer account.
 public struct APNsKey: Sendable, Hashable {

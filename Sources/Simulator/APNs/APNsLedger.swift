@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 
 /// What a simulated APNs remembers of one connection between requests.
 ///

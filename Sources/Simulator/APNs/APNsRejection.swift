@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 
 /// Why the simulated APNs does not take a request: what the answer says.
 struct APNsRejection: Error, Sendable, Hashable {

@@ -1,8 +1,9 @@
 import Foundation
 import HTTP2
+import JSON
 import Logging
 import OpenSSL
-import Push
+import Model
 import Synchronization
 
 /// One of the two servers of APNs, as its clients see it: judges, delivers to phones, answers, and does wrong on
@@ -37,7 +38,7 @@ final class APNsService: ServerHandler {
     var becomesKnown = false
   }
 
-  private let environment: Push.Environment
+  private let environment: Model.Environment
   private let validator: APNsValidator
   private let phones: PhoneBook
   private let faults: FaultBox
@@ -67,7 +68,7 @@ final class APNsService: ServerHandler {
     do {
       certificate = try connection.clientCertificate.map { try Certificate(der: $0) }
     } catch {
-      log?.warning("A client's certificate cannot be read; its connection is closed.", ["error": "\(error)"])
+      log?.warning("Closed a connection whose client certificate cannot be read.", ["error": "\(error)"])
       return connection.close()
     }
     let limit = faults.faults.maximumStreams
@@ -84,7 +85,7 @@ final class APNsService: ServerHandler {
       connection.setMaximumStreams(Self.streams)
     }
     log?.debug(
-      "A client connected.", ["environment": environment.rawValue, "certificate": certificate?.description ?? "none"])
+      "Client connected.", ["environment": environment.rawValue, "certificate": certificate?.description ?? "none"])
   }
 
   func idled(_ connection: ServerConnection) { connection.goAway(debugData: Self.json(reason: "IdleTimeout")) }
@@ -151,7 +152,7 @@ final class APNsService: ServerHandler {
     }
   }
 
-  /// Apple names no reason for it; clients wait for ever for an answer without `apns-id` (PROTOCOLS §1.7).
+  /// Apple names no reason for it; clients wait for ever for an answer without `apns-id` (docs/protocols.md §1.7).
   func refuseLongHeader(_ request: ServerRequest, _ responder: ServerResponder) {
     state.withLock { $0.counters.requests += 1 }
     let rejection = APNsRejection("RequestHeaderFieldsTooLarge", status: 431, apnsID: Self.id(of: request))
@@ -211,7 +212,7 @@ final class APNsService: ServerHandler {
   ) {
     note(rejection.status, rejection.reason, on: request.connection)
     log?.debug(
-      "A push was refused.",
+      "Push refused.",
       ["environment": environment.rawValue, "status": rejection.status, "reason": rejection.reason])
     let fields = [
       HeaderField("apns-id", rejection.apnsID ?? Self.id(of: request), indexing: .never),
@@ -236,9 +237,12 @@ final class APNsService: ServerHandler {
   }
 
   private static func json(reason: String, timestamp: Date? = nil) -> [UInt8] {
-    var object: [String: JSONValue] = ["reason": .string(reason)]
-    if let timestamp { object["timestamp"] = .integer(Int64((timestamp.timeIntervalSince1970 * 1000).rounded())) }
-    return JSONValue.object(object).bytes
+    var json = JSONWriter()
+    json.object { json in
+      json.member("reason", reason)
+      if let timestamp { json.member("timestamp", Int64((timestamp.timeIntervalSince1970 * 1000).rounded())) }
+    }
+    return json.bytes
   }
 }
 

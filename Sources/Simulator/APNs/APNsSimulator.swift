@@ -1,8 +1,9 @@
 public import Foundation
 import HTTP2
+public import JSON
 public import Logging
 public import OpenSSL
-public import Push
+public import Model
 public import Reactor
 import Synchronization
 
@@ -25,7 +26,7 @@ public final class APNsSimulator: Sendable {
     /// The phones of both environments.
     public var phones = PhoneBook()
     /// What goes wrong from the beginning.
-    public var faults: [Push.Environment: Faults] = [:]
+    public var faults: [Model.Environment: Faults] = [:]
     /// The signing keys that are accepted, by key id; empty: every well-formed one.
     public var knownKeys: [String: APNsKey] = [:]
     /// The bundle ids that exist; nil: every one.
@@ -62,7 +63,7 @@ public final class APNsSimulator: Sendable {
     let faults: FaultBox
     let service: APNsService
 
-    init(_ environment: Push.Environment, _ configuration: Configuration) {
+    init(_ environment: Model.Environment, _ configuration: Configuration) {
       faults = FaultBox(configuration.faults[environment] ?? Faults())
       service = APNsService(
         validator: APNsValidator(
@@ -75,7 +76,7 @@ public final class APNsSimulator: Sendable {
     let servers: [HTTP2Server]
     /// Ours, to be stopped with the servers.
     let ownLoop: EventLoop?
-    let addresses: [Push.Environment: SocketAddress]
+    let addresses: [Model.Environment: SocketAddress]
   }
 
   private enum State {
@@ -110,7 +111,7 @@ public final class APNsSimulator: Sendable {
     production = Side(.production, configuration)
   }
 
-  private func side(_ environment: Push.Environment) -> Side {
+  private func side(_ environment: Model.Environment) -> Side {
     switch environment {
     case .development: development
     case .production: production
@@ -118,18 +119,21 @@ public final class APNsSimulator: Sendable {
   }
 
   /// What goes wrong in an environment; may be changed at any time.
-  public func faults(_ environment: Push.Environment) -> FaultBox { side(environment).faults }
+  public func faults(_ environment: Model.Environment) -> FaultBox { side(environment).faults }
 
   /// What the server of an environment has done.
-  public func counters(_ environment: Push.Environment) -> APNsCounters { side(environment).service.counters }
+  public func counters(_ environment: Model.Environment) -> APNsCounters { side(environment).service.counters }
 
-  /// What both servers have done, by environment.
-  public var countersJSON: JSONValue {
-    .object(Dictionary(uniqueKeysWithValues: Environment.allCases.map { ($0.rawValue, counters($0).json) }))
+  /// Writes what both servers have done, as members by environment.
+  public func writeCounters(to json: inout JSONWriter) {
+    for environment in Environment.allCases {
+      json.key(dynamic: environment.rawValue)
+      counters(environment).write(to: &json)
+    }
   }
 
   /// How to reach the server of an environment, nil if it does not run.
-  public func endpoint(_ environment: Push.Environment) -> Endpoint? {
+  public func endpoint(_ environment: Model.Environment) -> Endpoint? {
     state.withLock { state in
       guard case .running(let running) = state, let address = running.addresses[environment] else { return nil }
       let trust = Array(authorityPEM.utf8)
@@ -173,7 +177,7 @@ public final class APNsSimulator: Sendable {
         servers: servers, ownLoop: ownLoop, addresses: [.development: development, .production: production])
       state.withLock { $0 = .running(running) }
       configuration.log?.info(
-        "The simulated APNs listens.", ["development": development, "production": production])
+        "Simulated APNs is listening.", ["development": development, "production": production])
       return (development, production)
     } catch {
       for server in servers { await server.stop() }
@@ -197,7 +201,7 @@ public final class APNsSimulator: Sendable {
     do {
       try await phones.flush()
     } catch {
-      configuration.log?.error("The simulator's phones could not be kept at the end.", ["error": "\(error)"])
+      configuration.log?.error("Could not save the simulated phones on shutdown.", ["error": "\(error)"])
     }
     state.withLock { $0 = .stopped }
   }
@@ -209,8 +213,9 @@ public final class APNsSimulator: Sendable {
     let (certificate, key) = try authority.issueServer(
       names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
       notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
+    // http/1.1 too: who offers nothing else is told in its own words what is spoken here, instead of a TLS alert.
     let tls = try TLSContext.server(
-      identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2"],
+      identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2", "http/1.1"],
       clientCertificate: .requestedNotRequired)
     var settings = ServerSettings()
     settings.maximumStreams = APNsService.streamsBeforeToken
@@ -228,5 +233,5 @@ public enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertib
   case isRunning
 
   /// What happened.
-  public var description: String { "The simulator is running already." }
+  public var description: String { "The simulator is already running." }
 }

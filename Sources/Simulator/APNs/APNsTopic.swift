@@ -1,4 +1,4 @@
-import Push
+import Model
 
 /// A topic taken apart: `com.example.app` and, for some push types, a suffix.
 struct APNsTopic: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import Foundation
 import OpenSSL
-import Push
+import Model
 
 // Who may push (docs/protocols.md §1.5, §1.9).
 

@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 
 // The values of the headers and the payload (docs/protocols.md §1.2, §1.3).
 

@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 
 /// Says of a request what APNs would say, as far as that needs neither device tokens nor bad luck: a pure function of
 /// the request, the connection and the time. Only an `apns-id` that is missing is drawn at random.

@@ -1,5 +1,6 @@
 import Foundation
-import Push
+import JSON
+import Model
 
 /// A request in which the simulated APNs found nothing wrong; whether the token exists is for the phone book to say.
 struct AcceptedPush: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import OpenSSL
-import Push
+import Model
 
 /// What a signed token says, once its signature was found good.
 struct ProviderToken: Sendable, Hashable {

@@ -1,7 +1,7 @@
 /// How much one connection has annoyed APNs.
 ///
 /// "4XX slows down your ability to send": APNs lowers SETTINGS_MAX_CONCURRENT_STREAMS, and ends the connection where it
-/// goes on, sooner for `BadDeviceToken`; a 410 is no error (PROTOCOLS §1.1). Apple gives no numbers: these are ours.
+/// goes on, sooner for `BadDeviceToken`; a 410 is no error (docs/protocols.md §1.1). Apple gives no numbers: these are ours.
 struct SenderStanding: Sendable, Hashable {
   /// Points after which the streams are halved, and halved again.
   static let step = 200

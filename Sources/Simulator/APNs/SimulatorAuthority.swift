@@ -49,6 +49,6 @@ public enum SimulatorAuthorityError: Error, Sendable, Hashable, CustomStringConv
 
   /// What happened, and what to do.
   public var description: String {
-    "The simulator's private key does not belong to its certificate; delete both files to have new ones made."
+    "The simulator's private key does not match its certificate. Delete both files to create new ones."
   }
 }

@@ -1,4 +1,4 @@
-import Push
+import Model
 import Synchronization
 
 /// The faults of one server, which people change while it runs. Safe to use from any thread.

@@ -1,4 +1,4 @@
-import Push
+import Model
 
 extension Faults: CustomStringConvertible {
   /// Reads what a person writes on the command line: pairs `key=value` between commas.
@@ -100,7 +100,7 @@ private struct PendingAnswer {
       status = number
     case "reason":
       guard !value.isEmpty, value.utf8.count <= 64, value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
-      else { throw .badValue(key: key, value: value, expected: "a reason as APNs writes it, as TooManyRequests") }
+      else { throw .badValue(key: key, value: value, expected: "an APNs reason, e.g. TooManyRequests") }
       reason = value
     default:
       guard scope == nil else { throw .severalScopes }
@@ -163,18 +163,18 @@ private enum FaultValue {
   static func share(_ key: String, _ value: String) throws(FaultsError) -> Double {
     let isPercentage = value.hasSuffix("%")
     guard let number = Double(isPercentage ? String(value.dropLast()) : value), number.isFinite else {
-      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, as 0.1 or 10%")
+      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, e.g. 0.1 or 10%")
     }
     let share = isPercentage ? number / 100 : number
     guard (0...1).contains(share) else {
-      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, as 0.1 or 10%")
+      throw .badValue(key: key, value: value, expected: "a share from 0 to 1, e.g. 0.1 or 10%")
     }
     return share
   }
 
   static func duration(_ key: String, _ value: String) throws(FaultsError) -> Duration {
     if let duration = TimeText.duration(value) { return duration }
-    throw .badValue(key: key, value: value, expected: "a time up to one hour with its unit, as 200ms, 3s or 2min")
+    throw .badValue(key: key, value: value, expected: "a time of up to one hour with a unit, e.g. 200ms, 3s, or 2min")
   }
 
   static func text(_ duration: Duration) -> String {

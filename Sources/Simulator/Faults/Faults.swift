@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// What the simulator does wrong on purpose, to show how a sender copes. Nothing by default.
 ///
@@ -90,13 +90,13 @@ public enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notAPair(let part): "“\(part)” is not of the form key=value."
-    case .unknownKey(let key): "There is no fault “\(key)”; there are \(Self.keys.joined(separator: ", "))."
+    case .unknownKey(let key): "Unknown fault “\(key)”. Known faults: \(Self.keys.joined(separator: ", "))."
     case .badValue(let key, let value, let expected): "\(key)=\(value): expected \(expected)."
-    case .withoutAnswer(let key): "“\(key)” belongs to an answer: write status=… or reason=… before it."
-    case .repeated(let key): "“\(key)” stands twice."
-    case .severalScopes: "An answer has one of next, share and token; begin another with status=… for the next."
-    case .statusNeeded(let reason): "APNs has no reason “\(reason)”; write its status too, as status=503."
-    case .reasonNeeded(let status): "Write which reason goes with status \(status), as reason=ServiceUnavailable."
+    case .withoutAnswer(let key): "“\(key)” belongs to a response. Put status=… or reason=… before it."
+    case .repeated(let key): "“\(key)” appears twice."
+    case .severalScopes: "A response can have only one of next, share, and token. Start another response with status=…."
+    case .statusNeeded(let reason): "APNs has no reason “\(reason)”. Add a status, e.g. status=503."
+    case .reasonNeeded(let status): "Add a reason for status \(status), e.g. reason=ServiceUnavailable."
     }
   }
 }

@@ -1,5 +1,6 @@
 public import Foundation
-public import Push
+public import JSON
+public import Model
 
 // Phones as JSON, for storage that has columns for what is searched and one for the rest. Times are whole
 // milliseconds since 1970.
@@ -26,7 +27,7 @@ extension SimulatedPhone {
   /// - Parameter received: newest first.
   /// - Throws: ``KeptPhoneError``.
   public init(
-    id: Int64, name: String, platform: Platform, environment: Push.Environment, topic: String, token: DeviceToken,
+    id: Int64, name: String, platform: Platform, environment: Model.Environment, topic: String, token: DeviceToken,
     keptState: JSONValue, received: [ReceivedNotification]
   ) throws(KeptPhoneError) {
     guard let model = keptState["model"]?.string,
@@ -109,7 +110,7 @@ public struct KeptPhoneError: Error, Sendable, Hashable, CustomStringConvertible
 
   /// What happened, and what to do.
   public var description: String {
-    "What was kept of the simulated phone or notification \(id) cannot be read; remove it and make it anew."
+    "The stored simulated phone or notification \(id) cannot be read. Delete it and add it again."
   }
 }
 

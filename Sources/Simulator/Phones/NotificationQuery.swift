@@ -1,4 +1,5 @@
-public import Push
+public import JSON
+public import Model
 import Synchronization
 
 /// What a test looks for among all that phones received.
@@ -8,7 +9,7 @@ public struct NotificationQuery: Sendable, Hashable {
   /// Only of phones with this token.
   public var token: DeviceToken?
   /// Only of phones of this environment.
-  public var environment: Push.Environment?
+  public var environment: Model.Environment?
   /// Only those with this title.
   public var title: String?
   /// Only those with this text; an alert that is a plain text is the text.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 import Synchronization
 
 /// What a person does with a phone.

@@ -1,5 +1,5 @@
 import Foundation
-import Push
+import Model
 import Synchronization
 
 extension PhoneBook {
@@ -8,7 +8,7 @@ extension PhoneBook {
   /// - Parameter environment: of the server that took it.
   /// - Returns: success also where APNs says nothing: the phone is off, or the push's time is over.
   func deliver(
-    _ push: AcceptedPush, environment: Push.Environment, now: Date
+    _ push: AcceptedPush, environment: Model.Environment, now: Date
   ) -> Result<Void, APNsRejection> {
     let result = state.withLock { $0.deliver(push, environment: environment, now: now, acceptsUnknownTokens) }
     if storage != nil { keepSoon() }
@@ -18,7 +18,7 @@ extension PhoneBook {
 
 extension PhoneBook.State {
   fileprivate mutating func deliver(
-    _ push: AcceptedPush, environment: Push.Environment, now: Date, _ acceptsUnknownTokens: Bool
+    _ push: AcceptedPush, environment: Model.Environment, now: Date, _ acceptsUnknownTokens: Bool
   ) -> Result<Void, APNsRejection> {
     let id: Int64
     var removedAt: Date?

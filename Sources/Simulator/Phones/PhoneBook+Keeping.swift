@@ -60,7 +60,7 @@ extension PhoneBook {
       } catch {
         failure = error
         putBack(writes)
-        log?.error("The simulator's phones could not be kept; the next change tries again.", ["error": "\(error)"])
+        log?.error("Could not save the simulated phones; retrying with the next change.", ["error": "\(error)"])
       }
     }
     // After the last look nothing may have been added without a task to see it: takeWrites says so under the lock.

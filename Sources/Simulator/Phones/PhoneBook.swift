@@ -1,7 +1,7 @@
 import Foundation
 public import Logging
 import OpenSSL
-public import Push
+public import Model
 import Synchronization
 
 /// The phones of a simulator, and what each of them received. Safe to use from any thread; nothing here waits.
@@ -26,7 +26,7 @@ public final class PhoneBook: Sendable {
   /// Where a push goes: each environment has its own tokens, and one token may be in both.
   struct Address: Hashable {
     let token: DeviceToken
-    let environment: Push.Environment
+    let environment: Model.Environment
   }
 
   /// Whose a token is.

@@ -41,11 +41,11 @@ public enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What happened, and what to do.
   public var description: String {
     switch self {
-    case .noSuchPhone(let id): "There is no phone \(id); it may have been removed meanwhile."
-    case .noSuchNotification(let id): "The phone has no notification \(id); newer ones may have pushed it out."
-    case .tokenTaken(let phone): "The phone “\(phone)” has this token already; leave the token out to get a new one."
-    case .appNotInstalled(let phone): "The app is not on the phone “\(phone)”; install it first."
-    case .phoneIsOff(let phone): "The phone “\(phone)” is off; switch it on first."
+    case .noSuchPhone(let id): "Phone \(id) not found. It may have been deleted."
+    case .noSuchNotification(let id): "The phone has no notification \(id). Newer ones may have displaced it."
+    case .tokenTaken(let phone): "The phone “\(phone)” already has this token. Leave the token out to get a new one."
+    case .appNotInstalled(let phone): "The app is not installed on the phone “\(phone)”. Install it first."
+    case .phoneIsOff(let phone): "The phone “\(phone)” is switched off. Switch it on first."
     }
   }
 }

@@ -1,5 +1,6 @@
 public import Foundation
-public import Push
+import JSON
+public import Model
 
 /// A push that reached a simulated phone, or waits for it to be switched on.
 public struct ReceivedNotification: Sendable, Hashable, Identifiable {
@@ -61,7 +62,7 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
   public func callbacks(
     _ generation: CallbackTable.Generation = .from10, backgroundMode: Bool
   ) throws(Problem) -> CallbackTable.Cell {
-    let facts = APNsPayload.Facts(payload: try JSONValue(parsing: Data(payload.utf8)))
+    let facts = APNsPayload.Facts(payload: try JSONValue(checking: Array(payload.utf8)))
     return CallbackTable(facts).cell(generation, appState.callbackState, backgroundMode: backgroundMode)
   }
 }

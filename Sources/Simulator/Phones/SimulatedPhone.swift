@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 
 /// A handset of the simulator with one app on it, and what it received.
 public struct SimulatedPhone: Sendable, Hashable, Identifiable {
@@ -12,7 +12,7 @@ public struct SimulatedPhone: Sendable, Hashable, Identifiable {
   /// What it runs.
   public let platform: Platform
   /// Which of Apple's worlds its app was built for.
-  public let environment: Push.Environment
+  public let environment: Model.Environment
   /// The bundle id of the app, as `apns-topic` has it, without the suffix of a push type.
   public let topic: String
   /// What senders call it by. After a new installation it is another one.
@@ -78,7 +78,7 @@ public struct SimulatedPhone: Sendable, Hashable, Identifiable {
   ///
   /// - Parameter received: newest first.
   public init(
-    id: Int64, name: String, model: String, platform: Platform = .ios, environment: Push.Environment, topic: String,
+    id: Int64, name: String, model: String, platform: Platform = .ios, environment: Model.Environment, topic: String,
     token: DeviceToken, registrationID: String? = nil, alias: String? = nil, state: State = .installed,
     appState: AppState = .background, power: Power = .on, received: [ReceivedNotification] = [],
     waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = []
@@ -110,7 +110,7 @@ public struct NewPhone: Sendable, Hashable {
   /// What it runs.
   public var platform: Platform
   /// Which of Apple's worlds its app was built for.
-  public var environment: Push.Environment
+  public var environment: Model.Environment
   /// The app's bundle id.
   public var topic: String
   /// nil: the simulator makes one up, 32 random bytes.
@@ -122,7 +122,7 @@ public struct NewPhone: Sendable, Hashable {
 
   /// Describes a phone.
   public init(
-    name: String, model: String = "iPhone", platform: Platform = .ios, environment: Push.Environment, topic: String,
+    name: String, model: String = "iPhone", platform: Platform = .ios, environment: Model.Environment, topic: String,
     token: DeviceToken? = nil, registrationID: String? = nil, alias: String? = nil
   ) {
     self.name = name

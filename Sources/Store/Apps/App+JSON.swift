@@ -1,42 +1,54 @@
-public import Push
+public import JSON
+import Model
 internal import Foundation
 
-extension AppOverview {
+extension AppOverview: JSONWritable {
   /// The schema `App`.
-  public var json: JSONValue {
-    [
-      "bundle_id": .string(app.bundleID), "name": .string(app.name), "package_name": .optional(app.packageName),
-      "alias_rule": .string(app.aliasRule ?? AliasRule.none.rawValue), "created_at": .time(app.createdAt),
-      "devices": .array(kinds), "credentials": .array(credentials.map(\.json)),
-    ]
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("bundle_id", app.bundleID)
+      json.member("name", app.name)
+      json.member("package_name", app.packageName)
+      json.member("alias_rule", app.aliasRule ?? AliasRule.none.rawValue)
+      json.member("created_at", app.createdAt)
+      json.key("devices")
+      json.array { json in
+        for environment in Environment.allCases {
+          for platform in Platform.allCases where count(environment: environment, platform: platform) > 0 {
+            json.separate()
+            write(environment, platform, to: &json)
+          }
+        }
+      }
+      json.member("credentials", credentials)
+    }
   }
 
-  /// Each environment and platform that the app has devices in.
-  private var kinds: [JSONValue] {
-    Environment.allCases.flatMap { environment in
-      Platform.allCases.compactMap { platform in
-        guard count(environment: environment, platform: platform) > 0 else { return nil }
-        var members: [String: JSONValue] = [
-          "environment": .string(environment.rawValue), "platform": .string(platform.rawValue),
-        ]
-        for state in DeviceState.allCases {
-          members[state.name] = .integer(Int64(count(environment: environment, platform: platform, state: state)))
-        }
-        return .object(members)
+  private func write(_ environment: Environment, _ platform: Platform, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("environment", environment.rawValue)
+      json.member("platform", platform.rawValue)
+      for state in DeviceState.allCases {
+        json.key(dynamic: state.name)
+        json.integer(Int64(count(environment: environment, platform: platform, state: state)))
       }
     }
   }
 }
 
-extension Credential {
+extension Credential: JSONWritable {
   /// The schema `Credential`.
-  public var json: JSONValue {
-    [
-      "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
-      "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
-      "trust": .optional(trustPEM), "last_accepted_at": .optional(lastAcceptedAt),
-      "last_refused_at": .optional(lastRefusedAt),
-      "last_refusal": .optional(lastRefusal),
-    ]
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the members of the schema that the store knows.
+  public func writeMembers(to json: inout JSONWriter) {
+    json.member("provider", provider.rawValue)
+    json.member("environment", environment.rawValue)
+    json.member("certificate", certificateID)
+    json.member("endpoint", endpoint)
+    json.member("trust", trustPEM)
+    json.member("last_accepted_at", lastAcceptedAt)
+    json.member("last_refused_at", lastRefusedAt)
+    json.member("last_refusal", lastRefusal)
   }
 }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import SQLite
+public import SQLite
 
 /// An app that pushes are for.
 public struct App: Sendable, Hashable, Identifiable {
@@ -25,5 +25,104 @@ public struct App: Sendable, Hashable, Identifiable {
     name = row.text(3)
     aliasRule = row.optionalText(4)
     createdAt = row.date(5)
+  }
+}
+
+extension App {
+  /// Adds an app.
+  ///
+  /// - Throws: `StoreError.taken` if there is one with this bundle id.
+  @discardableResult
+  public static func add(
+    _ database: Database, bundleID: String, name: String, packageName: String? = nil, aliasRule: String? = nil,
+    now: Date
+  ) throws -> App {
+    do {
+      try database.run(
+        "INSERT INTO apps(bundle_id, package_name, name, alias_rule, created_at) VALUES (?, ?, ?, ?, ?)",
+        bundleID, packageName, name, aliasRule, now)
+    } catch let error as SQLiteError where error.isUniqueViolation {
+      throw StoreError.taken(noun: "app", field: "bundle ID")
+    }
+    return try App.get(database, id: database.lastInsertedID)
+  }
+
+  /// All apps, by name.
+  public static func all(_ database: Database) throws -> [App] {
+    try database.fetchAll("SELECT \(columns) FROM apps a ORDER BY a.name COLLATE NOCASE, a.id") { App($0) }
+  }
+
+  /// One app, nil if there is none.
+  public static func find(_ database: Database, id: Int64) throws -> App? {
+    try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.id = ?", id) { App($0) }
+  }
+
+  /// One app by its bundle id, nil if there is none.
+  public static func find(_ database: Database, bundleID: String) throws -> App? {
+    try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.bundle_id = ?", bundleID) { App($0) }
+  }
+
+  /// One app.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  public static func get(_ database: Database, id: Int64) throws -> App {
+    guard let app = try find(database, id: id) else { throw StoreError.notFound(noun: "app", id: "\(id)") }
+    return app
+  }
+
+  /// Changes what may change; the bundle id is not among it, because tokens belong to it.
+  @discardableResult
+  public static func update(
+    _ database: Database, id: Int64, name: String, packageName: String?, aliasRule: String?
+  ) throws -> App {
+    try database.run(
+      "UPDATE apps SET name = ?, package_name = ?, alias_rule = ? WHERE id = ?", name, packageName, aliasRule, id)
+    return try get(database, id: id)
+  }
+
+  /// What would go with an app.
+  public struct Belongings: Sendable, Hashable {
+    /// Devices in any state.
+    public let devices: Int
+    /// Pushes, with all their deliveries.
+    public let pushes: Int
+    /// Credentials; the certificates themselves stay.
+    public let credentials: Int
+    /// Schedules that have not ended.
+    public let schedules: Int
+  }
+
+  /// What ``delete(_:id:)`` would take along.
+  public static func belongings(_ database: Database, id: Int64) throws -> Belongings {
+    Belongings(
+      devices: try database.int("SELECT coalesce(sum(count), 0) FROM device_counters WHERE app_id = ?", id),
+      pushes: try database.int("SELECT count(*) FROM pushes WHERE app_id = ?", id),
+      credentials: try database.int("SELECT count(*) FROM credentials WHERE app_id = ?", id),
+      schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id))
+  }
+
+  /// Removes an app and all that belongs to it; certificates stay. Holds the writer for as long as that takes: seconds
+  /// for a million devices.
+  ///
+  /// - Returns: whether there was one.
+  @discardableResult
+  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+    let pushes = "(SELECT id FROM pushes WHERE app_id = ?1)"
+    let tags = "(SELECT id FROM tags WHERE app_id = ?1)"
+    let devices = "(SELECT id FROM devices WHERE app_id = ?1)"
+    let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
+    for table in ["deliveries", "push_reasons", "push_latencies", "push_targets"] {
+      try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
+    }
+    try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id IN \(pushes)", id)
+    for (table, column, rows) in [
+      ("pushes", "app_id", "(?1)"), ("schedule_occurrences", "schedule_id", schedules),
+      ("schedules", "app_id", "(?1)"), ("device_tags", "tag_id", tags), ("tag_counters", "tag_id", tags),
+      ("tags", "app_id", "(?1)"), ("device_events", "device_id", devices), ("devices", "app_id", "(?1)"),
+      ("device_counters", "app_id", "(?1)"),
+    ] {
+      try database.run("DELETE FROM \(table) WHERE \(column) IN \(rows)", id)
+    }
+    return try database.run("DELETE FROM apps WHERE id = ?", id) > 0
   }
 }

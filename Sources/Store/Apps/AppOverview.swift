@@ -1,4 +1,4 @@
-public import Push
+public import Model
 public import SQLite
 
 /// An app with its numbers and the health of its credentials, from counters alone.

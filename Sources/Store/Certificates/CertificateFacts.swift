@@ -1,6 +1,8 @@
 import Foundation
-public import Push
+public import JSON
+public import Model
 public import SQLite
+import Text
 
 /// What a kept file says beyond the columns of its row, and what people noted of it. Nothing in it is secret.
 public struct CertificateFacts: Sendable, Hashable {
@@ -30,7 +32,7 @@ public struct CertificateFacts: Sendable, Hashable {
         (text?.count ?? 0) <= limit
           ? nil
           : Problem(
-            field, code: "certificate.too_long", "At most {limit} characters; these are {count}.",
+            field, code: "certificate.too_long", "Must have at most {limit} characters, but has {count}.",
             ["limit": "\(limit)", "count": "\(text?.count ?? 0)"])
       }
       if !problems.isEmpty { throw Problems(problems) }

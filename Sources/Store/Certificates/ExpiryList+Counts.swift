@@ -1,6 +1,7 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
+import Text
 
 extension ExpiryList {
   /// How many things end in each of some ranges, of those that have begun, and how many have not begun; by the

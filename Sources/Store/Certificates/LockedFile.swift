@@ -1,6 +1,7 @@
 public import Foundation
+import JSON
 internal import OpenSSL
-internal import Push
+internal import Model
 public import SQLite
 
 /// A file that somebody brought and that could not be opened or kept yet: it waits sealed, for a quarter of an hour,

@@ -1,5 +1,6 @@
 public import Foundation
-internal import Push
+import JSON
+internal import Model
 public import SQLite
 
 extension TrackedCertificate {
@@ -103,7 +104,7 @@ extension TrackedCertificate {
       try delete(database, id: certificate.id)
       let detail: JSONValue = [
         "name": .string(certificate.details.name), "serial": .optional(certificate.details.serial),
-        "replaced_by": certificate.replacement.map { .integer($0.by) } ?? .null, "reason": "undo time is over",
+        "replaced_by": certificate.replacement.map { .integer($0.by) } ?? .null, "reason": "the undo period has ended",
       ]
       try AuditEntry.add(
         database,

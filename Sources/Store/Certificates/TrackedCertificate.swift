@@ -1,6 +1,8 @@
 public import Foundation
-public import Push
+import JSON
+public import Model
 internal import SQLite
+import Text
 
 /// Something that was uploaded and can end: a certificate, a key, a profile. What is secret in it stands sealed.
 public struct TrackedCertificate: Sendable, Hashable, Identifiable {

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 public import SQLite
 
 extension Device {
@@ -25,13 +25,13 @@ extension Device {
   /// - Throws: `StoreError.notFound`; `Problem` if it is against the limits.
   @discardableResult
   public static func update(
-    _ database: Database, id: Int64, alias: Change<String?> = .keep, tags: TagChange = .keep,
+    _ database: Database, id: Int64, alias: Change<String?> = .keep, tags: Change<[String]> = .keep,
     name: Change<String?> = .keep, limits: DeviceLimits = DeviceLimits(), by actor: String, now: Date
   ) throws -> Device {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       guard let before = try writer.find(id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
       var count = 0
-      if case .keep = tags {} else { count = tags.applied(to: Set(try writer.tags(of: id).keys)).count }
+      if case .keep = tags {} else { count = tags.applied(toTags: Set(try writer.tags(of: id).keys)).count }
       if let problem = try writer.problem(limits, app: before.app, alias: alias, before: before, tags: count) {
         throw problem
       }

@@ -1,4 +1,4 @@
-public import Push
+public import Model
 public import SQLite
 
 extension Device {

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 internal import SQLite
 
 /// One app on one device, by its token.
@@ -69,5 +69,30 @@ public struct Device: Sendable, Hashable, Identifiable {
         return device
       }
     }
+  }
+}
+
+/// Whether a device can be sent to. Stored as the number: append only.
+public enum DeviceState: Int, Sendable, CaseIterable, Hashable {
+  /// Can be sent to.
+  case active = 1
+  /// A provider doubts the token; waits for a new registration or a person.
+  case quarantined = 2
+  /// A provider said that the token is gone.
+  case dead = 3
+
+  /// As the API and the pages say it.
+  public var name: String {
+    switch self {
+    case .active: "active"
+    case .quarantined: "quarantined"
+    case .dead: "dead"
+    }
+  }
+
+  /// Reads ``name``.
+  public init?(name: String) {
+    guard let state = DeviceState.allCases.first(where: { $0.name == name }) else { return nil }
+    self = state
   }
 }

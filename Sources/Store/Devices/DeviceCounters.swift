@@ -1,3 +1,4 @@
+public import Model
 public import SQLite
 
 /// Changes to the counters of devices and tags, summed up in memory and written once a transaction.
@@ -47,36 +48,32 @@ public struct DeviceCounters {
     devices = [:]
     tags = [:]
   }
+}
 
-  private static let counted = [
-    (
-      "device_counters", "app_id",
-      "SELECT app_id, environment, platform, state, count(*) AS count FROM devices GROUP BY 1, 2, 3, 4"
-    ),
-    (
-      "tag_counters", "tag_id",
+/// How many devices of one kind an app has.
+public struct DeviceCount: Sendable, Hashable {
+  /// The app.
+  public let appID: Int64
+  /// The environment.
+  public let environment: Environment
+  /// The platform.
+  public let platform: Platform
+  /// The state.
+  public let state: DeviceState
+  /// How many, more than 0.
+  public let count: Int
+
+  /// The counters of all apps, or of one: never counts devices.
+  public static func all(_ database: Database, app: Int64? = nil) throws -> [DeviceCount] {
+    try database.fetchAll(
       """
-      SELECT m.tag_id, d.environment, d.platform, d.state, count(*) AS count
-      FROM device_tags m JOIN devices d ON d.id = m.device_id GROUP BY 1, 2, 3, 4
-      """
-    ),
-  ]
-
-  /// How many counters differ from the rows they count. Looks at every device: for `doctor`, not for pages.
-  public static func faults(_ database: Database) throws -> Int {
-    try counted.reduce(0) { sum, table in
-      let kept = "SELECT \(table.1), environment, platform, state, count FROM \(table.0) WHERE count <> 0"
-      return try sum
-        + database.int("SELECT count(*) FROM (SELECT * FROM (\(kept)) EXCEPT SELECT * FROM (\(table.2)))")
-        + database.int("SELECT count(*) FROM (SELECT * FROM (\(table.2)) EXCEPT SELECT * FROM (\(kept)))")
-    }
-  }
-
-  /// Counts anew. Looks at every device.
-  public static func recount(_ database: Database) throws {
-    for table in counted {
-      try database.execute("DELETE FROM \(table.0)")
-      try database.execute("INSERT INTO \(table.0)(\(table.1), environment, platform, state, count) \(table.2)")
+      SELECT app_id, environment, platform, state, count FROM device_counters
+      WHERE count > 0 AND (?1 IS NULL OR app_id = ?1)
+      """, app
+    ) { row in
+      DeviceCount(
+        appID: row.int64(0), environment: try Environment(code: row.int(1)), platform: try Platform(code: row.int(2)),
+        state: try row.value(3, as: DeviceState.self), count: row.int(4))
     }
   }
 }

@@ -1,5 +1,6 @@
 public import Foundation
-public import Push
+public import JSON
+import Model
 public import SQLite
 
 /// One line of a device's own history.

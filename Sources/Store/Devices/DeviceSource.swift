@@ -1,4 +1,4 @@
-internal import Push
+internal import Model
 internal import SQLite
 
 /// A query that gives device ids in order, straight from an index: what lists and audiences walk along.

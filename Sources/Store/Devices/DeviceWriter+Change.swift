@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Push
+import JSON
+internal import Model
 internal import SQLite
 
 extension DeviceWriter {
@@ -7,7 +8,7 @@ extension DeviceWriter {
   struct Target {
     var kind: DeviceCounters.Kind
     var alias: Change<String?> = .keep
-    var tags: TagChange = .keep
+    var tags: Change<[String]> = .keep
     var registrationID: Change<String?> = .keep
     var name: Change<String?> = .keep
     /// Whether the app itself registered.
@@ -22,7 +23,9 @@ extension DeviceWriter {
   ) throws -> Problem? {
     if tags > limits.tagsPerDevice {
       return Problem(
-        "tags", code: "device.too_many_tags", "A device may have at most {limit} tags; this one would have {count}.",
+        "tags", code: "device.too_many_tags",
+        "A device can have at most {limit} tags, but this one would have "
+          + "{count}.",
         ["limit": "\(limits.tagsPerDevice)", "count": "\(tags)"])
     }
     guard let limit = limits.devicesPerAlias, case .set(let new?) = alias, new != before?.alias else { return nil }
@@ -31,7 +34,7 @@ extension DeviceWriter {
     guard count >= limit else { return nil }
     return Problem(
       "alias", code: "device.alias_full",
-      "This alias has {limit} devices already, the most that it may have; remove it from one of them first.",
+      "This alias already has {limit} devices, which is the maximum. Remove it from one of them first.",
       ["limit": "\(limit)"])
   }
 
@@ -102,7 +105,7 @@ extension DeviceWriter {
   private func changeTags(_ before: Before, _ target: Target) throws {
     if case .keep = target.tags { return }
     let old = try tags(of: before.id)
-    let new = target.tags.applied(to: Set(old.keys))
+    let new = target.tags.applied(toTags: Set(old.keys))
     let added = new.subtracting(old.keys).sorted()
     let removed = old.filter { !new.contains($0.key) }
     guard !added.isEmpty || !removed.isEmpty else { return }

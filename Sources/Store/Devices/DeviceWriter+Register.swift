@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Push
+internal import Model
 internal import SQLite
 
 extension DeviceWriter {
@@ -25,7 +25,7 @@ extension DeviceWriter {
     let kind = DeviceCounters.Kind(
       environment: registration.environment.code, platform: registration.platform.code,
       state: DeviceState.active.rawValue)
-    let tags = registration.tags.applied(to: [])
+    let tags = registration.tags.applied(toTags: [])
     // Most rows of an import are new: they are inserted without a look first, unless a limit asks for one.
     if limits.devicesPerAlias == nil, tags.count <= limits.tagsPerDevice {
       if let id = try insert(registration, app: app, kind, tags, registrar) { return .added(id) }
@@ -54,7 +54,7 @@ extension DeviceWriter {
     var count = 0
     if case .keep = registration.tags {
     } else {
-      count = registration.tags.applied(to: Set(try tags(of: known.id).keys)).count
+      count = registration.tags.applied(toTags: Set(try tags(of: known.id).keys)).count
     }
     return try problem(limits, app: known.app, alias: registration.alias, before: known, tags: count)
   }

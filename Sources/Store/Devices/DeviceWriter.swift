@@ -1,5 +1,6 @@
 internal import Foundation
-internal import Push
+import JSON
+internal import Model
 internal import SQLite
 
 /// The one place that changes devices: it keeps their counters, their tags' counters, and their timeline in step.

@@ -1,5 +1,6 @@
 public import Foundation
-import Push
+import JSON
+import Model
 public import SQLite
 
 /// Devices whose token a push found not to be of its environment: development builds get tokens of the one, TestFlight

@@ -1,6 +1,8 @@
 public import Foundation
-internal import Push
+import JSON
+internal import Model
 internal import SQLite
+import Text
 
 /// The certificates that a host showed.
 public struct HostSighting: Sendable, Hashable {

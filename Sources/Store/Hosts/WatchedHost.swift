@@ -1,6 +1,7 @@
 public import Foundation
-internal import Push
+internal import Model
 internal import SQLite
+import Text
 
 /// A host whose certificate is watched by its address, and what was last seen there.
 public struct WatchedHost: Sendable, Hashable, Identifiable {

@@ -66,6 +66,9 @@ public struct APIToken: Sendable, Hashable, Identifiable {
     ) { try APIToken($0) }
   }
 
+  /// Whether a token that was found once, and has not changed since, would be found now.
+  func isGood(now: Date) -> Bool { expiresAt.map { $0.milliseconds > now.milliseconds } ?? true }
+
   /// Whether it is still good.
   public static func isGood(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.int(

@@ -1,5 +1,6 @@
 public import Foundation
-internal import Push
+public import JSON
+import Model
 public import SQLite
 
 /// Who did what, when, from where. Nothing changes or removes a line: triggers in the file refuse it.
@@ -49,5 +50,28 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
           detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)))
     }
     return Page(found, limit: limit, key: \.id)
+  }
+}
+
+/// A line for the audit.
+public struct NewAuditEntry: Sendable, Hashable {
+  /// Who: a user's name, `token <name>`, `cli`, `signalbox`.
+  public var actor: String
+  /// What, as `push.create`.
+  public var action: String
+  /// To what, as `push 7f3a…`.
+  public var subject: String
+  /// Before and after, without secrets.
+  public var detail: JSONValue?
+  /// From where.
+  public var address: String?
+
+  /// Creates a line.
+  public init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
+    self.actor = actor
+    self.action = action
+    self.subject = subject
+    self.detail = detail
+    self.address = address
   }
 }

@@ -74,12 +74,4 @@ public struct IdempotentAnswer: Sendable, Hashable {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, actor, key, route, requestHash, status, location, body, now, expiresAt)
   }
-
-  /// Clears away what is too old.
-  ///
-  /// - Returns: how many.
-  @discardableResult
-  public static func deleteExpired(_ database: Database, now: Date) throws -> Int {
-    try database.run("DELETE FROM idempotency WHERE expires_at <= ?", now)
-  }
 }

@@ -61,6 +61,12 @@ public struct Session: Sendable, Hashable {
     ) { (Session($0), try User($0, from: columnCount)) }
   }
 
+  /// Whether a session that was found once, and has not changed since, would be found now.
+  func isGood(idle: TimeInterval, now: Date) -> Bool {
+    expiresAt.milliseconds > now.milliseconds
+      && seenAt.milliseconds > now.addingTimeInterval(-idle).milliseconds
+  }
+
   /// Notes that it was used.
   public static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
     try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)

@@ -82,10 +82,4 @@ public struct SignInFailures: Sendable, Hashable {
   public static func clear(_ database: Database, _ subject: Subject) throws {
     try database.run("DELETE FROM sign_in_failures WHERE subject = ?", subject.key)
   }
-
-  /// Clears away what is older than `window` seconds.
-  @discardableResult
-  public static func deleteOld(_ database: Database, window: TimeInterval, now: Date) throws -> Int {
-    try database.run("DELETE FROM sign_in_failures WHERE last_at <= ?", now.addingTimeInterval(-window))
-  }
 }

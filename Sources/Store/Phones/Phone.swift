@@ -1,5 +1,6 @@
 public import Foundation
-public import Push
+public import JSON
+public import Model
 public import SQLite
 
 /// A handset of the built-in simulator, as it is kept from one start to the next.

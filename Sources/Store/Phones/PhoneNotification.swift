@@ -1,6 +1,7 @@
 public import Foundation
+public import JSON
 public import SQLite
-public import Push
+import Model
 
 /// What a phone received, as it is kept.
 public struct PhoneNotification: Sendable, Hashable, Identifiable {

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 
 /// A push that is to be kept.
 public struct NewPush: Sendable {

@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// How many devices have which outcome.
 public struct OutcomeCounts: Sendable, Hashable {

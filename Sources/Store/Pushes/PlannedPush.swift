@@ -1,5 +1,7 @@
+import Calendar
 public import Foundation
-public import Push
+public import JSON
+public import Model
 public import SQLite
 
 /// A push that will be sent at a time to come.
@@ -53,12 +55,16 @@ public struct PlannedPush: Sendable, Hashable {
         sendAt: row.date(6))
     }
   }
+}
 
+extension PlannedPush: JSONWritable {
   /// The schema `PlannedPush`.
-  public var json: JSONValue {
-    [
-      "push": .string(uid), "app": .string(bundleID), "environment": .string(environment.rawValue),
-      "send_at": .string(Timestamp.text(sendAt)),
-    ]
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("push", uid)
+      json.member("app", bundleID)
+      json.member("environment", environment.rawValue)
+      json.member("send_at", sendAt)
+    }
   }
 }

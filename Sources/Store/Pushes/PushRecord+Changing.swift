@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 public import SQLite
 
 extension PushRecord {
@@ -64,7 +64,8 @@ extension PushRecord {
   public static func settle(_ database: Database, id: Int64) throws {
     try database.run(
       """
-      UPDATE pushes SET settling = 0, trail = 0, target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
+      UPDATE pushes SET settling = 0, trail = 0,
+        target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
       WHERE id = ?
       """, id)
   }

@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Push
+public import Foundation
+public import Model
 public import SQLite
 
 extension PushRecord {
@@ -90,4 +90,55 @@ extension PushRecord {
 /// Text as LIKE takes it literally, with `\` as the escape.
 func escaped(_ text: String) -> String {
   text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
+}
+
+/// What a list of pushes is narrowed down to; nil: not by this.
+public struct PushFilter: Sendable, Hashable {
+  /// Pushes of this app.
+  public var app: Int64?
+  /// Pushes to this environment.
+  public var environment: Environment?
+  /// Pushes in one of these states; empty: in any.
+  public var states: [PushState] = []
+  /// Pushes that came this way.
+  public var source: String?
+  /// Asked for at or after.
+  public var from: Date?
+  /// Asked for before.
+  public var before: Date?
+  /// With this text in title, body, a tag, an alias or a registration id; case is ignored for ASCII letters.
+  public var search: String?
+  /// Occurrences of this schedule.
+  public var schedule: Int64?
+  /// Repeats of this push.
+  public var parent: Int64?
+
+  /// All pushes.
+  public init(app: Int64? = nil) { self.app = app }
+}
+
+extension PushRecord {
+  /// How many pushes are in each state, from an index.
+  public static func states(_ database: Database) throws -> [PushState: Int] {
+    var states: [PushState: Int] = [:]
+    try database.forEach("SELECT state, count(*) FROM pushes INDEXED BY pushes_states GROUP BY state") { row in
+      states[try row.value(0, as: PushState.self)] = row.int(1)
+      return .continue
+    }
+    return states
+  }
+
+  /// How many devices had which outcome, of all pushes that are kept; and how many wait to be sent to again.
+  public static func outcomes(_ database: Database) throws -> (counts: OutcomeCounts, waiting: Int) {
+    var counts = OutcomeCounts()
+    try database.forEach("SELECT outcome, sum(count) FROM push_reasons GROUP BY outcome") { row in
+      counts[try row.value(0, as: OutcomeKind.self)] = row.int(1)
+      return .continue
+    }
+    let waiting = try database.int(
+      """
+      SELECT coalesce(sum(waiting), 0) FROM pushes INDEXED BY pushes_unfinished WHERE state IN ('queued', 'sending')
+      """)
+    return (counts, waiting)
+  }
 }

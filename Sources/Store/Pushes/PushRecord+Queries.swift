@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 public import SQLite
 
 extension PushRecord {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
 
 /// What a trail (a file that names the devices that left, see Delivery) says when a process has died.

@@ -1,5 +1,5 @@
 public import Foundation
-public import Push
+public import Model
 internal import SQLite
 
 /// A push as it is kept: what was asked for, and how far it is. (`Push` is the name of the module of its values.)

@@ -1,5 +1,6 @@
 public import Foundation
-internal import Push
+import JSON
+internal import Model
 public import SQLite
 
 /// Somebody, or some chat, that is reminded of what ends.

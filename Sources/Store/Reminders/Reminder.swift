@@ -1,6 +1,7 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
+import Text
 
 /// A step of a reminder ladder that was taken, for one thing with one fingerprint.
 public struct Reminder: Sendable, Hashable, Identifiable {
@@ -14,8 +15,6 @@ public struct Reminder: Sendable, Hashable, Identifiable {
   public let step: Int
   /// What it was called then.
   public let itemName: String
-  /// When.
-  public let claimedAt: Date
 
   /// The steps that were taken, by thing and fingerprint.
   public static func steps(_ database: Database) throws -> [Acknowledgement.Subject: [Int]] {
@@ -45,13 +44,13 @@ public struct Reminder: Sendable, Hashable, Identifiable {
   public static func of(_ database: Database, message id: Int64) throws -> [Reminder] {
     try database.fetchAll(
       """
-      SELECT r.id, r.item_key, r.fingerprint, r.step, r.item_name, r.claimed_at
+      SELECT r.id, r.item_key, r.fingerprint, r.step, r.item_name
       FROM reminder_message_items i JOIN reminders r ON r.id = i.reminder_id WHERE i.message_id = ? ORDER BY r.id
       """, id
     ) { row in
       Reminder(
         id: row.int64(0), itemKey: row.text(1), fingerprint: row.text(2), step: row.int(3),
-        itemName: row.text(4).singleLine, claimedAt: row.date(5))
+        itemName: row.text(4).singleLine)
     }
   }
 }

@@ -1,6 +1,7 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
+import Text
 
 /// One message to one receiver: waiting, sent, or dropped. The log of what was sent, and the queue of what will be.
 public struct ReminderMessage: Sendable, Hashable, Identifiable {
@@ -112,10 +113,11 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM reminder_messages m WHERE m.id = ?", id) { try ReminderMessage($0) }
   }
 
-  /// Ends an attempt. That it was sent counts whoever says so; that it was not says only who still has the message.
+  /// Records what came of an attempt. That it was sent counts whoever says so; that it was not, only from the process
+  /// that still has the message.
   ///
   /// - Parameter nextTry: when a message that still waits is tried again.
-  public func settle(
+  public func record(
     _ database: Database, _ state: State, answer: String, nextTry: Date? = nil, now: Date
   ) throws {
     try database.run(

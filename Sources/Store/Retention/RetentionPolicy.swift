@@ -1,4 +1,4 @@
-public import Push
+public import Model
 public import SQLite
 
 /// How long what is kept for a time is kept, in days; 0: for ever. The audit is always kept.
@@ -68,7 +68,7 @@ public struct RetentionPolicy: Sendable, Hashable {
       problems.append(
         Problem(
           "pushes_days", code: "retention.order",
-          "Details belong to a push: it is kept at least as long as they are. Say {days} days or more, or 0 for ever.",
+          "Pushes must be kept at least as long as their per-device results. Enter {days} days or more, or 0 to keep them forever.",
           ["days": deliveries == 0 ? "0" : String(deliveries)]))
     }
     return problems
@@ -77,7 +77,7 @@ public struct RetentionPolicy: Sendable, Hashable {
   /// The problem of a number that none of the fields takes.
   public static func outOfRange(_ field: String) -> Problem {
     Problem(
-      field, code: "retention.range", "This is a whole number of days from 1 to {limit}, or 0 for ever.",
+      field, code: "retention.range", "Enter a whole number of days from 1 to {limit}, or 0 to keep data forever.",
       ["limit": String(limit)])
   }
 }

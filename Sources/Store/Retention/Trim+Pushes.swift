@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Push
+internal import Model
 internal import SQLite
 
 extension Trim {

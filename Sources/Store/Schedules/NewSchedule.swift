@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// A schedule that is to be kept.
 public struct NewSchedule: Sendable {

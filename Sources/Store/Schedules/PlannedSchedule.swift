@@ -1,5 +1,6 @@
+public import Calendar
 public import Foundation
-public import Push
+public import Model
 public import SQLite
 
 /// A push that goes on repeating by itself.

@@ -1,5 +1,7 @@
+import Calendar
 public import Foundation
-public import Push
+import JSON
+public import Model
 public import SQLite
 
 extension Schedule {
@@ -50,7 +52,7 @@ extension Schedule {
     guard let draft = schedule.draft, let recurrence = schedule.recurrence else {
       try database.run(
         "UPDATE schedules SET state = 'paused', next_at = NULL, error = ? WHERE id = ?",
-        "The push cannot be read any more; it was written by another version.", id)
+        "The push can no longer be read because another version wrote it.", id)
       return nil
     }
     let known = try correctClock(database, schedule, now: now)

@@ -1,5 +1,7 @@
+public import Calendar
 public import Foundation
-public import Push
+import JSON
+public import Model
 internal import SQLite
 
 /// A push that repeats. Each occurrence becomes an ordinary push with the source `schedule`.

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
 
 /// A schedule that did not do what it should have done: somebody should look.

@@ -1,4 +1,4 @@
-internal import Push
+internal import Model
 public import SQLite
 
 /// For how long a push that was sent from the browser is held back, so that it can be taken back whole: a setting of

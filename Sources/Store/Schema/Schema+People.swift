@@ -1,107 +1,105 @@
-internal import SQLite
-
+import JSON
 extension Schema {
-  static let people = Migration(
-    id: "2026-11-20 people",
-    sql: """
-      CREATE TABLE users(
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL UNIQUE COLLATE NOCASE,
-        password_hash TEXT,                  -- NULL: invited, no password yet
-        role TEXT NOT NULL,
-        language TEXT,
-        created_at INTEGER NOT NULL,
-        disabled_at INTEGER
-      ) STRICT;
-      CREATE TABLE sessions(
-        id_hash BLOB PRIMARY KEY,
-        user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
-        csrf TEXT NOT NULL,
-        created_at INTEGER NOT NULL,
-        seen_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        address TEXT,
-        user_agent TEXT
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX sessions_user ON sessions(user_id);
-      CREATE TABLE sign_in_links(
-        hash BLOB PRIMARY KEY,
-        purpose TEXT NOT NULL,
-        user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
-        expires_at INTEGER NOT NULL,
-        used_at INTEGER
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX sign_in_links_user ON sign_in_links(user_id);
-      CREATE TABLE sign_in_failures(
-        subject TEXT PRIMARY KEY,            -- account:… or address:…
-        count INTEGER NOT NULL,
-        first_at INTEGER NOT NULL,
-        last_at INTEGER NOT NULL
-      ) STRICT, WITHOUT ROWID;
-      CREATE TABLE tokens(
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL,
-        hash BLOB NOT NULL UNIQUE,
-        scopes TEXT NOT NULL,                -- JSON
-        user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
-        created_at INTEGER NOT NULL,
-        last_used_at INTEGER,
-        expires_at INTEGER,
-        revoked_at INTEGER
-      ) STRICT;
-      CREATE INDEX tokens_user ON tokens(user_id);
-      CREATE TABLE audit(
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        at INTEGER NOT NULL,
-        actor TEXT NOT NULL,
-        action TEXT NOT NULL,
-        subject TEXT NOT NULL,
-        detail TEXT,
-        address TEXT
-      ) STRICT;
-      CREATE INDEX audit_subject ON audit(subject);
-      CREATE INDEX audit_actor ON audit(actor);
-      CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
-        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-      CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
-        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-      CREATE TABLE idempotency(
-        actor TEXT NOT NULL,
-        key TEXT NOT NULL,
-        route TEXT NOT NULL,
-        request_hash BLOB NOT NULL,
-        status INTEGER NOT NULL,
-        location TEXT,
-        body BLOB NOT NULL,
-        created_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL,
-        PRIMARY KEY(actor, key)
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX idempotency_expires ON idempotency(expires_at);
-      """)
+  static let people = """
+    CREATE TABLE users(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+      password_hash TEXT,                  -- NULL: invited, no password yet
+      role TEXT NOT NULL,
+      language TEXT,
+      created_at INTEGER NOT NULL,
+      disabled_at INTEGER
+    ) STRICT;
 
-  static let phones = Migration(
-    id: "2026-11-20 phones",
-    sql: """
-      CREATE TABLE phones(
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        name TEXT NOT NULL,
-        platform TEXT NOT NULL,
-        bundle_id TEXT NOT NULL,
-        environment TEXT NOT NULL,
-        token BLOB NOT NULL,
-        state TEXT NOT NULL,                 -- JSON
-        created_at INTEGER NOT NULL,
-        UNIQUE(token, environment, bundle_id)
-      ) STRICT;
-      CREATE TABLE phone_notifications(
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        phone_id INTEGER NOT NULL REFERENCES phones(id) ON DELETE CASCADE,
-        at INTEGER NOT NULL,
-        apns_id TEXT,
-        headers TEXT NOT NULL,               -- JSON
-        payload BLOB NOT NULL
-      ) STRICT;
-      CREATE INDEX phone_notifications_phone ON phone_notifications(phone_id);
-      """)
+    CREATE TABLE sessions(
+      id_hash BLOB PRIMARY KEY,            -- SHA-256 of the cookie's value
+      user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+      csrf TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      seen_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      address TEXT,
+      user_agent TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_user ON sessions(user_id);
+    CREATE INDEX sessions_expires ON sessions(expires_at);
+
+    CREATE TABLE sign_in_links(
+      hash BLOB PRIMARY KEY,
+      purpose TEXT NOT NULL,               -- SignInLink.Purpose
+      user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
+      expires_at INTEGER NOT NULL,
+      used_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sign_in_links_user ON sign_in_links(user_id);
+
+    CREATE TABLE sign_in_failures(
+      subject TEXT PRIMARY KEY,            -- SignInFailures.Subject
+      count INTEGER NOT NULL,
+      first_at INTEGER NOT NULL,
+      last_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sign_in_failures_last ON sign_in_failures(last_at);
+
+    -- Browsers in which somebody has signed in: limits for strangers do not apply to them.
+    CREATE TABLE known_devices(
+      hash BLOB NOT NULL,                  -- SHA-256 of the cookie's value
+      user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+      seen_at INTEGER NOT NULL,            -- the last sign-in
+      PRIMARY KEY(hash, user_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX known_devices_user ON known_devices(user_id, seen_at);
+    CREATE INDEX known_devices_seen ON known_devices(seen_at);
+
+    CREATE TABLE tokens(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL,
+      hash BLOB NOT NULL UNIQUE,
+      scopes TEXT NOT NULL,                -- JSON
+      user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
+      created_at INTEGER NOT NULL,
+      last_used_at INTEGER,
+      expires_at INTEGER,
+      revoked_at INTEGER
+    ) STRICT;
+    CREATE INDEX tokens_user ON tokens(user_id);
+
+    CREATE TABLE calendar_feeds(
+      id INTEGER PRIMARY KEY,
+      user_id INTEGER NOT NULL UNIQUE REFERENCES users(id) ON DELETE CASCADE,
+      hash BLOB NOT NULL UNIQUE,
+      created_at INTEGER NOT NULL,
+      read_at INTEGER
+    ) STRICT;
+
+    CREATE TABLE audit(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      at INTEGER NOT NULL,
+      actor TEXT NOT NULL,
+      action TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      detail TEXT,                         -- JSON, without secrets
+      address TEXT
+    ) STRICT;
+    CREATE INDEX audit_subject ON audit(subject);
+    CREATE INDEX audit_actor ON audit(actor);
+    CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+      BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+    CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
+      BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+
+    CREATE TABLE idempotency(
+      actor TEXT NOT NULL,
+      key TEXT NOT NULL,
+      route TEXT NOT NULL,
+      request_hash BLOB NOT NULL,
+      status INTEGER NOT NULL,
+      location TEXT,
+      body BLOB NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      PRIMARY KEY(actor, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX idempotency_expires ON idempotency(expires_at);
+    """
 }

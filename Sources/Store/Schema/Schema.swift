@@ -1,6 +1,6 @@
 public import SQLite
 
-/// The tables, as the steps that made them. Append only: a step that was released never changes.
+/// The tables, one file a noun.
 ///
 /// All tables are STRICT. Times are INTEGER, milliseconds since 1970, UTC. Environments, platforms, states and outcomes
 /// that stand in rows by the million are numbers (`Environment.code` and its like), elsewhere their text.
@@ -10,22 +10,13 @@ public enum Schema {
   /// `SGBX`: `file` and we know a Signalbox database by it.
   public static let applicationID: Int32 = 0x5347_4258
 
-  /// All steps, oldest first.
-  public static let migrator = Migrator(
-    applicationID: applicationID,
-    [
-      apps, certificates, devices, pushes, people, phones, waiting,
-      schedules,
-      retention,
-      renewal,
-      endings,
-      certificateFacts,
-      reminders,
-      hosts,
-      scheduleTrouble,
-      coveringReasons,
-      knownDevices,
-      lockedFiles,
-      trail,
-    ])
+  /// All steps, oldest first. Append only: a step that was released never changes, and neither does the text of the
+  /// tables in this folder. A later change is a step of its own below the first one, in the file of its noun.
+  public static let migrator = Migrator(applicationID: applicationID, [firstRelease])
+
+  /// What the first release begins with.
+  static let firstRelease = Migration(
+    id: "2026-11-22 first release",
+    sql: [apps, people, certificates, credentials, hosts, reminders, devices, phones, pushes, schedules]
+      .joined(separator: "\n"))
 }

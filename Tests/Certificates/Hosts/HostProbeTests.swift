@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
 import Reactor
 import Store

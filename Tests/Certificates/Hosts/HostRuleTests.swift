@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
-import Push
+import JSON
+import Model
 import SQLite
 import Store
 import Synchronization

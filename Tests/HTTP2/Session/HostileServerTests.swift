@@ -127,6 +127,6 @@ struct HostileServerTests {
   func begins(_ test: Case) throws {
     let scene = try Scene(settings: nil)
     let failure = #expect(throws: SessionFailure.self) { try scene.receive(test.bytes) }
-    #expect(failure == SessionFailure(.protocolError, "did not begin with SETTINGS"))
+    #expect(failure == SessionFailure(.protocolError, "did not start with SETTINGS"))
   }
 }

@@ -1,4 +1,4 @@
-internal import Push
+internal import Model
 
 /// Splits a stream into the records of RFC 4180; LF alone ends a record too. The separator is the first of `,`, `;`
 /// and tab that stands in the header: spreadsheets of many countries write semicolons.

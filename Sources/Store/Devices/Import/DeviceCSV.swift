@@ -1,5 +1,7 @@
 internal import Foundation
-internal import Push
+import JSON
+internal import Model
+import Text
 
 /// How the fields of a device stand in the cells of a CSV file.
 enum DeviceCSV {
@@ -26,7 +28,7 @@ enum DeviceCSV {
         members[name] = .string(cell)
       } else if cell.hasPrefix("[") {
         do throws(Problem) {
-          members[name] = try JSONValue(parsing: Data(cell.utf8))
+          members[name] = try JSONValue(checking: Array(cell.utf8))
         } catch {
           throw error.under("tags")
         }
@@ -47,5 +49,27 @@ enum DeviceCSV {
   static func quoted(_ cell: String) -> String {
     let isPlain = !cell.utf8.contains { $0 == 0x22 || $0 == 0x2c || $0 == 0x3b || $0 < 0x20 }
     return isPlain ? cell : "\"" + cell.replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+/// Text in the cell of a spreadsheet. What begins with one of a few characters is a formula there, whoever wrote it; an
+/// apostrophe before it makes it text (OWASP, CSV injection).
+public enum SpreadsheetText {
+  // Scalars, not characters: a combining mark, or the two of CR LF, would hide them.
+  private static let formula: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
+
+  /// With an apostrophe in front if a spreadsheet would take it for a formula.
+  public static func guarded(_ text: String) -> String { isFormula(text) ? "'" + text : text }
+
+  /// Without the apostrophe of ``guarded(_:)``.
+  static func unguarded(_ text: String) -> String {
+    guard text.unicodeScalars.first == "'" else { return text }
+    let rest = String(text.unicodeScalars.dropFirst())
+    return isFormula(rest) ? rest : text
+  }
+
+  /// Also with apostrophes before it: each text comes back from ``guarded(_:)`` as it was.
+  private static func isFormula(_ text: String) -> Bool {
+    text.unicodeScalars.first { $0 != "'" }.map(formula.contains) ?? false
   }
 }

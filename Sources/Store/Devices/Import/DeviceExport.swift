@@ -1,5 +1,8 @@
+import Calendar
 internal import Foundation
-public import Push
+public import JSON
+import Model
+import Text
 
 /// Devices as files and the API show them; what ``DeviceLineParser`` reads again.
 public enum DeviceExport {
@@ -14,38 +17,68 @@ public enum DeviceExport {
   ///
   /// - Parameter app: the app's bundle id.
   public static func line(_ device: Device, app: String, _ format: DeviceImport.Format) -> String {
-    let json = json(device, app: app)
-    guard format == .csv else { return json.text() + "\n" }
+    guard format == .csv else { return JSONWriter.text(of: DeviceAnswer(device, app: app)) + "\n" }
     let cells = columns.map { name -> String in
-      switch json[name] {
-      case .array?: DeviceCSV.cell(tags: device.tags)
-      case .integer(let number)?: String(number)
-      case .string(let text)?: text
+      switch name {
+      case "app": app
+      case "environment": device.environment.rawValue
+      case "platform": device.platform.rawValue
+      case "token": device.writtenToken
+      case "alias": device.alias ?? ""
+      case "tags": DeviceCSV.cell(tags: device.tags)
+      case "registration_id": device.registrationID ?? ""
+      case "name": device.name ?? ""
+      case "id": String(device.id)
+      case "state": device.state.name
+      case "state_reason": device.stateReason ?? ""
+      case "registered_at": Timestamp.text(device.registeredAt)
+      case "seen_at": Timestamp.text(device.seenAt)
       default: ""
       }
     }
     return cells.map { DeviceCSV.quoted(SpreadsheetText.guarded($0)) }.joined(separator: ",") + "\r\n"
   }
 
-  /// As the API has it: the schema `Device`.
-  public static func json(_ device: Device, app: String) -> JSONValue {
-    func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-    return [
-      "id": .integer(device.id), "app": .string(app), "environment": .string(device.environment.rawValue),
-      "platform": .string(device.platform.rawValue), "state": .string(device.state.name),
-      "state_reason": optional(device.stateReason), "token": .string(token(device)), "alias": optional(device.alias),
-      "tags": .array(device.tags.map { .string($0) }), "registration_id": optional(device.registrationID),
-      "name": optional(device.name), "registered_at": .string(Timestamp.text(device.registeredAt)),
-      "seen_at": .string(Timestamp.text(device.seenAt)),
-    ]
+  private static let columns = DeviceImport.columns + DeviceImport.readOnlyColumns
+}
+
+/// The schema `Device`: a device as the API and the lines of an export have it.
+public struct DeviceAnswer: JSONWritable, Sendable {
+  private let device: Device
+  private let app: String
+
+  /// - Parameter app: the app's bundle id.
+  public init(_ device: Device, app: String) {
+    self.device = device
+    self.app = app
   }
 
-  private static let columns = DeviceImport.columns + DeviceImport.readOnlyColumns
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", device.id)
+      json.member("app", app)
+      json.member("environment", device.environment.rawValue)
+      json.member("platform", device.platform.rawValue)
+      json.member("state", device.state.name)
+      json.member("state_reason", device.stateReason)
+      json.member("token", device.writtenToken)
+      json.member("alias", device.alias)
+      json.member("tags", device.tags)
+      json.member("registration_id", device.registrationID)
+      json.member("name", device.name)
+      json.member("registered_at", device.registeredAt)
+      json.member("seen_at", device.seenAt)
+    }
+  }
+}
 
-  private static func token(_ device: Device) -> String {
-    switch device.platform {
-    case .ios: device.token.hexadecimal
-    case .android: String(decoding: device.token.bytes, as: UTF8.self)
+extension Device {
+  /// The token as its platform writes it.
+  fileprivate var writtenToken: String {
+    switch platform {
+    case .ios: token.hexadecimal
+    case .android: String(decoding: token.bytes, as: UTF8.self)
     }
   }
 }

@@ -1,4 +1,5 @@
-internal import Push
+import JSON
+internal import Model
 
 /// Many devices in one file or request: the forms, and the names that both know.
 public enum DeviceImport {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Push
+internal import Model
 public import SQLite
 
 /// Lines of an import that are registered in one transaction.

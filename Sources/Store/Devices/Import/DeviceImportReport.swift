@@ -1,4 +1,5 @@
-public import Push
+public import JSON
+import Model
 
 /// What became of an import: the API's schema `ImportResult`.
 public struct DeviceImportReport: Sendable {
@@ -33,20 +34,26 @@ public struct DeviceImportReport: Sendable {
     updated += outcome.updated
     for line in outcome.rejected { add(line) }
   }
+}
 
-  /// For programs.
-  public var json: JSONValue {
-    let list = errors.sorted { $0.line < $1.line }.map { line -> JSONValue in
-      // A line with one field that is wrong names it; with several, the message does.
-      let text =
-        line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
-      var members: [String: JSONValue] = ["line": .number(line.line), "message": .string(text)]
-      if let field = line.problems.first?.field, !field.isEmpty { members["field"] = .string(field) }
-      return .object(members)
+extension DeviceImportReport: JSONWritable {
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("lines", lines)
+      json.member("added", added)
+      json.member("updated", updated)
+      json.member("rejected", rejected)
+      json.array("errors", errors.sorted { $0.line < $1.line }) { json, line in
+        // A line with one field that is wrong names it; with several, the message does.
+        let text =
+          line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
+        json.object { json in
+          json.member("line", line.line)
+          json.member("message", text)
+          if let field = line.problems.first?.field, !field.isEmpty { json.member("field", field) }
+        }
+      }
     }
-    return [
-      "lines": .integer(Int64(lines)), "added": .integer(Int64(added)), "updated": .integer(Int64(updated)),
-      "rejected": .integer(Int64(rejected)), "errors": .array(list),
-    ]
   }
 }

@@ -1,4 +1,5 @@
-public import Push
+public import JSON
+public import Model
 
 /// A device as somebody tells it to us: the body of `PUT /api/v1/devices`, and a line of an import.
 public struct DeviceInput: Sendable {

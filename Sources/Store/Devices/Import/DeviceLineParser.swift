@@ -1,5 +1,6 @@
 internal import Foundation
-public import Push
+public import JSON
+import Model
 
 /// Reads devices from a stream, piece by piece: memory for one line, whatever the file.
 ///
@@ -62,7 +63,7 @@ public struct DeviceLineParser {
       guard !bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) else { return nil }
       count += 1
       do throws(Problem) {
-        return DeviceImport.read(try JSONValue(parsing: bytes), line: line.number, defaults: defaults)
+        return DeviceImport.read(try JSONValue(checking: bytes), line: line.number, defaults: defaults)
       } catch {
         return .failure(RejectedLine(line: line.number, problems: [error]))
       }

@@ -1,4 +1,4 @@
-public import Push
+public import Model
 
 /// What is said about a line of an import.
 public enum ImportMessage: String, MessageSet {
@@ -16,18 +16,18 @@ public enum ImportMessage: String, MessageSet {
   /// The English sentence.
   public var english: String {
     switch self {
-    case .lineTooLong: "A line may have at most {limit} bytes; this has more."
-    case .notUTF8: "The line is not UTF-8; save the file in this encoding."
-    case .openQuote: "A quotation mark is opened here and not closed; everything behind it was passed over."
-    case .strayQuote: "After a closing quotation mark there must be a separator or the line's end."
-    case .columnCount: "The header has {expected} columns, this line {count}."
+    case .lineTooLong: "The line exceeds {limit} bytes."
+    case .notUTF8: "The line is not UTF-8. Save the file with this encoding."
+    case .openQuote: "A quotation mark is not closed. Everything after it was skipped."
+    case .strayQuote: "A closing quotation mark must be followed by a separator or the end of the line."
+    case .columnCount: "The header has {expected} columns, but this line has {count}."
     case .columnUnknown:
-      "The header's column “{column}” is unknown; there are {known}. Nothing of the file was read."
-    case .columnTwice: "The header has the column “{column}” twice. Nothing of the file was read."
+      "Unknown column “{column}” in the header. Known columns: {known}. Nothing was imported."
+    case .columnTwice: "The header has the column “{column}” twice. Nothing was imported."
     case .columnMissing:
-      "The header has no column “{column}”, which every device needs. Nothing of the file was read."
-    case .notActive: "The device is {state}: only active devices are taken, because to import is to register."
-    case .appUnknown: "There is no app “{app}”; add it first."
+      "The header lacks the required column “{column}”. Nothing was imported."
+    case .notActive: "The device is {state}. Only active devices can be imported."
+    case .appUnknown: "App “{app}” not found. Add it first."
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import Push
+internal import Model
 
 /// Splits a stream into lines.
 struct LineSplitter {

@@ -1,0 +1,86 @@
+import Foundation
+import HTTP2
+import OpenSSL
+import Providers
+import Model
+import Reactor
+import Synchronization
+
+/// Sends so many pushes with the APNs provider, tokens in memory, as h2load has its addresses. They are handed over as
+/// the engine does it: more when some have been answered. CPU and time are those of the sending alone.
+///
+/// - Parameter first: so many pushes are sent before the clock starts, for which the connections are made.
+func pushes(folder: String, port: UInt16, count: Int, connections: Int, streams: Int, first: Int) async throws {
+  struct Progress: Sendable { var done = 0, accepted = 0 }
+  let batchSize = 1000
+
+  guard count % batchSize == 0, first % batchSize == 0 else {
+    print("COUNT and FIRST are whole thousands")
+    exit(64)
+  }
+  let trust = Array(try Data(contentsOf: URL(filePath: folder + "/ca.pem")))
+  let loop = try EventLoop(name: "apns")
+  let resolver = BlockingPool(name: "dns", threads: 1)
+  let progress = Mutex(Progress())
+  // Batches that may be on their way: enough to keep all connections busy.
+  let mostBatches = max(10, 2 * connections * streams / batchSize)
+  let answered = DispatchSemaphore(value: 0)
+  var configuration = ClientGroupConfiguration()
+  configuration.maximumConnections = connections
+  configuration.connection.maximumStreams = streams
+  let provider = try APNsProvider(
+    .token(key: PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ"),
+    endpoint: .custom(host: "localhost", port: port, trust: trust), loop: loop, resolver: resolver,
+    configuration: configuration,
+    report: { report in
+      let batches = progress.withLock { progress in
+        let before = progress.done / batchSize
+        progress.done += report.results.count
+        for (_, result) in report.results { if case .outcome(.accepted) = result { progress.accepted += 1 } }
+        return progress.done / batchSize - before
+      }
+      for _ in 0..<batches { answered.signal() }
+    })
+  var notification = Notification()
+  notification.title = String(repeating: "x", count: 180)
+  let draft = PushDraft(
+    app: "com.example.app", environment: .development, platforms: [.ios], audience: .all, notification: notification)
+  let request = APNsRequest(APNsPayload(draft), sentAt: Date())
+  var seed: UInt64 = 88_172_645_463_325_252
+  let tokens = (0..<max(first, count)).map { _ in
+    DeviceToken(
+      bytes: (0..<32).map { _ in
+        seed ^= seed << 13
+        seed ^= seed >> 7
+        seed ^= seed << 17
+        return UInt8(truncatingIfNeeded: seed >> 24)
+      })
+  }
+  /// Sends whole batches, and waits until all are answered.
+  func send(_ count: Int) {
+    var next = 0
+    for number in 0..<count / batchSize {
+      if number >= mostBatches { answered.wait() }
+      var batch = APNsBatchBuilder(push: 1, request: request, capacity: batchSize)
+      for index in next..<next + batchSize {
+        batch.append(
+          device: Int64(index), token: tokens[index], id: APNsID(seed: 0xfeed_beef_0123_4567, device: Int64(index)))
+      }
+      provider.submit(batch.build())
+      next += batchSize
+    }
+    for _ in 0..<min(mostBatches, count / batchSize) { answered.wait() }
+  }
+  send(first)
+  let cpu = cpuSeconds()
+  let start = ContinuousClock.now
+  send(count)
+  let wall = ContinuousClock.now - start
+  let used = cpuSeconds() - cpu
+  let accepted = progress.withLock { $0.accepted }
+  guard accepted == first + count else {
+    print("only \(accepted) of \(first + count) were accepted")
+    exit(1)
+  }
+  print("cpu \(used) wall \(wall / .seconds(1))")
+}

@@ -1,0 +1,69 @@
+import Foundation
+public import JSON
+import Model
+import Store
+
+extension ExpiryReport: JSONWritable {
+  /// The same for programs.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("checked_at", checkedAt.rfc3339)
+      json.member("within_days", withinDays)
+      json.member("exit_code", Int(exitCode))
+      json.member("items", findings)
+      json.array("unreadable", unreadable) { json, item in
+        json.object { json in
+          json.member("key", item.key)
+          json.member("name", item.name)
+          json.member("reason", item.reason)
+        }
+      }
+      json.array("closed", closed) { json, item in
+        json.object { json in
+          json.member("key", item.key)
+          json.member("name", item.name)
+          json.member("reason", item.reason)
+        }
+      }
+    }
+  }
+}
+
+extension ExpiryReport.Finding: JSONWritable {
+  /// The same for programs.
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the members for programs.
+  public func writeMembers(to json: inout JSONWriter) {
+    item.writeMembers(to: &json)
+    json.member("band", band.rawValue)
+    json.member("days_left", daysLeft)
+    json.member("forecast", missed)
+    json.member("forecast_repeating", overruns)
+  }
+}
+
+extension TrackedExpiry: JSONWritable {
+  /// The same for programs.
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the members for programs.
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("key", key)
+    json.member("name", name)
+    json.member("kind", kind.rawValue)
+    json.member("app", app)
+    json.member("topics", topics)
+    json.member("environments", environments.map { $0.rawValue })
+    json.member("serial", serial)
+    json.member("sha256", sha256)
+    json.member("not_before", notBefore.map { $0.rfc3339 })
+    json.member("not_after", notAfter.map { $0.rfc3339 })
+    json.member("ending_issuer", endingIssuer)
+  }
+}
+
+extension Date {
+  /// As `2026-11-20T12:00:00Z`.
+  var rfc3339: String { formatted(.iso8601) }
+}

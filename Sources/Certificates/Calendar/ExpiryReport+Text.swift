@@ -1,0 +1,82 @@
+import Foundation
+import Model
+import Store
+import Text
+
+extension ExpiryReport {
+  /// One line for each thing, for a terminal or a mail of cron.
+  ///
+  /// - Parameter includingFine: whether lines are wanted for what needs nobody.
+  public func lines(includingFine: Bool = true) -> [String] {
+    closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
+      + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
+      + findings.filter {
+        includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
+      }.map(\.line)
+  }
+}
+
+extension Expiry.Band {
+  /// Whether somebody should do something.
+  public var needsSomebody: Bool {
+    switch self {
+    case .soon, .urgent, .expired, .notYetValid: true
+    case .fine, .neverExpires: false
+    }
+  }
+
+  /// In capitals, all of the same width.
+  fileprivate var label: String {
+    switch self {
+    case .fine: "OK      "
+    case .soon: "SOON    "
+    case .urgent: "URGENT  "
+    case .expired: "EXPIRED "
+    case .notYetValid: "NOT YET "
+    case .neverExpires: "OK      "
+    }
+  }
+}
+
+extension ExpiryReport.Finding {
+  /// As `SOON     Shop: Apple Push Services: com.example.shop (production): 12 days left, until 2026-12-02 …`.
+  fileprivate var line: String {
+    var subject = item.name
+    if let app = item.app, !item.name.contains(app) { subject = "\(app): \(subject)" }
+    if !item.environments.isEmpty {
+      subject += " (\(item.environments.map(\.rawValue).joined(separator: ", ")))"
+    }
+    return "\(band.label) \(subject.singleLine): \(time)\(whose)\(forecast)"
+  }
+
+  /// Whose end it is: its own, by its serial number, or that of an issuer.
+  private var whose: String {
+    guard let issuer = item.endingIssuer else { return item.serial.map { ", serial \($0)" } ?? "" }
+    let serial = item.serial.map { " (serial \($0))" } ?? ""
+    return ", when “\(issuer)” in its chain expires, before its own certificate\(serial)"
+  }
+
+  private var forecast: String {
+    var text = ""
+    if let first = missed.first {
+      let pushes = missed.count == 1 ? "1 push is scheduled" : "\(missed.count) pushes are scheduled"
+      text += "; \(pushes) after that, the first (\(first.uid)) on \(first.sendAt.utcText)"
+    }
+    if let first = pressing.first {
+      let pushes = pressing.count == 1 ? "1 repeating push continues" : "\(pressing.count) repeating pushes continue"
+      text += "; \(pushes) after that, the first (\(first.schedule.uid)) on \(first.first.utcText)"
+    }
+    return text
+  }
+
+  private var time: String {
+    guard let daysLeft, let notAfter = item.notAfter else { return "never expires" }
+    if band == .expired {
+      let days = -daysLeft
+      return "expired on \(notAfter.utcText), " + (days == 1 ? "less than a day ago" : "\(days - 1) days ago")
+    }
+    let left = daysLeft == 0 ? "less than a day left" : daysLeft == 1 ? "1 day left" : "\(daysLeft) days left"
+    if band == .notYetValid, let notBefore = item.notBefore { return "not valid before \(notBefore.utcText)" }
+    return "\(left), until \(notAfter.utcText)"
+  }
+}

@@ -1,0 +1,144 @@
+public import Foundation
+public import OpenSSL
+
+/// What Apple's own extensions say in a certificate for push notifications.
+///
+/// They stand below 1.2.840.113635.100.6.3: `.1` development, `.2` production, `.3`–`.5` VoIP, `.4` and `.6` lists of
+/// topics. Apple does not document them; see Pushy's `apns-extensions.cnf` and Buford's `certificate.go`.
+public struct AppleExtensions: Sendable, Hashable {
+  /// A topic, and as what it may be sent to.
+  public struct Topic: Sendable, Hashable {
+    /// As `com.example.app.voip`.
+    public let name: String
+    /// As `app`, `voip`, `complication`.
+    public let kinds: [String]
+
+    /// Creates a topic.
+    public init(name: String, kinds: [String]) {
+      self.name = name
+      self.kinds = kinds
+    }
+  }
+
+  /// For what a certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).
+  public enum Signing: Sendable, Hashable {
+    /// Builds for the developer's own devices.
+    case development
+    /// Builds for others.
+    case distribution
+    /// Passes of Wallet.
+    case pass
+  }
+
+  static let prefix = "1.2.840.113635.100.6.3."
+
+  /// Whether it opens Apple's development servers (`.1`).
+  public let isDevelopment: Bool
+  /// Whether it opens Apple's production servers (`.2`).
+  public let isProduction: Bool
+  /// Whether it is for VoIP (`.3`, `.4` or `.5`).
+  public let isVoIP: Bool
+  /// Whether it has a list of topics (`.6` or `.4`), also one that cannot be read.
+  public let hasTopicList: Bool
+  /// What it signs, if it is one for signing (`1.2.840.113635.100.6.1`).
+  public let signing: Signing?
+  /// The topics that it may be sent to, nil if there is no list; then the subject names the only one.
+  public let topics: [Topic]?
+
+  /// Creates what is to be written into a certificate.
+  public init(isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [Topic]? = nil) {
+    self.isDevelopment = isDevelopment
+    self.isProduction = isProduction
+    self.isVoIP = isVoIP
+    self.topics = topics
+    hasTopicList = topics != nil
+    signing = nil
+  }
+
+  init(of certificate: Certificate) {
+    let marks = Set(certificate.extensionOIDs)
+    isDevelopment = marks.contains(Self.prefix + "1")
+    isProduction = marks.contains(Self.prefix + "2")
+    isVoIP = ["3", "4", "5"].contains { marks.contains(Self.prefix + $0) }
+    hasTopicList = ["6", "4"].contains { marks.contains(Self.prefix + $0) }
+    signing = Self.signingMarks.first { marks.contains("1.2.840.113635.100.6.1.\($0.0)") }?.1
+    topics =
+      ["6", "4"].lazy.compactMap { certificate.extensionValue(oid: Self.prefix + $0) }
+      .compactMap(Self.topics).first
+  }
+
+  /// 2 iPhone development, 4 iPhone distribution, 7 Mac App Store, 12 Mac development, 13 and 14 Developer ID, 16 passes.
+  private static let signingMarks: [(Int, Signing)] = [
+    (2, .development), (12, .development), (4, .distribution), (7, .distribution), (13, .distribution),
+    (14, .distribution), (16, .pass),
+  ]
+
+  /// The same as extensions for a certificate that is to be made.
+  public var extensions: [CertificateExtension] {
+    var extensions: [CertificateExtension] = []
+    if isDevelopment { extensions.append(.mark(oid: Self.prefix + "1")) }
+    if isProduction { extensions.append(.mark(oid: Self.prefix + "2")) }
+    if isVoIP { extensions.append(.mark(oid: Self.prefix + "3")) }
+    if let topics {
+      let value = DER.encode(
+        sequence: topics.flatMap { topic in
+          [DER.encode(text: topic.name), DER.encode(sequence: topic.kinds.map(DER.encode(text:)))]
+        })
+      extensions.append(CertificateExtension(oid: Self.prefix + (isVoIP ? "4" : "6"), value: Data(value)))
+    }
+    return extensions
+  }
+
+  /// `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind, … }, … }`; nil for anything else.
+  static func topics(in value: Data) -> [Topic]? {
+    guard let list = DER.element(value), list.tag == DER.sequence, let parts = list.children,
+      parts.count.isMultiple(of: 2), !parts.isEmpty
+    else { return nil }
+    var topics: [Topic] = []
+    for index in stride(from: 0, to: parts.count, by: 2) {
+      guard let name = parts[index].text, parts[index + 1].tag == DER.sequence,
+        let kinds = parts[index + 1].children?.map(\.text), !kinds.contains(nil)
+      else { return nil }
+      topics.append(Topic(name: name, kinds: kinds.compactMap(\.self)))
+    }
+    return topics
+  }
+}
+
+extension Certificate {
+  /// What Apple's own extensions say; all false in a certificate of somebody else.
+  public var appleExtensions: AppleExtensions { AppleExtensions(of: self) }
+}
+
+extension CertificateBlueprint {
+  /// A certificate as Apple issues it for push notifications.
+  ///
+  /// - Parameters:
+  ///   - topic: the app's bundle id.
+  ///   - team: the team id, 10 characters.
+  public static func applePush(
+    topic: String, team: String, extensions: AppleExtensions? = nil, notBefore: Date, notAfter: Date
+  ) -> CertificateBlueprint {
+    let extensions =
+      extensions
+      ?? AppleExtensions(
+        isDevelopment: true, isProduction: true,
+        topics: [
+          .init(name: topic, kinds: ["app"]), .init(name: "\(topic).voip", kinds: ["voip"]),
+          .init(name: "\(topic).complication", kinds: ["complication"]),
+        ])
+    let name =
+      switch (extensions.isVoIP, extensions.isDevelopment, extensions.isProduction) {
+      case (true, _, _): "VoIP Services: \(topic)"
+      case (_, true, false): "Apple Development IOS Push Services: \(topic)"
+      case (_, false, true) where extensions.topics == nil: "Apple Production IOS Push Services: \(topic)"
+      default: "Apple Push Services: \(topic)"
+      }
+    // X.520 limits a common name to 64 characters, and OpenSSL keeps to it.
+    return CertificateBlueprint(
+      subject: [
+        .userID(topic), .commonName(String(name.prefix(64))), .organizationalUnit(team), .organization(team),
+        .country("US"),
+      ], notBefore: notBefore, notAfter: notAfter, purpose: .client, extensions: extensions.extensions)
+  }
+}

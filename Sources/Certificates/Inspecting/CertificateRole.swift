@@ -1,0 +1,92 @@
+public import OpenSSL
+public import Model
+
+/// What Apple issued a certificate for, by its extensions and, failing them, by the beginning of its name.
+///
+/// Who really signed it is not checked: Apple's intermediates are not in the system's trust store, and an
+/// upload that APNs refuses shows soon.
+public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
+  case push
+  case voip
+  case watchKit = "watch_kit"
+  case websitePush = "website_push"
+  case passType = "pass_type"
+  case macPush = "mac_push"
+  case deviceManagement = "device_management"
+  /// Signs builds for the developer's own devices.
+  case developmentSigning = "development_signing"
+  /// Signs builds for the App Store, TestFlight or an enterprise.
+  case distributionSigning = "distribution_signing"
+  /// None of Apple's.
+  case other
+
+  /// Beginnings of the common name (docs/protocols.md §1.9: Buford, node-apn, Knuff; signing names as Xcode shows
+  /// them).
+  private static let beginnings: [(String, CertificateRole, [Environment])] = [
+    ("Apple Development IOS Push Services: ", .push, [.development]),
+    ("Apple Sandbox Push Services: ", .push, [.development]),
+    ("Apple Production IOS Push Services: ", .push, [.production]),
+    ("Apple Push Services: ", .push, [.development, .production]),
+    ("VoIP Services: ", .voip, [.development, .production]),
+    ("WatchKit Services: ", .watchKit, [.development, .production]),
+    ("Website Push ID: ", .websitePush, [.production]),
+    ("Pass Type ID: ", .passType, [.production]),
+    ("Apple Development Mac Push Services: ", .macPush, [.development]),
+    ("Apple Production Mac Push Services: ", .macPush, [.production]),
+    ("APSP:", .deviceManagement, [.production]),
+    ("iPhone Developer: ", .developmentSigning, []),
+    ("Apple Development: ", .developmentSigning, []),
+    ("Mac Developer: ", .developmentSigning, []),
+    ("iPhone Distribution: ", .distributionSigning, []),
+    ("Apple Distribution: ", .distributionSigning, []),
+    ("3rd Party Mac Developer Application: ", .distributionSigning, []),
+    ("Developer ID Application: ", .distributionSigning, []),
+  ]
+
+  /// What a certificate is for, and for which of Apple's servers.
+  ///
+  /// Apple's extensions decide; the name is asked only for what they leave open, and only if there is none of those
+  /// that would say it.
+  public static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
+    let name = certificate.commonName ?? ""
+    let apple = certificate.appleExtensions
+    let named = beginnings.first { name.hasPrefix($0.0) }
+    var marked: [Environment] = []
+    if apple.isDevelopment { marked.append(.development) }
+    if apple.isProduction { marked.append(.production) }
+    let role = role(apple, isMarked: !marked.isEmpty, named: named?.1)
+    if role == .developmentSigning || role == .distributionSigning { return (role, []) }
+    if !marked.isEmpty { return (role, marked) }
+    if apple.hasTopicList { return (role, [.development, .production]) }
+    return (role, named?.2 ?? (role == .other ? [] : [.development, .production]))
+  }
+
+  private static func role(
+    _ apple: AppleExtensions, isMarked: Bool, named: CertificateRole?
+  ) -> CertificateRole {
+    if apple.isVoIP { return .voip }
+    switch apple.signing {
+    case .development: return .developmentSigning
+    case .distribution: return .distributionSigning
+    case .pass: return .passType
+    case nil: break
+    }
+    if apple.hasTopicList { return .push }
+    guard isMarked else { return named ?? .other }
+    // The marks say where it may connect. Passes, websites and Macs have the same ones; VoIP has marks of its own.
+    switch named {
+    case .websitePush, .passType, .deviceManagement, .macPush, .watchKit: return named ?? .push
+    case .push, .voip, .developmentSigning, .distributionSigning, .other, nil: return .push
+    }
+  }
+
+  /// What sort of thing it is to us.
+  public var kind: CertificateKind {
+    switch self {
+    case .push, .macPush, .watchKit: .apnsCertificate
+    case .voip: .voipCertificate
+    case .websitePush, .passType, .deviceManagement, .developmentSigning, .distributionSigning: .appleCertificate
+    case .other: .tlsCertificate
+    }
+  }
+}

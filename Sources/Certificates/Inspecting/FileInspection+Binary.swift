@@ -1,0 +1,117 @@
+import Foundation
+import OpenSSL
+import Text
+
+extension FileInspection {
+  /// A file in binary form: the kinds are tried in turn, and the first that it is counts.
+  func binary(_ whole: Data) throws(FileProblem) -> InspectedFile {
+    let data = Self.withoutPadding(whole)
+    if let file = try pkcs12(data) { return file }
+    if let file = try profile(data) { return file }
+    if let own = try certificate(data) { return try choose([own], [], format: .der) }
+    if let key = try privateKey(data) { return try self.key(key, format: .der) }
+    if PublicKey(der: data) != nil { throw .notACertificateFile(.publicKey) }
+    if CertificateRequest(der: data) != nil { throw .notACertificateFile(.certificateRequest) }
+    throw .notACertificateFile(FileProblem.Found(lookingAt: Array(data.prefix(4096))))
+  }
+
+  /// Editors and mail programs put line ends behind a file, disks zeros.
+  private static func withoutPadding(_ data: Data) -> Data {
+    guard let end = PEMBlock.endOfBinary(data), end < data.count,
+      data[end...].allSatisfy({ $0 == 0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x20 || $0 == 0x1A })
+    else { return data }
+    return Data(data[..<end])
+  }
+
+  /// Nil if it is something else.
+  private func pkcs12(_ data: Data) throws(FileProblem) -> InspectedFile? {
+    let content: PKCS12
+    do {
+      content = try PKCS12.open(data, password: password)
+    } catch {
+      switch error {
+      case .notPKCS12: return nil
+      case .truncated: throw .truncated
+      case .passwordNeeded: throw .passwordNeeded
+      case .wrongPassword: throw .wrongPassword
+      case .unsupported(let algorithm): throw .unsupportedAlgorithm(algorithm)
+      case .tooCostly: throw .tooCostly
+      case .damaged(let error): throw .damaged(detail: error.description)
+      case .badCertificate(let error): throw .damaged(detail: error.description)
+      case .noCertificate: throw .noCertificate
+      case .noPrivateKey, .keyDoesNotMatch: throw .keyDoesNotMatch
+      }
+    }
+    guard !content.certificates.isEmpty else {
+      throw content.keys.isEmpty ? .damaged(detail: "it holds neither a certificate nor a key") : .noCertificate
+    }
+    var file = try choose(content.certificates, content.keys, format: .pkcs12)
+    file.encryption = content.algorithms
+    return file
+  }
+
+  /// Nil if it is something else.
+  private func certificate(_ data: Data) throws(FileProblem) -> Certificate? {
+    do { return try Certificate(der: data) } catch {
+      switch error {
+      case .truncated: throw .truncated
+      case .badDates: throw .damaged(detail: error.description)
+      case .notACertificate, .cannotBeMade: return nil
+      }
+    }
+  }
+
+  /// Nil if it is something else.
+  private func privateKey(_ data: Data) throws(FileProblem) -> PrivateKey? {
+    do {
+      return try PrivateKey(der: data, password: password)
+    } catch {
+      if case .notAPrivateKey = error { return nil }
+      throw FileProblem(error)
+    }
+  }
+
+  /// Nil if it is something else.
+  private func profile(_ data: Data) throws(FileProblem) -> InspectedFile? {
+    let message: CMSMessage
+    do {
+      message = try CMSMessage(der: data)
+    } catch {
+      switch error {
+      case .notSigned: return nil
+      case .truncated: throw .truncated
+      case .noContent: throw .notACertificateFile(.certificateBundle)
+      }
+    }
+    let profile: ProvisioningProfile
+    do {
+      profile = try ProvisioningProfile(propertyList: message.content, isIntact: message.isIntact)
+    } catch {
+      if message.content.holds("PayloadType") {
+        throw .notACertificateFile(.configurationProfile)
+      }
+      throw .notAProfile(detail: error.description)
+    }
+    return InspectedFile(
+      format: .mobileProvision, kind: .provisioningProfile, role: nil, name: profile.name,
+      topics: profile.bundleID.map { [.init(name: $0, kinds: ["app"])] } ?? [],
+      environments: profile.apsEnvironment.map { [$0] } ?? [], teamID: profile.teamID, keyID: nil, certificate: nil,
+      otherCertificates: [], privateKey: nil, profile: profile)
+  }
+}
+
+extension FileProblem {
+  /// What a key that cannot be read means for the file.
+  init(_ error: PrivateKeyError) {
+    self =
+      switch error {
+      case .notAPrivateKey: .damaged(detail: "its private key cannot be read")
+      case .truncated: .truncated
+      case .passwordNeeded: .passwordNeeded
+      case .wrongPassword: .wrongPassword
+      case .unsupported(let algorithm): .unsupportedAlgorithm(algorithm)
+      case .tooCostly: .tooCostly
+      case .wrongKind(_, let found): .wrongKeyKind(found: found.description)
+      }
+  }
+}

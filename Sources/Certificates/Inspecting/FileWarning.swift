@@ -1,0 +1,154 @@
+public import Foundation
+public import Model
+
+/// What should be known of a file before it is used, though it can be kept.
+public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
+  /// Since when it is no longer valid, and what that means for a thing of this kind.
+  case expired(Date, CertificateKind)
+  /// It is called as Apple calls its push certificates, and somebody else issued it: its issuer's name.
+  case notFromApple(issuer: String)
+  /// From when on it will be valid.
+  case notYetValid(Date)
+  /// It can be watched, not used.
+  case noPrivateKey
+  /// It ends before it begins.
+  case neverValid(Date, Date)
+  /// The list of topics in it is damaged; the name does not count then.
+  case topicListUnreadable
+  /// The file's name says that the key is for in-app purchase or App Store Connect.
+  case keyOfOtherService
+  /// So many certificates that are no issuers; the one that is named was taken, and why.
+  case severalCertificates(count: Int, taken: String, InspectedFile.Choice)
+  /// One of its issuers ends before it does.
+  case issuerExpiresEarlier(name: String, Date)
+  /// It signs builds and sends nothing.
+  case signingInsteadOfPush
+  /// It is for passes, websites or device management.
+  case otherPurpose
+  /// The file name does not tell the key id.
+  case keyIDUnknown
+  /// The profile has no `aps-environment`: apps built with it get no token.
+  case profileWithoutPush
+  /// The profile is for every app, and push needs one.
+  case wildcardProfile
+  /// A certificate in the profile that has expired.
+  case profileCertificateExpired(name: String, Date)
+  /// What was signed was changed afterwards.
+  case signatureBroken
+
+  /// The same for people: code, sentence with its remedy, and what it is filled with.
+  public var problem: Problem {
+    switch self {
+    case .expired(let date, let kind):
+      Problem("", code: "file.warning.expired", "It expired on {date}. \(kind.afterEnd)", ["date": date.utcText])
+    case .notFromApple(let issuer):
+      Problem(
+        "", code: "file.warning.not_from_apple",
+        "It is named like an Apple certificate but was issued by “{issuer}”. APNs refuses it. Only a "
+          + "server of your own may accept it.", ["issuer": issuer])
+    case .notYetValid(let date):
+      Problem(
+        "", code: "file.warning.not_yet_valid",
+        "It is not valid before {date}. If it should be valid now, check this machine's clock.", ["date": date.utcText])
+    case .noPrivateKey:
+      Problem(
+        "", code: "file.warning.no_private_key",
+        "It has no private key, so its expiry can be watched but it cannot send pushes. To send, export "
+          + "the certificate and key together as .p12.")
+    case .neverValid(let begin, let end):
+      Problem(
+        "", code: "file.warning.never_valid",
+        "It expires ({end}) before it becomes valid ({begin}), so it is never valid. Have it reissued.",
+        ["begin": begin.utcText, "end": end.utcText])
+    case .topicListUnreadable:
+      Problem(
+        "", code: "file.warning.topic_list",
+        "Its list of Apple topics cannot be read, so its permissions are unknown. Download it again.")
+    case .keyOfOtherService:
+      Problem(
+        "", code: "file.warning.key_of_other_service",
+        "Its name suggests a key for In-App Purchase or App Store Connect, which APNs refuses. Create one with "
+          + "“Apple Push Notifications service (APNs)” under Keys on the Apple developer site.")
+    case .severalCertificates(let count, let taken, let choice):
+      Problem(
+        "", code: "file.warning.several_certificates.\(choice.rawValue)",
+        "The file contains {count} certificates that are not issuers. “{taken}” was chosen \(choice.reason). To use "
+          + "another one, enter its serial number.", ["count": "\(count)", "taken": taken])
+    case .issuerExpiresEarlier(let name, let date):
+      Problem(
+        "", code: "file.warning.issuer_expires_earlier",
+        "Its issuer “{name}” expires earlier, on {date}. Renew it by then.",
+        ["name": name, "date": date.utcText])
+    case .signingInsteadOfPush:
+      Problem(
+        "", code: "file.warning.signing_instead_of_push",
+        "It signs app builds and cannot send pushes. On the Apple developer site, create a certificate of the "
+          + "type “Apple Push Notification service SSL” or a key.")
+    case .otherPurpose:
+      Problem(
+        "", code: "file.warning.other_purpose",
+        "It is for passes, websites, or device management. It can be watched but cannot send pushes to apps.")
+    case .keyIDUnknown:
+      Problem(
+        "", code: "file.warning.key_id_unknown",
+        "The file name does not contain the key ID. Enter the 10 characters that the Apple developer site shows next to "
+          + "the key.")
+    case .profileWithoutPush:
+      Problem(
+        "", code: "file.warning.profile_without_push",
+        "The profile has no aps-environment, so apps built with it get no device token. Turn on Push Notifications "
+          + "for the App ID and regenerate the profile.")
+    case .wildcardProfile:
+      Problem(
+        "", code: "file.warning.wildcard_profile",
+        "The profile covers all apps of the team. Push needs a profile for a single App ID.")
+    case .profileCertificateExpired(let name, let date):
+      Problem(
+        "", code: "file.warning.profile_certificate_expired",
+        "The certificate “{name}” in the profile expired on {date}. Regenerate the profile with a valid one.",
+        ["name": name, "date": date.utcText])
+    case .signatureBroken:
+      Problem(
+        "", code: "file.warning.signature_broken",
+        "The signature is invalid: the profile was changed after Apple signed it. Download it again.")
+    }
+  }
+
+  /// The English sentence.
+  public var description: String { problem.text }
+}
+
+extension CertificateKind {
+  /// What the end of such a thing means, and what to do.
+  fileprivate var afterEnd: String {
+    switch self {
+    case .apnsCertificate, .voipCertificate, .apnsKey:
+      "APNs refuses it. Create a new one on the Apple developer site."
+    case .appleCertificate: "Apple no longer accepts it. Create a new one on the Apple developer site."
+    case .provisioningProfile:
+      "Builds made with it no longer launch, unless they came from the App Store. Regenerate the profile on the Apple "
+        + "developer site and rebuild the app."
+    case .tlsCertificate, .host: "Clients reject it. Have a new one issued."
+    case .fcmServiceAccount, .jpushKeyPair: "It can no longer send. Create a new one."
+    }
+  }
+}
+
+extension InspectedFile.Choice {
+  fileprivate var reason: String {
+    switch self {
+    case .onlyWithKey: "because it is the end of the chain or the only one with its key"
+    case .onlyForPush: "because it is the only one that sends pushes"
+    case .endsLast: "because it is valid the longest"
+    case .asked: "as requested"
+    }
+  }
+}
+
+extension Date {
+  /// As `2026-11-20 12:00:00 UTC`.
+  var utcText: String {
+    formatted(.iso8601.dateSeparator(.dash).dateTimeSeparator(.space).timeSeparator(.colon))
+      .replacing("Z", with: " UTC")
+  }
+}

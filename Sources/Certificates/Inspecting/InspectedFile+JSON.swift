@@ -1,0 +1,106 @@
+public import Foundation
+public import JSON
+import OpenSSL
+public import JSON
+import Model
+
+/// What a file is, for programs. Never holds a secret.
+public struct InspectedFileAnswer: JSONWritable {
+  private let file: InspectedFile
+  private let keyID: String?
+  private let now: Date
+
+  /// - Parameter keyID: the key id that somebody gave with the file.
+  public init(_ file: InspectedFile, keyID: String? = nil, now: Date) {
+    self.file = file
+    self.keyID = keyID
+    self.now = now
+  }
+
+  /// One object.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.members(of: file.facts)
+      json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
+      json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
+      json.array("warnings", file.warnings(now: now, keyID: keyID)) { json, warning in
+        json.object { json in
+          json.member("code", warning.problem.code)
+          json.member("message", warning.problem.text)
+        }
+      }
+    }
+  }
+}
+
+extension InspectedFile {
+  /// Everything that the file says, whenever it is asked. Never holds a secret.
+  public var facts: JSONValue {
+    [
+      "format": .string(format.rawValue),
+      "kind": .string(kind.rawValue),
+      "role": .optional(role?.rawValue),
+      "name": .string(name),
+      "topics": .array(
+        topics.map { ["name": .string($0.name), "kinds": .array($0.kinds.map(JSONValue.string))] }),
+      "environments": .array(environments.map { .string($0.rawValue) }),
+      "team_id": .optional(teamID),
+      "key_id": .optional(keyID),
+      "has_private_key": .bool(privateKey != nil),
+      "key": .optional(privateKey.map { "\($0.algorithm)" } ?? summary?.keyAlgorithm),
+      "can_send": .bool(canSend),
+      "encryption": .array(encryption.map(JSONValue.string)),
+      "sha256": .optional(sha256),
+      "not_before": .optional(notBefore),
+      "not_after": .optional(notAfter),
+      "certificate": summary?.json ?? .null,
+      "other_certificates": .array(otherCertificates.map { CertificateSummary($0).json }),
+      "profile": profile?.json ?? .null,
+      "service_account": serviceAccount.map { account in
+        [
+          "project_id": .string(account.projectID), "client_email": .string(account.clientEmail),
+          "private_key_id": .string(account.privateKeyID), "token_uri": .string(account.tokenURI),
+        ]
+      } ?? .null,
+      "jpush_app_key": .optional(keyPair?.appKey),
+    ]
+  }
+}
+
+extension CertificateSummary {
+  /// The same for programs.
+  public var json: JSONValue {
+    [
+      "subject": .string(subject),
+      "issuer": .string(issuer),
+      "serial": .string(serial),
+      "sha256": .string(sha256),
+      "sha1": .string(sha1),
+      "key": .string(keyAlgorithm),
+      "signature": .string(signatureAlgorithm),
+      "not_before": .string(notBefore.rfc3339),
+      "not_after": .string(notAfter.rfc3339),
+    ]
+  }
+}
+
+extension ProvisioningProfile {
+  /// The same for programs.
+  public var json: JSONValue {
+    [
+      "name": .string(name),
+      "uuid": .string(uuid),
+      "team_id": teamID.map(JSONValue.string) ?? .null,
+      "team_name": teamName.map(JSONValue.string) ?? .null,
+      "app_id": .string(appID),
+      "aps_environment": apsEnvironment.map { .string($0.rawValue) } ?? .null,
+      "platforms": .array(platforms.map(JSONValue.string)),
+      "distribution": .string(distribution.rawValue),
+      "devices": .integer(Int64(deviceCount)),
+      "entitlements": .object(entitlements.mapValues(JSONValue.string)),
+      "created_at": creationDate.map { .string($0.rfc3339) } ?? .null,
+      "expires_at": .string(expirationDate.rfc3339),
+      "certificates": .array(certificates.map(\.json)),
+    ]
+  }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+import OpenSSL
+import Model
+import Text
+
+extension InspectedFile {
+  /// What the file is, for a terminal: one fact a line, then the warnings.
+  ///
+  /// - Parameter keyID: the key id that somebody gave with the file.
+  public func lines(now: Date, keyID given: String? = nil) -> [String] {
+    var facts: [(String, String?)] = [
+      ("Kind", kindText),
+      ("Name", name),
+      ("Topics", topics.isEmpty ? nil : topics.map(\.text).joined(separator: ", ")),
+      ("Environment", environments.isEmpty ? nil : environments.map(\.rawValue).joined(separator: ", ")),
+      ("Team", teamID),
+      (kind == .jpushKeyPair ? "AppKey" : "Key ID", keyID ?? given),
+    ]
+    if let serviceAccount {
+      facts += [("Project", serviceAccount.projectID), ("Client", serviceAccount.clientEmail)]
+    }
+    if let summary {
+      facts += [
+        ("Subject", summary.subject), ("Issuer", summary.issuer), ("Serial", summary.serial),
+        ("Signature", summary.signatureAlgorithm), ("SHA-1", summary.sha1),
+      ]
+    }
+    if let profile {
+      facts += [
+        ("App ID", profile.appID), ("Distribution", profile.distribution.rawValue.replacing("_", with: " ")),
+        ("Devices", "\(profile.deviceCount)"), ("UUID", profile.uuid),
+      ]
+      facts += profile.entitlements.sorted { $0.key < $1.key }.map { ("Entitlement", "\($0.key) = \($0.value)") }
+      facts += profile.certificates.map { ("Signed by", "\($0.name), until \($0.notAfter.utcText)") }
+    }
+    facts += [
+      ("SHA-256", sha256), ("Valid from", notBefore?.utcText), ("Valid until", notAfter?.utcText ?? "never expires"),
+      ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map(String.init)),
+      ("Private key", profile == nil && keyPair == nil ? privateKey.map { "yes, \($0.algorithm)" } ?? "no" : nil),
+      ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),
+    ]
+    let lines = facts.compactMap { label, value in
+      value.map { "\(label):".padding(toLength: 14, withPad: " ", startingAt: 0) + $0.singleLine }
+    }
+    return lines + warnings(now: now, keyID: given).map { "Warning:      \($0.problem.text.singleLine)" }
+  }
+
+  private var kindText: String {
+    switch kind {
+    case .apnsCertificate: "APNs certificate"
+    case .voipCertificate: "VoIP certificate"
+    case .appleCertificate: "Apple certificate (not for push)"
+    case .apnsKey: "APNs key"
+    case .provisioningProfile: "Provisioning profile"
+    case .fcmServiceAccount: "Google service account (FCM)"
+    case .jpushKeyPair: "JPush keys"
+    case .tlsCertificate: "TLS certificate"
+    case .host: "Host certificate"
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import JSON
+public import Model
+
+/// App key and master secret of an app at JPush (docs/protocols.md §4.1): 24 hexadecimal digits each.
+public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  /// Names the app; it stands in every build of it.
+  public let appKey: String
+  /// A secret.
+  public let masterSecret: String
+
+  static let digits = 24
+
+  /// Takes both as they were typed; digits become lower-case.
+  ///
+  /// - Throws: `Problems` at `app_key` and `master_secret`.
+  public init(appKey: String, masterSecret: String) throws(Problems) {
+    let texts = [appKey, masterSecret].map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
+    var problems: [Problem] = []
+    for (text, field) in zip(texts, ["app_key", "master_secret"]) where !Self.isKey(text) {
+      problems.append(
+        Problem(
+          field, code: "file.jpush_\(field)",
+          "Must be 24 hexadecimal digits, but has {count} characters. Copy it from the app’s settings in the JPush console.",
+          ["count": "\(text.count)"]))
+    }
+    if problems.isEmpty, texts[0] == texts[1] {
+      problems.append(
+        Problem(
+          "master_secret", code: "file.jpush_same",
+          "This is the AppKey again. The master secret is below it in the JPush console."))
+    }
+    guard problems.isEmpty else { throw Problems(problems) }
+    (self.appKey, self.masterSecret) = (texts[0], texts[1])
+  }
+
+  /// Reads what was sealed; see ``material``. Nil for anything else.
+  public init?(material: [UInt8]) {
+    guard let json = try? JSONValue(parsing: Data(material)), let appKey = json["app_key"]?.string,
+      let secret = json["master_secret"]?.string, let pair = try? JPushKeyPair(appKey: appKey, masterSecret: secret)
+    else { return nil }
+    self = pair
+  }
+
+  /// What is sealed, and a file that says the same. A secret.
+  public var material: [UInt8] {
+    Array((["app_key": .string(appKey), "master_secret": .string(masterSecret)] as JSONValue).data())
+  }
+
+  private static func isKey(_ text: String) -> Bool {
+    text.utf8.count == digits && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
+  /// Without the secret.
+  public var description: String { "JPush \(appKey)" }
+  /// ``description``.
+  public var debugDescription: String { description }
+  /// Without the secret too: `dump` and test reports look at mirrors.
+  public var customMirror: Mirror { Mirror(self, children: ["appKey": appKey]) }
+}

@@ -1,0 +1,43 @@
+public import Model
+public import Store
+
+/// Why a sealed private key does not open, and what to do.
+public enum ClosedReason: Sendable, Hashable {
+  /// The key file is not there.
+  case missing
+  /// The key file is another installation's.
+  case other
+  /// The key file is the right one: the row was changed, or sealed with a key that was lost before.
+  case damaged
+
+  /// After what a database and a key are to each other.
+  public init(_ state: Sealing.State) {
+    self =
+      switch state {
+      case .missing: .missing
+      case .other: .other
+      case .fits: .damaged
+      }
+  }
+
+  /// Code and sentence.
+  public var problem: Problem {
+    switch self {
+    case .missing:
+      Problem(
+        "", code: "sealed.missing",
+        "Its private key cannot be opened because the key file (secret.key) is missing. Restore the file and restart. If "
+          + "it is lost, start over with a new key and upload this file again.")
+    case .other:
+      Problem(
+        "", code: "sealed.other",
+        "Its private key cannot be opened because the key file (secret.key) does not match this database. Restore the "
+          + "right file and restart. If it is lost, start over with this one and upload this file again.")
+    case .damaged:
+      Problem(
+        "", code: "sealed.damaged",
+        "Its private key cannot be opened with this installation's key. It was encrypted with an earlier key, or the "
+          + "row is damaged. Upload this file again.")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import OpenSSL
+public import Model
+public import Store
+
+/// What may send an app's pushes to APNs: pure, for the page, the API and the command line.
+public enum CredentialRule {
+  /// Why a file cannot send for an app in an environment; nil if it can.
+  public static func problem(
+    _ details: TrackedCertificate.Details, _ app: App, _ environment: Environment
+  ) -> Problem? {
+    let kind = CertificateKind(rawValue: details.kind)
+    guard let kind, kind == .apnsKey || kind.isForAPNs else {
+      return Problem("certificate", CredentialMessage.kind, ["name": details.name])
+    }
+    guard details.hasPrivateKey else { return Problem("certificate", CredentialMessage.noKey, ["name": details.name]) }
+    guard details.environments.isEmpty || details.environments.contains(environment) else {
+      return Problem(
+        "certificate", CredentialMessage.environment,
+        [
+          "name": details.name, "environment": environment.rawValue,
+          "environments": details.environments.map(\.rawValue).joined(separator: ", "),
+        ])
+    }
+    guard
+      kind == .apnsKey || details.topics.isEmpty
+        || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
+    else {
+      return Problem(
+        "certificate", CredentialMessage.topic,
+        ["name": details.name, "app": app.bundleID, "topics": details.topics.joined(separator: ", ")])
+    }
+    return nil
+  }
+
+  /// Everything that is wrong with a choice; fields are `certificate` and `endpoint`.
+  ///
+  /// - Parameters:
+  ///   - certificate: nil: none; only the simulator does without.
+  ///   - endpoint: `apple`, `simulator`, or `host:port`.
+  public static func problems(
+    _ app: App, _ environment: Environment, certificate: TrackedCertificate?, endpoint: String
+  ) -> [Problem] {
+    var problems: [Problem] = []
+    if let certificate {
+      if let problem = problem(certificate.details, app, environment) { problems.append(problem) }
+    } else if endpoint != "simulator" {
+      problems.append(Problem("certificate", CredentialMessage.needed))
+    }
+    if endpoint != "apple", endpoint != "simulator", !isHostAndPort(endpoint) {
+      problems.append(Problem("endpoint", CredentialMessage.host))
+    }
+    return problems
+  }
+
+  /// Bytes of the authorities that somebody gives for a server.
+  public static let trustLimit = 100_000
+
+  /// The authorities that a server's certificate may come from, as they are kept; nil for a text that is empty: those of
+  /// the system.
+  ///
+  /// - Throws: a problem at `trust`.
+  public static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
+    guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
+    guard endpoint != "apple", endpoint != "simulator" else {
+      throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
+    }
+    // Why it cannot be read makes no difference: the sentence says what belongs there.
+    let certificates = text.utf8.count <= trustLimit ? try? Certificate.pemBundle(text) : nil
+    guard let certificates, !certificates.isEmpty else {
+      throw Problems([Problem("trust", CredentialMessage.trust, ["limit": "\(trustLimit)"])])
+    }
+    return certificates.map(\.pem).joined()
+  }
+
+  private static func isHostAndPort(_ text: String) -> Bool {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let port = UInt16(parts[1]), port > 0, (1...253).contains(parts[0].utf8.count) else {
+      return false
+    }
+    return parts[0].utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x2d
+        || byte == 0x2e
+    }
+  }
+}
+
+/// Why a credential cannot be bound.
+public enum CredentialMessage: String, MessageSet {
+  case kind = "credential.not_for_apns"
+  case noKey = "credential.no_private_key"
+  case environment = "credential.other_environment"
+  case topic = "credential.other_app"
+  case needed = "credential.needed"
+  case host = "credential.endpoint"
+  case trust = "credential.trust"
+  case trustNeedsHost = "credential.trust_needs_host"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .kind: "“{name}” cannot send pushes: it is neither a push certificate nor an APNs key."
+    case .noKey: "“{name}” has no private key. Upload the .p12 that contains it."
+    case .environment: "“{name}” is for {environments}, not for {environment}."
+    case .topic: "“{name}” is for {topics}, not for {app}."
+    case .needed: "Choose a key or certificate. Only the simulator works without one."
+    case .trust:
+      "Must be the CA certificates that the server’s certificate was issued by, as PEM (-----BEGIN "
+        + "CERTIFICATE-----), at most {limit} bytes."
+    case .trustNeedsHost: "CA certificates apply only to your own host. Apple and the simulator need none."
+    case .host: "Must be apple, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
+    }
+  }
+}

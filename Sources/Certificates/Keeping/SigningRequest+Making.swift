@@ -1,0 +1,113 @@
+public import Foundation
+import OpenSSL
+public import Model
+public import SQLite
+public import Store
+
+/// What a certificate is asked for with.
+public struct SigningOrder: Sendable, Hashable {
+  /// What it is for.
+  public var purpose: SigningRequest.Purpose
+  /// The certificate that it is to renew.
+  public var certificateID: Int64?
+  /// The app that it is for.
+  public var appID: Int64?
+  /// The name: a topic, or the host's first name.
+  public var commonName: String
+  /// The host's names and addresses.
+  public var hosts: [String] = []
+  /// Who asks; Apple wants an address in the request, and puts its own names in the certificate.
+  public var email: String?
+  /// The kind of key.
+  public var algorithm: SigningRequest.Algorithm
+
+  /// For a push certificate: RSA, because Apple takes no other.
+  public static func push(
+    topic: String, certificate: Int64? = nil, app: Int64? = nil, email: String? = nil
+  ) -> SigningOrder {
+    SigningOrder(
+      purpose: .push, certificateID: certificate, appID: app, commonName: topic, email: email, algorithm: .rsa2048)
+  }
+
+  /// For a host.
+  public static func host(
+    _ names: [String], certificate: Int64? = nil, algorithm: SigningRequest.Algorithm = .p256
+  ) -> SigningOrder {
+    SigningOrder(
+      purpose: .host, certificateID: certificate, commonName: names.first ?? "", hosts: names, algorithm: algorithm)
+  }
+
+  /// The request that renews a certificate: for what the old one is for.
+  public static func renewing(_ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], email: String?)
+    -> SigningOrder?
+  {
+    let details = certificate.details
+    switch CertificateKind(rawValue: details.kind) {
+    case .apnsCertificate, .voipCertificate, .appleCertificate:
+      let topic = details.topics.first ?? uses.first?.bundleID ?? details.name
+      return .push(
+        topic: topic, certificate: certificate.id, app: details.appID ?? uses.first?.appID, email: email)
+    case .tlsCertificate:
+      let own = details.publicPEM.flatMap { try? Certificate(pem: $0) }  // without it the name must do
+      return .host([own?.commonName ?? details.name], certificate: certificate.id)
+    case .apnsKey, .provisioningProfile, .fcmServiceAccount, .jpushKeyPair, .host, nil: return nil
+    }
+  }
+
+  /// What is wrong with it, nil if nothing is.
+  public var problem: Problem? {
+    let names = purpose == .host ? hosts : [commonName]
+    let isFine = !names.isEmpty && names.count <= 100 && names.allSatisfy(Self.isName)
+    guard !isFine else { return nil }
+    return purpose == .host
+      ? Problem(
+        "host", code: "request.host",
+        "Enter the host names, e.g. push.example.com: letters, digits, dots, and hyphens, at most 64 characters each.")
+      : Problem("app", code: "request.topic", "Choose the app that the certificate is for.")
+  }
+
+  /// A common name has at most 64 characters (RFC 5280, ub-common-name).
+  private static func isName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+          || Array("-._*:".utf8).contains(byte)
+      }
+  }
+}
+
+extension SigningRequest {
+  /// A request with its key, not kept yet. Making an RSA key takes some tenths of a second.
+  public struct Made: Sendable {
+    /// What is kept readable.
+    public let details: Details
+    let key: PrivateKey
+  }
+
+  /// Makes key and request.
+  ///
+  /// - Throws: `Problems`, `CertificateError`, `OpenSSLError`.
+  public static func make(_ order: SigningOrder) throws -> Made {
+    if let problem = order.problem { throw Problems([problem]) }
+    let key = order.algorithm == .rsa2048 ? try PrivateKey.generateRSA() : try PrivateKey.generateP256()
+    var subject: [DistinguishedName.Attribute] = []
+    // PKCS#9 emailAddress: ASCII only.
+    if let email = order.email, email.contains("@"), email.utf8.count <= 128, email.utf8.allSatisfy({ $0 < 0x80 }) {
+      subject.append(.init(oid: "1.2.840.113549.1.9.1", value: email))
+    }
+    subject.append(.commonName(order.commonName))
+    let request = try CertificateRequest(subject: subject, key: key, alternativeNames: order.hosts)
+    let details = Details(
+      purpose: order.purpose, certificateID: order.certificateID, appID: order.appID,
+      subject: request.subject.description, algorithm: order.algorithm,
+      publicKeySHA256: KeyFinder.fingerprint(key.publicKey.der), pem: request.pem)
+    return Made(details: details, key: key)
+  }
+
+  /// Keeps it, its key sealed.
+  public static func keep(
+    _ database: Database, _ made: Made, sealer: any Sealer, by user: String, now: Date
+  ) throws -> SigningRequest {
+    try add(database, made.details, key: Array(made.key.pkcs8PEM.utf8), sealer: sealer, by: user, now: now)
+  }
+}

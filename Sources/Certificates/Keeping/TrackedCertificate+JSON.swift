@@ -1,0 +1,81 @@
+public import Foundation
+public import JSON
+import Model
+public import Store
+
+/// The schema `Certificate`. Never holds the key.
+public struct CertificateAnswer: JSONWritable, Sendable {
+  private let certificate: TrackedCertificate
+  private let app: String?
+  private let uses: [TrackedCertificate.Use]
+  private let facts: CertificateFacts?
+  private let planned: Forecast.Needs
+  private let taken: Acknowledgement?
+  private let now: Date
+
+  /// - Parameters:
+  ///   - app: the bundle id of the app that it was uploaded for.
+  ///   - uses: the credentials that rest on it.
+  ///   - facts: everything else that its file says, and what people noted.
+  ///   - planned: what will be sent with it.
+  ///   - taken: who is on it.
+  public init(
+    _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateFacts?,
+    planned: Forecast.Needs = .init(), taken: Acknowledgement? = nil, now: Date
+  ) {
+    self.certificate = certificate
+    self.app = app
+    self.uses = uses
+    self.facts = facts
+    self.planned = planned
+    self.taken = taken
+    self.now = now
+  }
+
+  /// One object.
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the members of the schema.
+  public func writeMembers(to json: inout JSONWriter) {
+    let details = certificate.details
+    json.member("id", certificate.id)
+    json.member("key", "certificates/\(certificate.id)")
+    json.member("kind", details.kind)
+    json.member("name", details.name)
+    json.member("state", Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue)
+    json.member("days_left", Expiry.daysLeft(notAfter: details.notAfter, now: now))
+    json.member("app", app)
+    json.member("topics", details.topics)
+    json.member("environments", details.environments.map(\.rawValue))
+    json.member("team_id", details.teamID)
+    json.member("key_id", details.keyID)
+    json.member("subject", details.subject)
+    json.member("issuer", details.issuer)
+    json.member("serial", details.serial)
+    json.member("sha256", details.sha256)
+    json.member("not_before", details.notBefore)
+    json.member("not_after", details.notAfter)
+    json.member("has_private_key", details.hasPrivateKey)
+    json.member("file_name", details.fileName)
+    json.member("uploaded_by", certificate.uploadedBy)
+    json.member("created_at", certificate.createdAt)
+    json.member("made_by", facts?.notes.madeBy)
+    json.member("note", facts?.notes.note)
+    json.member("facts", facts?.says)
+    json.array("used_by", uses) { json, use in
+      let own = planned.of(use)
+      json.object { json in
+        json.member("app", use.bundleID)
+        json.member("environment", use.environment.rawValue)
+        json.member("scheduled_pushes", own.pushes.count)
+        json.member("schedules", own.schedules.count)
+      }
+    }
+    json.member("replaced_by", certificate.replacement?.by)
+    json.member("replaced_at", certificate.replacement?.at)
+    json.member("kept_until", certificate.replacement?.keptUntil)
+    json.member("acknowledgement", taken)
+    json.member("forecast", Forecast.missed(planned.pushes, notAfter: details.notAfter))
+    json.member("forecast_repeating", Forecast.overruns(planned.schedules, notAfter: details.notAfter, now: now))
+  }
+}

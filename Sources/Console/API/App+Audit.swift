@@ -1,9 +1,0 @@
-import Push
-import Store
-
-extension App {
-  /// What may change, for the audit.
-  var audited: JSONValue {
-    ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
-  }
-}

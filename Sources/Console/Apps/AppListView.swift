@@ -1,0 +1,41 @@
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// `/apps`: every app in both environments, with what it sends by.
+struct AppListView: PageView {
+  static let template = "apps/index"
+  static let section: Section? = .apps
+
+  let apps: [AppRow]
+
+  static let fields: [Field<Self>] = [
+    .list("apps") { $0.apps },
+    .flag("has_apps") { !$0.apps.isEmpty },
+    .view("failing") { list in
+      let count = list.apps.filter(\.health.isFailed).count
+      return count > 0 ? CountView(count: count) : nil
+    },
+  ]
+}
+
+/// An app in one environment.
+struct AppRow: View {
+  let bundleID: String
+  let health: AppHealth
+  /// How many devices nothing is sent to.
+  let unreachable: Int
+
+  init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
+    bundleID = overview.app.bundleID
+    health = AppHealth(overview, environment, texts, now: now)
+    unreachable = overview.count(environment: environment) - health.devices
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("bundle_id") { $0.bundleID },
+    .view("health") { $0.health },
+    .number("unreachable") { $0.unreachable },
+  ]
+}

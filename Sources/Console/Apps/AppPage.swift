@@ -1,0 +1,175 @@
+import Calendar
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/apps/:id`: one app, with what it sends by in each environment.
+enum AppPage {
+  /// A form to bind a credential that was refused.
+  private struct Refused {
+    let environment: Environment
+    let form: Form
+    let errors: FieldErrors
+  }
+
+  private struct Facts: Sendable {
+    let overview: AppOverview
+    let certificates: [TrackedCertificate]
+  }
+
+  private static func facts(_ page: PageContext) async throws -> Facts {
+    let id = try page.id()
+    return try await page.store.read { database in
+      guard let overview = try AppOverview.find(database, id: id) else {
+        throw PageError.notFound("app", list: "/apps")
+      }
+      return Facts(overview: overview, certificates: try TrackedCertificate.all(database))
+    }
+  }
+
+  static func show(_ page: PageContext) async throws -> Response { show(page, try await facts(page), nil) }
+
+  private static func show(_ page: PageContext, _ facts: Facts, _ refused: Refused?) -> Response {
+    let texts = page.texts
+    let overview = facts.overview
+    let counts = Environment.allCases.flatMap { environment in
+      Platform.allCases.filter { overview.count(environment: environment, platform: $0) > 0 }.map {
+        AppDeviceRow(
+          overview: overview, environment: environment, platform: $0, environmentName: environment.word(texts),
+          platformName: texts("platform.\($0.rawValue)"))
+      }
+    }
+    let view = AppView(
+      overview: overview,
+      environments: Environment.allCases.map {
+        credential($0, facts, refused?.environment == $0 ? refused : nil, page)
+      }, counts: counts, aliasRule: texts("apps.alias_rule_\(overview.app.aliasRule ?? "none")"),
+      snippets: AppSnippets(app: overview.app, address: page.address))
+    return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
+  }
+
+  /// Fields of the form that have an error of their own.
+  private static let bindFields = ["certificate", "host", "trust"]
+
+  private static func credential(
+    _ environment: Environment, _ facts: Facts, _ refused: Refused?, _ page: PageContext
+  ) -> AppCredentialView {
+    let texts = page.texts
+    let app = facts.overview.app
+    let credential = facts.overview.credentials.first { $0.provider == .apns && $0.environment == environment }
+    let fitting = facts.certificates.filter { CredentialRule.problem($0.details, app, environment) == nil }
+    let endpoint = credential?.endpoint ?? "apple"
+    let known = ["apple", "simulator"].contains(endpoint)
+    return AppCredentialView(
+      environment: environment, name: environment.word(texts), bound: credential.map { bound($0, page) },
+      active: facts.overview.count(environment: environment, platform: .ios, state: .active),
+      isOpen: refused != nil || credential == nil,
+      problem: refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") },
+      errors: refused?.errors ?? FieldErrors(),
+      certificates: ChoiceView.list(
+        [("", texts("apps.certificate_none"))] + fitting.map { (String($0.id), $0.label(texts, now: page.now)) },
+        chosen: refused?.form["certificate"] ?? credential?.certificateID.map(String.init) ?? ""),
+      endpoints: ChoiceView.list(
+        ["apple", "simulator", "host"].map { ($0, texts("apps.endpoint_\($0)")) },
+        chosen: refused?.form["endpoint"] ?? (known ? endpoint : "host")),
+      host: refused?.form["host"] ?? (known ? "" : endpoint),
+      trust: refused?.form.raw("trust") ?? credential?.trustPEM ?? "")
+  }
+
+  private static func bound(_ credential: Credential, _ page: PageContext) -> BoundCredentialView {
+    let texts = page.texts
+    let state = CredentialState(credential, now: page.now)
+    let suffix = credential.endpoint == "simulator" && credential.health != .unused ? "_simulator" : ""
+    let health = page.console.engine.health(credential: credential.id)
+    var validity: String?
+    if credential.certificateID != nil {
+      validity = state.band == .notYetValid ? texts("band.\(state.band.rawValue)") : texts.daysLeft(state.days)
+    }
+    return BoundCredentialView(
+      credential: credential, state: state, name: credential.certificateName ?? texts("apps.certificate_none"),
+      validity: validity, health: texts("apps.\(credential.health.rawValue)\(suffix)"),
+      circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "", now: page.now)
+  }
+
+  // MARK: Binding
+
+  private static func environment(_ page: PageContext) throws -> Environment {
+    guard let environment = page.request.parameters["environment"].flatMap(Environment.init(rawValue:)) else {
+      throw PageError(.notFound, "not_found")
+    }
+    return environment
+  }
+
+  static func bind(_ page: PageContext) async throws -> Response {
+    let facts = try await facts(page)
+    let environment = try environment(page)
+    let app = facts.overview.app
+    var errors = FieldErrors()
+    let certificate = Int64(page.form["certificate"])
+    let endpoint = page.form["endpoint"] == "host" ? page.form["host"] : page.form["endpoint"]
+    for problem in CredentialRule.problems(
+      app, environment, certificate: facts.certificates.first { $0.id == certificate }, endpoint: endpoint)
+    {
+      errors.add(problem.field == "endpoint" ? "host" : problem.field, page.texts.text(problem))
+    }
+    var trust: String?
+    do {
+      // Of a host that is not chosen nothing counts.
+      trust = try CredentialRule.trust(
+        page.form["endpoint"] == "host" ? page.form.raw("trust") : "", endpoint: endpoint)
+    } catch {
+      for problem in error.all { errors.add(problem.field, page.texts.text(problem)) }
+    }
+    guard errors.isEmpty else {
+      return show(page, facts, Refused(environment: environment, form: page.form, errors: errors))
+    }
+    let authorities = trust
+    let now = page.now
+    let audit = page.audit(
+      "credential.bind", "app \(app.bundleID)",
+      [
+        "environment": .string(environment.rawValue), "endpoint": .string(endpoint), "trust": .optional(authorities),
+      ])
+    try await page.store.write { database in
+      try Credential.bind(
+        database, app: app.id, provider: .apns, environment: environment, certificate: certificate,
+        endpoint: endpoint, trustPEM: authorities, now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/apps/\(app.id)", flash: "credential_bound")
+  }
+
+  static func unbind(_ page: PageContext) async throws -> Response {
+    let facts = try await facts(page)
+    let environment = try environment(page)
+    let app = facts.overview.app
+    let now = page.now
+    let audit = page.audit(
+      "credential.unbind", "app \(app.bundleID)", ["environment": .string(environment.rawValue)])
+    try await page.store.write { database in
+      guard
+        let credential = try Credential.find(database, app: app.id, provider: .apns, environment: environment)
+      else { return }
+      try Credential.unbind(database, id: credential.id)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/apps/\(app.id)", flash: "credential_unbound")
+  }
+}
+
+extension TrackedCertificate {
+  /// As it stands in a list to choose from.
+  func label(_ texts: Texts, now: Date) -> String {
+    "\(details.name) (\(texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now))))"
+  }
+}
+
+extension Form {
+  /// A field, nil if it is empty.
+  func filled(_ name: String) -> String? { self[name].isEmpty ? nil : self[name] }
+}

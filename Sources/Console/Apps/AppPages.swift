@@ -1,0 +1,138 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// Apps: the list, adding, changing and removing. One app's page stands in `AppPage`.
+enum AppPages {
+  static let views: [any PageView.Type] = [
+    AppListView.self, AppView.self, NewAppView.self, AppEditView.self, AppRemovalView.self,
+  ]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/apps") { page in try await index(page) }
+    routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
+    routes.page(.post, "/apps", role: .operator) { page in try await create(page) }
+    routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
+    routes.page(.get, "/apps/:id/edit", role: .operator) { page in
+      let app = try await find(page)
+      let form = Form([
+        ("name", app.name), ("bundle_id", app.bundleID), ("package_name", app.packageName ?? ""),
+        ("alias_rule", app.aliasRule ?? AliasRule.none.rawValue),
+      ])
+      return editPage(page, app, form, FieldErrors())
+    }
+    routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
+    routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
+    routes.page(.post, "/apps/:id/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin) { page in try await AppPage.bind(page) }
+    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin) { page in
+      try await AppPage.unbind(page)
+    }
+  }
+
+  /// The app of the address.
+  static func find(_ page: PageContext) async throws -> App {
+    let id = try page.id()
+    guard let app = try await page.store.read({ try App.find($0, id: id) }) else {
+      throw PageError.notFound("app", list: "/apps")
+    }
+    return app
+  }
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let apps = try await page.store.read { try AppOverview.all($0) }
+    let rows = apps.flatMap { app in Environment.allCases.map { AppRow(app, $0, page.texts, now: page.now) } }
+    return page.answer(AppListView(apps: rows))
+  }
+
+  // MARK: Adding and changing
+
+  private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) -> Response {
+    page.answer(
+      NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func editPage(_ page: PageContext, _ app: App, _ form: Form, _ errors: FieldErrors) -> Response {
+    page.answer(
+      AppEditView(app: app, form: AppFormView(form, errors, page.texts, isKnown: true)),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func problems(_ form: Form, withBundleID: Bool) -> [Problem] {
+    var problems: [Problem] = []
+    func check(_ field: String, _ problem: Problem?) { if let problem { problems.append(problem.under(field)) } }
+    check("name", form["name"].isEmpty ? Problem("", FieldMessage.required) : AppName.problem(withName: form["name"]))
+    if withBundleID { check("bundle_id", AppName.problem(withBundleID: form["bundle_id"])) }
+    if !form["package_name"].isEmpty { check("package_name", AppName.problem(withPackageName: form["package_name"])) }
+    if AliasRule(rawValue: form["alias_rule"].isEmpty ? "none" : form["alias_rule"]) == nil {
+      check("alias_rule", Problem("", FieldMessage.choose, ["choices": "none, jpush"]))
+    }
+    return problems
+  }
+
+  private static func create(_ page: PageContext) async throws -> Response {
+    let form = page.form
+    var problems = problems(form, withBundleID: true)
+    if problems.isEmpty {
+      let (audit, now) = (page.audit("app.create", "app \(form["bundle_id"])"), page.now)
+      do {
+        let app = try await page.store.write { database in
+          let app = try App.add(
+            database, bundleID: form["bundle_id"], name: form["name"], packageName: form.filled("package_name"),
+            aliasRule: form.filled("alias_rule"), now: now)
+          try AuditEntry.add(database, audit, now: now)
+          return app
+        }
+        return page.redirect(to: "/apps/\(app.id)", flash: "app_added")
+      } catch let error as StoreError {
+        problems.append(Problem("bundle_id", code: "app.taken", error.description))
+      }
+    }
+    return newPage(page, form, FieldErrors(Problems(problems), page.texts))
+  }
+
+  private static func update(_ page: PageContext) async throws -> Response {
+    let app = try await find(page)
+    let form = page.form
+    let problems = problems(form, withBundleID: false)
+    guard problems.isEmpty else {
+      return editPage(page, app, form, FieldErrors(Problems(problems), page.texts))
+    }
+    let (audit, now) = (page.audit("app.update", "app \(app.bundleID)"), page.now)
+    try await page.store.write { database in
+      try App.update(
+        database, id: app.id, name: form["name"], packageName: form.filled("package_name"),
+        aliasRule: form.filled("alias_rule"))
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")
+  }
+
+  // MARK: Removing
+
+  private static func removePage(_ page: PageContext, error: String = "") async throws -> Response {
+    let app = try await find(page)
+    let belongings = try await page.store.read { try App.belongings($0, id: app.id) }
+    return page.answer(
+      AppRemovalView(app: app, belongings: belongings, typed: page.form["confirm"], error: error),
+      status: error.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    let app = try await find(page)
+    guard page.form["confirm"] == app.name else {
+      return try await removePage(page, error: page.texts("confirm.differs", ["app": app.name]))
+    }
+    let (audit, now) = (page.audit("app.delete", "app \(app.bundleID)"), page.now)
+    try await page.store.write { database in
+      try App.delete(database, id: app.id)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/apps", flash: "app_removed")
+  }
+}

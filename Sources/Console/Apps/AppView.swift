@@ -1,0 +1,170 @@
+import Certificates
+import Foundation
+import JSON
+import Mustache
+import Model
+import Store
+
+/// `/apps/:id`: one app, with what it sends by in each environment.
+struct AppView: PageView {
+  static let template = "apps/show"
+  static let section: Section? = .apps
+
+  let overview: AppOverview
+  let environments: [AppCredentialView]
+  let counts: [AppDeviceRow]
+  /// The alias rule's words.
+  let aliasRule: String
+  let snippets: AppSnippets
+
+  static let fields: [Field<AppView>] = [
+    .written("id") { $1.write(Int($0.overview.app.id)) },
+    .text("title") { $0.overview.app.name },
+    .text("bundle_id") { $0.overview.app.bundleID },
+    .optional("package_name") { $0.overview.app.packageName },
+    .text("alias_rule") { $0.aliasRule },
+    .view("created") { MomentView(date: $0.overview.app.createdAt) },
+    .number("count") { $0.overview.count() },
+    // The worst of both environments is the heading.
+    .flag("is_unbound") { $0.bound.isEmpty },
+    .flag("is_failed") { $0.bound.contains(where: \.state.isFailed) },
+    .flag("is_soon") { $0.bound.contains(where: \.state.isSoon) && !$0.bound.contains(where: \.state.isFailed) },
+    .flag("is_fine") { !$0.bound.isEmpty && !$0.bound.contains { $0.state.isFailed || $0.state.isSoon } },
+    .list("environments") { $0.environments },
+    .list("counts") { $0.counts },
+    .flag("has_devices") { !$0.counts.isEmpty },
+    .view("snippets") { $0.snippets },
+  ]
+
+  private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }
+}
+
+/// How many devices an app has in one environment on one platform.
+struct AppDeviceRow: View {
+  let overview: AppOverview
+  let environment: Environment
+  let platform: Platform
+  let environmentName: String
+  let platformName: String
+
+  static let fields: [Field<AppDeviceRow>] = [
+    .text("environment") { $0.environmentName },
+    .text("platform") { $0.platformName },
+    .text("href") {
+      "/devices?app=\($0.overview.app.bundleID)&environment=\($0.environment.rawValue)&platform=\($0.platform.rawValue)"
+    },
+    .number("active") { $0.count(.active) },
+    .number("quarantined") { $0.count(.quarantined) },
+    .number("dead") { $0.count(.dead) },
+  ]
+
+  private func count(_ state: DeviceState) -> Int {
+    overview.count(environment: environment, platform: platform, state: state)
+  }
+}
+
+/// What an app sends by in one environment, and the form that changes it.
+struct AppCredentialView: View {
+  let environment: Environment
+  let name: String
+  let bound: BoundCredentialView?
+  /// How many devices can be sent to with it.
+  let active: Int
+  /// Whether the form is open.
+  let isOpen: Bool
+  /// What is wrong with the form beside its fields.
+  let problem: String?
+  let errors: FieldErrors
+  let certificates: [ChoiceView]
+  let endpoints: [ChoiceView]
+  let host: String
+  let trust: String
+
+  static let fields: [Field<Self>] = [
+    .text("key") { $0.environment.rawValue },
+    .text("environment") { $0.name },
+    .flag("production") { $0.environment == .production },
+    .view("bound") { $0.bound },
+    .number("count") { $0.active },
+    .flag("is_open") { $0.isOpen },
+    .optional("problem") { $0.problem },
+    .view("certificate") { FieldView(error: $0.errors["certificate"], choices: $0.certificates) },
+    .view("endpoint") { FieldView(choices: $0.endpoints) },
+    .view("host") { FieldView(value: $0.host, error: $0.errors["host"]) },
+    .view("trust") { FieldView(value: $0.trust, error: $0.errors["trust"]) },
+    .flag("has_trust") { !$0.trust.isEmpty },
+  ]
+}
+
+/// A credential that is bound, and how it stands.
+struct BoundCredentialView: View {
+  let credential: Credential
+  let state: CredentialState
+  let name: String
+  /// How long it is good for; nil without a certificate or key.
+  let validity: String?
+  let health: String
+  /// What is held back for its sake.
+  let circuit: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .written("href") { bound, output in
+      output.write("/certificates" as StaticString)
+      guard let id = bound.credential.certificateID else { return }
+      output.write("/" as StaticString)
+      output.write(Int(id))
+    },
+    .text("name") { $0.name },
+    .text("tone") { $0.state.band == .expired || $0.state.band == .urgent ? "red" : $0.state.isSoon ? "amber" : "" },
+    .optional("validity") { $0.validity },
+    .text("health") { $0.health },
+    .text("health_tone") {
+      $0.credential.health == .refused ? "red" : $0.credential.health == .unused ? "none" : ""
+    },
+    .optional("refusal") { $0.credential.health == .refused ? $0.credential.lastRefusal : nil },
+    .text("circuit") { $0.circuit },
+    .view("last_accepted") { bound in
+      bound.credential.lastAcceptedAt.map { MomentView(date: $0, now: bound.now) }
+    },
+    .text("address") { $0.credential.endpoint },
+    .flag("own_trust") { $0.credential.trustPEM != nil },
+  ]
+}
+
+/// Commands that run as they stand.
+struct AppSnippets: View {
+  let app: App
+  let address: String
+
+  static let fields: [Field<AppSnippets>] = [
+    .text("register") { $0.command("PUT", "/api/v1/devices", $0.device) },
+    .text("send") { $0.command("POST", "/api/v1/pushes", $0.push) },
+    .text("count") { $0.command("POST", "/api/v1/audience/count", $0.audience) },
+  ]
+
+  private static let beta: JSONValue = ["tag": ["beta"]]
+
+  private var device: JSONValue {
+    [
+      "app": .string(app.bundleID), "environment": "development", "platform": "ios",
+      "token": .string("<device token>"), "alias": "usr_1", "tags": ["beta"],
+    ]
+  }
+
+  private var push: JSONValue {
+    [
+      "app": .string(app.bundleID), "environment": "development", "audience": Self.beta,
+      "notification": ["title": "Hello", "body": "From the API"],
+    ]
+  }
+
+  private var audience: JSONValue {
+    ["app": .string(app.bundleID), "environment": "development", "audience": Self.beta]
+  }
+
+  private func command(_ method: String, _ path: String, _ json: JSONValue) -> String {
+    let header = "--header \"Authorization: Bearer $SIGNALBOX_TOKEN\" \\\n  --header 'Content-Type: application/json'"
+    return "curl --request \(method) \(header) \\\n  --data-raw '\(json.text())' \\\n  '\(address)\(path)'"
+  }
+}

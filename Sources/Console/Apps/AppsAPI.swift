@@ -1,0 +1,133 @@
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/apps`.
+enum AppsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/apps") { call in try await list(call) }
+    routes.call(.post, "/apps", role: .operator) { call in try await create(call) }
+    routes.call(.get, "/apps/:app", role: .viewer) { call in
+      let app = try await call.store.read { try overview($0, try call.app($0)) }
+      return APIContext.answer(app)
+    }
+    routes.call(.patch, "/apps/:app", role: .operator) { call in try await update(call) }
+    routes.call(.delete, "/apps/:app", role: .admin) { call in try await delete(call) }
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    try query.finish()
+    // Some dozens at most, and all of them are counters; so the page is cut out of the whole.
+    let all = try await call.store.read { try AppOverview.all($0) }.sorted { $0.id < $1.id }
+    var after: Int64 = 0
+    if let cursor {
+      guard let id = Int64(cursor) else { throw StoreError.badCursor(cursor) }
+      after = id
+    }
+    let rest = all.filter { $0.id > after }
+    let items = Array(rest.prefix(limit))
+    let next = rest.count > limit ? items.last.map { String($0.id) } : nil
+    return APIContext.answer(Page(items: items, next: next))
+  }
+
+  private static func overview(_ database: Database, _ app: App) throws -> AppOverview {
+    guard let overview = try AppOverview.find(database, id: app.id) else {
+      throw StoreError.notFound(noun: "app", id: app.bundleID)
+    }
+    return overview
+  }
+
+  // MARK: Changing
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    let bundleID = fields.string(
+      "bundle_id", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
+    let name = readName(fields, required: true)
+    let packageName = readPackageName(fields)
+    let rule = fields.choice("alias_rule", as: AliasRule.self)
+    try fields.finish()
+    guard let bundleID, let name else { throw Problems([Problem("", FieldMessage.required)]) }
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let audit = call.audit("app.create", "app \(bundleID)", ["name": .string(name)])
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        let app = try App.add(
+          database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
+        try AuditEntry.add(database, audit, now: call.now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)"), ()
+        )
+      }.answer
+    }
+    return answer.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    let name = readName(fields, required: body["name"] != nil)
+    let packageName = readPackageName(fields)
+    let rule = fields.choice("alias_rule", required: body["alias_rule"] != nil, as: AliasRule.self)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let removesPackageName = body["package_name"] == .null
+    let app = try await call.store.write { database in
+      let app = try call.app(database)
+      let changed = try App.update(
+        database, id: app.id, name: name ?? app.name,
+        packageName: packageName ?? (removesPackageName ? nil : app.packageName),
+        aliasRule: rule?.rawValue ?? app.aliasRule)
+      let audit = call.audit("app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+      return try overview(database, changed)
+    }
+    return APIContext.answer(app)
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    try await call.store.write { database in
+      let app = try call.app(database)
+      var filter = PushFilter(app: app.id)
+      filter.states = [.queued, .sending, .paused]
+      // The engine must not find its push gone while it writes results down.
+      let running = try PushRecord.list(database, filter, limit: 10).items
+      if !running.isEmpty {
+        throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
+      }
+      let belongings = try App.belongings(database, id: app.id)
+      let audit = call.audit(
+        "app.delete", "app \(app.bundleID)",
+        [
+          "devices": .integer(Int64(belongings.devices)), "pushes": .integer(Int64(belongings.pushes)),
+          "credentials": .integer(Int64(belongings.credentials)),
+        ])
+      try App.delete(database, id: app.id)
+      try AuditEntry.add(database, audit, now: call.now)
+    }
+    return APIContext.nothing
+  }
+
+  // MARK: Fields
+
+  private static func readName(_ fields: JSONFields, required: Bool) -> String? {
+    fields.string("name", required: required, limit: .characters(AppName.nameLimit)) { AppName.problem(withName: $0) }
+  }
+
+  private static func readPackageName(_ fields: JSONFields) -> String? {
+    fields.string("package_name", limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withPackageName:))
+  }
+}
+
+extension Problem {
+  /// A PATCH without a member.
+  static let nothingToChange = Problem(
+    "", code: "body.nothing_to_change",
+    "The body changes nothing. Include at least one field.")
+}

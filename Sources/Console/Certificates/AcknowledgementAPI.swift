@@ -1,0 +1,47 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/certificates/{id}/acknowledgement` and `/api/v1/hosts/{id}/acknowledgement`: "I am on it until …".
+enum AcknowledgementAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    for noun in Renewable.Noun.allCases {
+      let path = "/\(noun.path)/:id/acknowledgement"
+      routes.call(.put, path, role: .operator) { call in try await take(noun, call) }
+      routes.call(.delete, path, role: .operator) { call in try await giveBack(noun, call) }
+    }
+  }
+
+  private static func take(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let fields = JSONFields(try await call.body())
+    let until = fields.time("until", required: true)
+    try fields.finish()
+    guard let until else { throw Problems([Problem("until", FieldMessage.required)]) }
+    let audit = call.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
+    let taken = try await call.store.write { database in
+      try Renewable.take(database, noun, id: id, until: until, audit: audit, now: call.now)
+    }
+    guard let taken else {
+      throw APIError(
+        .conflict,
+        Problem("", code: "acknowledgement.endless", "No reminders are sent for it, because its expiry is unknown."))
+    }
+    return APIContext.answer(taken)
+  }
+
+  private static func giveBack(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let audit = call.audit(noun.givingBack, "\(noun.rawValue) \(id)")
+    try await call.store.write { database in
+      guard try Renewable.giveBack(database, noun, id: id, audit: audit, now: call.now) else {
+        throw StoreError.notFound(noun: "acknowledgement", id: "of \(noun.rawValue) \(id)")
+      }
+    }
+    return APIContext.nothing
+  }
+}

@@ -1,0 +1,88 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import OpenSSL
+import Model
+import SQLite
+import Store
+
+/// `/certificates.ics`, and the secret address under which each person's calendar reads it.
+enum CalendarPages {
+  static let path = "/certificates.ics"
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.post, "/certificates/calendar") { page in try await make(page) }
+    routes.page(.post, "/certificates/calendar/remove") { page in try await remove(page) }
+    let console = routes.console
+    routes.plain(.get, path) { request in try await feed(request, console) }
+  }
+
+  /// The panel on `/certificates`.
+  ///
+  /// - Parameter address: one that was just made: it is shown now and never again.
+  static func value(_ page: PageContext, address: String?) async throws -> Value {
+    guard let user = page.user?.id else { return false }
+    let feed = try await page.store.read { try CalendarFeed.find($0, user: user) }
+    let texts = page.texts
+    return [
+      "address": .string(address ?? ""), "any": .bool(feed != nil),
+      "state": .string(
+        feed.map { feed in
+          texts(
+            "expiry.calendar_since",
+            ["date": feed.createdAt.dayText, "read": texts.ago(feed.readAt, now: page.now)])
+        } ?? texts("expiry.calendar_none")),
+      "make": .string(texts(feed == nil ? "expiry.calendar_make" : "expiry.calendar_again")),
+    ]
+  }
+
+  private static func make(_ page: PageContext) async throws -> Response {
+    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let (key, now) = (Secret.text(), page.now)
+    let audit = page.audit("calendar.create", "user \(user.name)")
+    try await page.store.write { database in
+      try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return try await CertificatePages.index(page, calendar: "\(page.address)\(path)?key=\(key)")
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let now = page.now
+    let audit = page.audit("calendar.delete", "user \(user.name)")
+    try await page.store.write { database in
+      if try CalendarFeed.remove(database, user: user.id) { try AuditEntry.add(database, audit, now: now) }
+    }
+    return page.redirect(to: "/certificates", flash: "calendar_removed")
+  }
+
+  // MARK: The feed
+
+  private static func feed(_ request: Request, _ console: Console) async throws -> Response {
+    let now = console.clock()
+    // The key is looked up by its hash: how long that takes says nothing of the key.
+    let hash = Secret.hash(request.queryItems["key"] ?? "")
+    guard let feed = try await console.store.read({ try CalendarFeed.find($0, hash: hash) }) else {
+      throw HTTPError(.notFound)
+    }
+    let report = try await console.store.read { try CertificateTracker.report($0, now: now) }
+    if feed.readAt.map({ now.timeIntervalSince($0) > 3600 }) ?? true {
+      await console.store.noteUse { try CalendarFeed.touch($0, user: feed.userID, now: now) }
+    }
+    let calendar = ExpiryCalendar(
+      name: console.locales[nil]("expiry.calendar_name"), address: console.configuration.address)
+    let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)
+    // Weak: it names the calendar, compressed or not.
+    let tag = "W/\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""
+    // Nobody between may keep it: whoever has the address may read it, and nobody else.
+    let headers: Headers = ["ETag": tag, "Cache-Control": "no-cache, private"]
+    if request.header("If-None-Match") == tag { return Response(.notModified, headers: headers) }
+    var response = Response(.ok, headers: headers, body: .bytes(bytes))
+    response.headers.append("Content-Type", "text/calendar; charset=utf-8")
+    response.headers.append("Content-Disposition", "inline; filename=\"certificates.ics\"")
+    return response
+  }
+}

@@ -1,0 +1,116 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import OpenSSL
+import Model
+import Reactor
+import Text
+
+/// A file with what is said beside it, as the certificate routes of the API take it.
+struct CertificateForm: Sendable {
+  private static let textLimit = 8192
+  /// What is secret: nothing that is kept may help to guess it.
+  private static let secrets: Set<String> = ["password", "master_secret"]
+
+  let data: Data
+  let fileName: String
+  /// What was sent and is not empty.
+  let texts: [String: String]
+
+  /// Reads the form.
+  ///
+  /// - Parameter choices: fields that are `true` or `false`.
+  /// - Throws: 415, 413, 400 for a body that is no such form; `Problems` for fields that are unknown, missing or twice.
+  init(_ call: APIContext, fields: [String], choices: [String]) async throws {
+    let form = try await FormData(
+      call.request, limits: MultipartLimits(parts: 20, partBytes: CertificateFile.maximumBytes))
+    var problems: [Problem] = []
+    var texts: [String: String] = [:]
+    var file: FormData.Item?
+    var seen: Set<String> = []
+    for item in form.items {
+      let name = item.part.name
+      if !fields.contains(name) {
+        problems.append(Self.unknown(name, fields))
+      } else if !seen.insert(name).inserted {
+        problems.append(Problem(name, code: "form.twice", "This field appears twice. Include it once."))
+      } else if name == "file" {
+        file = item
+      } else if let text = String(validating: item.bytes, as: UTF8.self), text.utf8.count <= Self.textLimit {
+        texts[name] = text
+      } else {
+        problems.append(
+          Problem(
+            name, code: "form.text", "Must be UTF-8 text of at most {limit} bytes.",
+            ["limit": String(Self.textLimit)]))
+      }
+    }
+    let pair = Self.keyPair(texts, hasFile: file != nil, &problems)
+    if file == nil, pair == nil, problems.isEmpty { problems.append(Problem("file", FieldMessage.required)) }
+    for name in choices {
+      guard let word = texts[name], word != "true", word != "false" else { continue }
+      problems.append(
+        Problem(name, FieldMessage.expectedChoice, ["choices": "true, false", "value": String(word.prefix(40))]))
+    }
+    guard problems.isEmpty, let data = file.map({ Data($0.bytes) }) ?? pair.map({ Data($0.material) }) else {
+      throw Problems(Array(problems.prefix(100)))
+    }
+    self.data = data
+    // A client that sends no name sends no file in the browser's sense, but its bytes are as good.
+    fileName =
+      file?.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? (file == nil ? "JPush" : "file")
+    self.texts = texts.filter { !$0.value.isEmpty }
+  }
+
+  /// JPush's keys, typed instead of a file.
+  private static func keyPair(
+    _ texts: [String: String], hasFile: Bool, _ problems: inout [Problem]
+  ) -> JPushKeyPair? {
+    guard texts["app_key"] != nil || texts["master_secret"] != nil else { return nil }
+    if hasFile {
+      problems.append(
+        Problem("file", code: "certificate.file_and_keys", "Choose either a file or JPush keys, not both."))
+      return nil
+    }
+    do {
+      return try JPushKeyPair(appKey: texts["app_key"] ?? "", masterSecret: texts["master_secret"] ?? "")
+    } catch {
+      problems += error.all
+      return nil
+    }
+  }
+
+  private static func unknown(_ name: String, _ fields: [String]) -> Problem {
+    let shown = String(name.prefix(60))
+    if let suggestion = Suggestion.closest(to: name, among: fields) {
+      return Problem(shown, FieldMessage.unknownSimilar, ["suggestion": suggestion])
+    }
+    return Problem(shown, FieldMessage.unknown, ["known": fields.joined(separator: ", ")])
+  }
+
+  /// Looks into the file.
+  ///
+  /// - Throws: `Problems`.
+  func inspect(_ call: APIContext) async throws -> InspectedFile {
+    let (data, fileName, password, take) = (data, fileName, texts["password"], texts["take"])
+    return try await call.console.pools.certificates.run {
+      do throws(FileProblem) {
+        return try CertificateFile.inspect(data: data, fileName: fileName, password: password, take: take)
+      } catch {
+        throw Problems([error.problem])
+      }
+    }
+  }
+
+  /// What makes an upload the same as another one. Without secrets: nothing that is kept may help to guess them, and
+  /// a wrong password gets no answer worth keeping.
+  var content: [UInt8] {
+    let others = texts.filter { !Self.secrets.contains($0.key) }.mapValues { JSONValue.string($0) }
+    let members: JSONValue = [
+      "file": .string(Digest.sha256(Array(data)).map { String(format: "%02x", $0) }.joined()),
+      "name": .string(fileName), "fields": .object(others),
+    ]
+    return Array(members.data())
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// What people say of a kept file, by form or API, checked.
+struct CertificateLabels: Sendable {
+  /// Bytes of a name.
+  static let nameLimit = 200
+
+  var name: String
+  var appID: Int64?
+  var madeBy: String?
+  var note: String?
+
+  /// As they are kept.
+  init(_ database: Database, _ certificate: TrackedCertificate) throws {
+    let notes = try CertificateFacts.find(database, certificate: certificate.id)?.notes
+    (name, appID) = (certificate.details.name, certificate.details.appID)
+    (madeBy, note) = (notes?.madeBy, notes?.note)
+  }
+
+  /// As they were typed.
+  init(name: String, appID: Int64?, madeBy: String, note: String) {
+    (self.name, self.appID, self.madeBy, self.note) = (name, appID, madeBy, note)
+  }
+
+  /// What people noted.
+  ///
+  /// - Throws: everything that is wrong, each under its field.
+  func checked() throws(Problems) -> CertificateFacts.Notes {
+    var problems: [Problem] = []
+    if let problem = name.isEmpty
+      ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: Self.nameLimit)
+    {
+      problems.append(problem.under("name"))
+    }
+    var notes: CertificateFacts.Notes?
+    do { notes = try CertificateFacts.Notes(madeBy: madeBy, note: note) } catch { problems += error.all }
+    guard problems.isEmpty, let notes else { throw Problems(problems) }
+    return notes
+  }
+
+  /// Keeps them, with a line of the audit that says what was and what is.
+  ///
+  /// - Throws: `Problems`, `StoreError.notFound`.
+  func keep(_ database: Database, _ certificate: Int64, audit: NewAuditEntry, now: Date) throws {
+    let notes = try checked()
+    let before = try CertificateLabels(database, try TrackedCertificate.get(database, id: certificate))
+    try TrackedCertificate.update(database, id: certificate, name: name, app: appID)
+    try CertificateFacts.update(database, certificate: certificate, notes)
+    var after = self
+    (after.madeBy, after.note) = (notes.madeBy, notes.note)
+    let entry = NewAuditEntry(
+      actor: audit.actor, action: audit.action, subject: audit.subject,
+      detail: ["before": try before.audited(database), "after": try after.audited(database)], address: audit.address)
+    try AuditEntry.add(database, entry, now: now)
+  }
+
+  private func audited(_ database: Database) throws -> JSONValue {
+    [
+      "name": .string(name), "app": .optional(try appID.flatMap { try App.find(database, id: $0)?.bundleID }),
+      "made_by": .optional(madeBy), "note": .optional(note),
+    ]
+  }
+}

@@ -1,0 +1,141 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import SQLite
+import Store
+
+/// Certificates, keys and profiles: what ends first, looking into a file, keeping and removing it.
+enum CertificatePages {
+  static let views: [any PageView.Type] = [
+    CertificateRemovalView.self, SuccessorView.self, RenewalUndoView.self, SealingView.self,
+  ]
+
+  static func add(to routes: inout ConsoleRouter) {
+    SealingPages.add(to: &routes)
+    SigningRequestPages.add(to: &routes)
+    RenewalPages.add(to: &routes)
+    routes.page(.get, "/certificates") { page in try await index(page, CertificateUploadForm()) }
+    // Twice what a certificate file may have, so that one that is too large gets its own message.
+    let limit = Route.Options(bodyLimit: 8 << 20)
+    routes.page(.post, "/certificates", role: .admin, options: limit) { page in try await upload(page) }
+    routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
+    routes.page(.post, "/certificates/:id", role: .admin) { page in try await CertificatePage.update(page) }
+    ItemReminders.add(.certificate, to: &routes) { page, errors in try await CertificatePage.show(page, errors: errors)
+    }
+    routes.page(.get, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.removePage(page) }
+    routes.page(.post, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.remove(page) }
+  }
+
+  // MARK: The list
+
+  /// The list, with its forms.
+  ///
+  /// - Parameters:
+  ///   - watch: what is wrong in the form “Watch a host”.
+  ///   - calendar: the address of a calendar that was just made.
+  static func index(
+    _ page: PageContext, watch: FieldErrors = FieldErrors(), calendar: String? = nil
+  ) async throws -> Response {
+    try await index(page, CertificateUploadForm(), watch: watch, calendar: calendar)
+  }
+
+  private static func index(
+    _ page: PageContext, _ upload: CertificateUploadForm, watch: FieldErrors = FieldErrors(), calendar: String? = nil
+  ) async throws -> Response {
+    let sealer = page.store.sealer
+    let (apps, sealing) = try await page.store.read { (try App.all($0), try SealingPages.Facts($0, sealer)) }
+    // Fields of both forms are called the same: what was typed into one is not shown in the other.
+    let typed = upload.isRefused ? Form([]) : page.form
+    var members = upload.members(page, apps, form: watch.isEmpty ? nil : Form([]))
+    members["sealing"] = SealingPages.notice(sealing, page)
+    members.merge(try await CertificateList(page, apps: apps).members()) { $1 }
+    members["watch"] = [
+      "form": typed.value(HostForm.fields), "errors": watch.value(HostForm.fields),
+      "protocols": HostForm.protocols(page.texts, selected: typed["protocol"]),
+    ]
+    members["calendar"] = try await CalendarPages.value(page, address: calendar)
+    return try page.page(
+      "certificates/index", .certificates, members,
+      status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  // MARK: Looking into a file, and keeping it
+
+  private static func upload(_ page: PageContext) async throws -> Response {
+    do {
+      let (file, brought) = try await CertificateUploadForm.inspect(page)
+      if page.form["action"] == "keep" { return try await keep(page, file, brought) }
+      return try await inspectedPage(page, file, brought)
+    } catch let refusal as CertificateUploadForm.Refusal {
+      return try await index(page, refusal.form)
+    }
+  }
+
+  private static func inspectedPage(
+    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+  ) async throws -> Response {
+    let (apps, known) = try await page.store.read { database in
+      (try App.all(database), try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first })
+    }
+    var form = CertificateUploadForm()
+    if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
+    var members = form.members(page, apps)
+    members["title"] = .string(file.name)
+    members["passport"] = Passport(file, keyID: page.form["key_id"]).value(page.texts, now: page.now)
+    members["known"] =
+      known.map {
+        [
+          "text": .string(page.texts("certificates.known")), "href": .string("/certificates/\($0.id)"),
+          "name": .string($0.details.name),
+        ]
+      } ?? false
+    return try page.page("certificates/inspected", .certificates, members)
+  }
+
+  /// An app that was removed while its name stood in the form.
+  static let noApp = Problem("app", code: "certificate.no_app", "This app no longer exists. Choose another one.")
+
+  private static func keep(
+    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+  ) async throws -> Response {
+    let app = Int64(page.form["app"])
+    let isKnown = try await page.store.read { database in try app.map { try App.find(database, id: $0) != nil } }
+    guard isKnown ?? (page.form.filled("app") == nil) else {
+      return try await index(page, CertificateUploadForm(errors: FieldErrors(Problems([noApp]), page.texts)))
+    }
+    let labels = CertificateTracker.Labels(
+      fileName: brought?.name ?? "JPush", appID: app, keyID: page.form["key_id"],
+      teamID: page.form["team_id"], madeBy: page.form["made_by"], note: page.form.raw("note"))
+    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
+    let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
+    do {
+      let kept = try await page.store.write { database in
+        let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: actor, now: now)
+        try AuditEntry.add(database, audit, now: now)
+        if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
+        return kept
+      }
+      return page.redirect(to: "/certificates/\(kept.id)", flash: "certificate_kept")
+    } catch let problems as Problems {
+      return try await index(page, try await refused(page, problems, brought))
+    } catch let mismatch as SealingMismatch {
+      return try await index(page, CertificateUploadForm(problem: mismatch.description))
+    }
+  }
+
+  /// The form after a file that opens and cannot be kept like this. If only something typed beside it is wrong, it waits.
+  private static func refused(
+    _ page: PageContext, _ problems: Problems, _ brought: BroughtFile?
+  ) async throws -> CertificateUploadForm {
+    let errors = FieldErrors(problems, page.texts)
+    let known = CertificateUploadForm.fields.filter { $0 != "file" }
+    if let other = errors.others(known) { return CertificateUploadForm(problem: other, errors: errors) }
+    let name = brought?.name ?? page.texts("certificates.jpush_name")
+    var form = CertificateUploadForm(problem: page.texts("certificates.see_fields", ["name": name]), errors: errors)
+    if let brought, let uid = try await brought.wait(page) { form.locked = (uid, brought.name) }
+    return form
+  }
+}

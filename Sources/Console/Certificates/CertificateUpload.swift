@@ -1,0 +1,95 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import OpenSSL
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `POST /api/v1/certificates`.
+struct CertificateUpload {
+  /// The file, and room for the other fields.
+  static let bodyLimit = CertificateFile.maximumBytes + 64 * 1024
+
+  private let call: APIContext
+  private let form: CertificateForm
+
+  /// Reads the form; see ``CertificateForm``.
+  init(_ call: APIContext) async throws {
+    self.call = call
+    form = try await CertificateForm(
+      call,
+      fields: [
+        "file", "password", "app", "key_id", "team_id", "take", "made_by", "note", "app_key", "master_secret",
+        "dry_run",
+      ], choices: ["dry_run"])
+  }
+
+  func answer() async throws -> Response {
+    let idempotency = try Idempotency(call, content: form.content)
+    let file = try await form.inspect(call)
+    return form.texts["dry_run"] == "true" ? try await look(file) : try await keep(file, idempotency)
+  }
+
+  private static func app(_ database: Database, _ texts: [String: String]) throws -> App? {
+    try APIContext.filter(database, app: texts["app"])
+  }
+
+  /// Says what the file is.
+  private func look(_ file: InspectedFile) async throws -> Response {
+    let (texts, fileName) = (form.texts, form.fileName)
+    let app = try await call.store.read { try Self.app($0, texts) }
+    return APIContext.answer(
+      UnkeptCertificateAnswer(
+        file: file, app: app?.bundleID, keyID: texts["key_id"], teamID: texts["team_id"], fileName: fileName,
+        now: call.now))
+  }
+
+  private func keep(_ file: InspectedFile, _ idempotency: Idempotency) async throws -> Response {
+    let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
+    let warnings = file.warnings(now: call.now, keyID: texts["key_id"]).map(\.description)
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        let labels = CertificateTracker.Labels(
+          fileName: fileName, appID: try Self.app(database, texts)?.id, keyID: texts["key_id"],
+          teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
+        let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
+        let kept: TrackedCertificate
+        do {
+          kept = try CertificateTracker.keep(
+            database, file, labels, sealer: sealer, by: call.actor, now: call.now)
+        } catch let problems as Problems {
+          let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
+          throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
+        }
+        // The key of one that was kept without it.
+        let isCompleted = kept.id == before
+        let audit = call.audit(
+          isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
+        try AuditEntry.add(database, audit, now: call.now)
+        let json = KeptCertificateAnswer(
+          certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
+        return (
+          Idempotency.Answer(
+            status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)"), ()
+        )
+      }.answer
+    }
+    return answer.response
+  }
+}
+
+/// The schema `Certificate`, with what is to be said of the file.
+private struct KeptCertificateAnswer: JSONWritable {
+  let certificate: CertificateAnswer
+  let warnings: [String]
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      certificate.writeMembers(to: &json)
+      json.member("warnings", warnings)
+    }
+  }
+}

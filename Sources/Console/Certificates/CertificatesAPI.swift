@@ -1,0 +1,145 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/certificates`.
+enum CertificatesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/certificates", filters: ["within", "band", "kind", "app", "q"]) { call in try await list(call) }
+    let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
+    routes.call(.post, "/certificates", role: .admin, options: options) { call in
+      try await CertificateUpload(call).answer()
+    }
+    routes.call(.get, "/certificates/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(
+        try await call.store.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) })
+    }
+    routes.call(.patch, "/certificates/:id", role: .admin) { call in try await update(call) }
+    routes.call(.delete, "/certificates/:id", role: .admin) { call in try await delete(call) }
+  }
+
+  /// The schema `Certificate`.
+  static func json(_ database: Database, _ certificate: TrackedCertificate, now: Date) throws -> CertificateAnswer {
+    let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
+    let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
+    let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
+    let facts = try CertificateFacts.find(database, certificate: certificate.id)
+    let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
+    return CertificateAnswer(
+      certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    var filter = ExpiryList.Filter(now: call.now)
+    if let band = query.choice("band", as: Expiry.Band.self) { filter = Expiry.filter(band, now: call.now) }
+    if let text = query.text("within") {
+      if let seconds = seconds(text) {
+        // What has ended is in it, what is not known is not.
+        let end = Int64((call.now.timeIntervalSince1970 + seconds) * 1000)
+        let lowest = max(0, filter.ends?.lowerBound ?? 0)
+        filter.ends = lowest...max(lowest, min(end, filter.ends?.upperBound ?? .max))
+        filter.withoutReplaced = true
+      } else {
+        query.report(
+          Problem(
+            "within", code: "query.not_a_span",
+            "Must be a duration such as 30d (a number with h, d, or w), not "
+              + "“{value}”.",
+            ["value": String(text.prefix(40))]))
+      }
+    }
+    filter.kind = query.choice("kind", as: CertificateKind.self)?.rawValue
+    filter.search = query.text("q")
+    try query.finish()
+    let (found, now) = (filter, call.now)
+    let page = try await call.store.read { database in
+      var filter = found
+      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      let uses = try TrackedCertificate.uses(database)
+      let planned = try Forecast.needs(database, now: now)
+      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return try ExpiryList.page(database, filter, cursor: cursor, limit: limit).map { item -> ExpiryAnswer in
+        switch item {
+        case .certificate(let certificate):
+          .certificate(
+            CertificateAnswer(
+              certificate, app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
+              facts: try CertificateFacts.find(database, certificate: certificate.id),
+              planned: planned[certificate.id] ?? .init(),
+              taken: try Acknowledgement.find(database, Renewable(certificate).subject, now: now), now: now))
+        case .host(let host):
+          .host(
+            HostCertificateAnswer(
+              host, taken: try Acknowledgement.find(database, Renewable(host).subject, now: now), now: now))
+        }
+      }
+    }
+    return APIContext.answer(page)
+  }
+
+  /// As `12h`, `30d`, `2w`.
+  static func seconds(_ text: String) -> TimeInterval? {
+    let units: [Character: Int] = ["h": 3600, "d": 86_400, "w": 604_800]
+    let digits = text.dropLast()
+    guard let unit = text.last.flatMap({ units[$0] }), (1...5).contains(digits.count),
+      digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits)
+    else { return nil }
+    return TimeInterval(number * unit)
+  }
+
+  /// What the page can change: null takes away, what is not named stays.
+  private static func update(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    // An empty or missing name is told below.
+    let name = fields.string("name", required: body["name"] != nil, limit: .bytes(CertificateLabels.nameLimit))
+    let bundleID = fields.string("app", limit: .characters(AppName.bundleIDLimit))
+    let madeBy = fields.string("made_by", limit: .characters(CertificateFacts.Notes.madeByLimit))
+    let note = fields.string("note", limit: .characters(CertificateFacts.Notes.noteLimit), lines: true)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let audit = call.audit("certificate.update", "certificate \(id)")
+    return APIContext.answer(
+      try await call.store.write { database in
+        var labels = try CertificateLabels(database, try TrackedCertificate.get(database, id: id))
+        if let name { labels.name = name }
+        if body["app"] != nil { labels.appID = try APIContext.filter(database, app: bundleID)?.id }
+        if body["made_by"] != nil { labels.madeBy = madeBy }
+        if body["note"] != nil { labels.note = note }
+        try labels.keep(database, id, audit: audit, now: call.now)
+        return try json(database, try TrackedCertificate.get(database, id: id), now: call.now)
+      })
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    try await call.store.write { database in
+      let certificate = try TrackedCertificate.get(database, id: id)
+      try TrackedCertificate.delete(database, id: id)
+      let audit = call.audit("certificate.delete", "certificate \(id)", certificate.audited)
+      try AuditEntry.add(database, audit, now: call.now)
+    }
+    return APIContext.nothing
+  }
+}
+
+/// An item of the list of everything that can end.
+private enum ExpiryAnswer: JSONWritable, Sendable {
+  case certificate(CertificateAnswer)
+  case host(HostCertificateAnswer)
+
+  func write(to json: inout JSONWriter) {
+    switch self {
+    case .certificate(let answer): answer.write(to: &json)
+    case .host(let answer): answer.write(to: &json)
+    }
+  }
+}

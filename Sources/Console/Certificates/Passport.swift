@@ -1,0 +1,131 @@
+import Certificates
+import Foundation
+import JSON
+import Mustache
+import OpenSSL
+import Model
+import Store
+
+/// What a certificate, key or profile says of itself, the same of a file that was just opened and of one that is kept.
+struct Passport {
+  private let kind: CertificateKind?
+  private let environments: [Environment]
+  private let topics: [(name: String, kinds: [String])]
+  private let notBefore: Date?
+  private let notAfter: Date?
+  private let canSend: Bool
+  private let warnings: (Date) -> [FileWarning]
+  private let says: JSONValue
+
+  /// Of a file that was just opened.
+  ///
+  /// - Parameter keyID: the key id that was typed with it.
+  init(_ file: InspectedFile, keyID: String? = nil) {
+    kind = file.kind
+    environments = file.environments
+    topics = file.topics.map { ($0.name, $0.kinds) }
+    (notBefore, notAfter, canSend) = (file.notBefore, file.notAfter, file.canSend)
+    warnings = { file.warnings(now: $0, keyID: keyID) }
+    says = file.facts
+  }
+
+  /// Of a file that is kept.
+  init(_ certificate: TrackedCertificate, _ facts: CertificateFacts?) {
+    let details = certificate.details
+    // The chain that is kept beside the sealed key says more than the columns: what each topic is for, and warnings.
+    let chain = details.publicPEM.flatMap { pem in
+      // Without it the columns must do.
+      try? CertificateFile.inspect(data: Data(pem.utf8), take: details.sha256)
+    }
+    kind = CertificateKind(rawValue: details.kind)
+    environments = details.environments
+    topics = chain.map { $0.topics.map { ($0.name, $0.kinds) } } ?? details.topics.map { ($0, []) }
+    (notBefore, notAfter) = (details.notBefore, details.notAfter)
+    canSend = details.hasPrivateKey && (kind?.neverExpires == true || kind?.isForAPNs == true)
+    warnings = { now in
+      // What is kept beside the key has no key in it, and the choice among several was made at the upload.
+      (chain?.warnings(now: now) ?? []).filter { warning in
+        if case .severalCertificates = warning { return false }
+        return warning != .noPrivateKey || !details.hasPrivateKey
+      }
+    }
+    let said = facts.flatMap { $0.says == .null ? nil : $0.says } ?? chain?.facts ?? [:]
+    // What a person said at the upload stands in the columns.
+    let columns: [String: JSONValue] = [
+      "kind": .string(details.kind), "team_id": .optional(details.teamID), "key_id": .optional(details.keyID),
+      "sha256": .optional(details.sha256), "has_private_key": .bool(details.hasPrivateKey),
+    ]
+    says = .object((said.object ?? [:]).merging(columns) { $1 })
+  }
+
+  func value(_ texts: Texts, now: Date) -> Value {
+    let band = Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now)
+    let warnings = warnings(now)
+    return [
+      "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
+      "sentence": .string(sentence(texts)), "life": life(texts, now: now),
+      "facts": .list(PassportFacts(says, kind: kind, environments: environments).values(texts)),
+      "any_topics": .bool(!topics.isEmpty),
+      "topics": .list(
+        topics.map { ["name": .string($0.name), "kinds": .string(Self.sends($0.name, $0.kinds, kind))] }),
+      "any_warnings": .bool(!warnings.isEmpty),
+      "warnings": .list(
+        warnings.map { warning in
+          let isGrave =
+            switch warning {
+            case .expired, .signatureBroken, .neverValid: true
+            default: false
+            }
+          return [
+            "failed": .bool(isGrave),
+            "severity_text": .string(texts(isGrave ? "certificates.error" : "certificates.note")),
+            "message": .string(texts.text(warning.problem)),
+          ]
+        }),
+    ]
+  }
+
+  /// As `alert, background (app)`: which push types go to a topic, and as what the certificate lists it.
+  private static func sends(_ topic: String, _ kinds: [String], _ kind: CertificateKind?) -> String {
+    let listed = kinds.joined(separator: ", ")
+    guard kind?.isForAPNs == true else { return listed }
+    let special = PushType.allCases.filter { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+    let types = special.isEmpty ? [PushType.alert, .background] : special.filter { $0 != .location }
+    let names = types.map(\.rawValue).joined(separator: ", ")
+    return listed.isEmpty || listed == names ? names : "\(names) (\(listed))"
+  }
+
+  private func sentence(_ texts: Texts) -> String {
+    let name = texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")")
+    switch kind {
+    case .fcmServiceAccount:
+      return texts(
+        "certificates.sentence_fcm", ["project": says["service_account"]?["project_id"]?.string ?? "–"])
+    case .jpushKeyPair: return texts("certificates.sentence_jpush", ["key": says["key_id"]?.string ?? "–"])
+    default: break
+    }
+    guard canSend else { return texts("certificates.sentence_watch", ["kind": name]) }
+    let shown =
+      kind == .apnsKey
+      ? texts("certificates.every_topic")
+      : topics.count <= 2
+        ? topics.map(\.name).joined(separator: ", ")
+        : texts("certificates.topics_more", ["first": topics[0].name, "count": (topics.count - 1).grouped])
+    let places = environments.isEmpty ? Environment.allCases : environments
+    return texts(
+      "certificates.sentence_sends",
+      ["kind": name, "topics": shown, "environments": places.map { $0.word(texts) }.joined(separator: ", ")])
+  }
+
+  private func life(_ texts: Texts, now: Date) -> Value {
+    guard let notBefore, let notAfter, let left = Expiry.daysLeft(notAfter: notAfter, now: now), left >= 0 else {
+      return false
+    }
+    let total = max(1, Expiry.daysLeft(notAfter: notAfter, now: notBefore) ?? 1)
+    return [
+      "total": .integer(Int64(total)), "left": .integer(Int64(min(left, total))),
+      "low": .integer(Int64(min(Expiry.urgentDays, total))), "high": .integer(Int64(min(Expiry.warningDays, total))),
+      "text": .string(texts("certificates.life", ["left": left.grouped, "total": total.grouped])),
+    ]
+  }
+}

@@ -1,0 +1,95 @@
+import Calendar
+import Certificates
+import Foundation
+import JSON
+import Mustache
+import Model
+
+/// The facts of a passport as rows of label and value; a fact that the file does not tell has no row.
+struct PassportFacts {
+  private let says: JSONValue
+  private let kind: CertificateKind?
+  private let environments: [Environment]
+
+  /// - Parameter says: as ``InspectedFile/facts`` tells it.
+  init(_ says: JSONValue, kind: CertificateKind?, environments: [Environment]) {
+    self.says = says
+    self.kind = kind
+    self.environments = environments
+  }
+
+  func values(_ texts: Texts) -> [Value] {
+    let certificate = says["certificate"] ?? .null
+    let profile = says["profile"] ?? .null
+    let account = says["service_account"] ?? .null
+    var rows: [Value] = []
+    func add(_ name: String, _ text: String?, mono: Bool = false, date: Date? = nil) {
+      guard let text, !text.isEmpty else { return }
+      rows.append([
+        "label": .string(texts("certificates.\(name)")), "value": .string(text), "mono": .bool(mono),
+        "datetime": .string(date.map(Timestamp.text) ?? ""),
+      ])
+    }
+    add("kind", texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")"))
+    add("environments", environments.map { $0.word(texts) }.joined(separator: ", "))
+    if kind == .apnsKey {
+      let types = CredentialScope(name: "", topics: nil).types(for: "").map(\.rawValue)
+      add("push_types", types.joined(separator: ", "))
+    }
+    add("team", says["team_id"]?.string, mono: true)
+    add("team_name", profile["team_name"]?.string)
+    add(kind == .jpushKeyPair ? "app_key" : "key_id", says["key_id"]?.string, mono: true)
+    add("project", account["project_id"]?.string, mono: true)
+    add("client_email", account["client_email"]?.string, mono: true)
+    add("app_id", profile["app_id"]?.string, mono: true)
+    add("distribution", profile["distribution"]?.string?.replacing("_", with: " "))
+    add("devices", profile["devices"]?.integer.map { Int($0).grouped })
+    add("platforms", list(profile["platforms"]))
+    add("uuid", profile["uuid"]?.string, mono: true)
+    let entitlements = (profile["entitlements"]?.object ?? [:]).sorted { $0.key < $1.key }
+    add("entitlements", entitlements.map { "\($0.key): \($0.value.string ?? "")" }.joined(separator: "; "), mono: true)
+    let signers = (profile["certificates"]?.array ?? []).compactMap { $0["subject"]?.string }
+    add("signers", signers.joined(separator: "; "))
+    add("subject", certificate["subject"]?.string)
+    add("issuer", certificate["issuer"]?.string)
+    add("serial", certificate["serial"]?.string, mono: true)
+    add("sha256", says["sha256"]?.string, mono: true)
+    add("sha1", certificate["sha1"]?.string, mono: true)
+    add("key", says["key"]?.string)
+    add("signature", certificate["signature"]?.string, mono: true)
+    for name in ["not_before", "not_after"] {
+      let date = says[name]?.string.flatMap { try? Date($0, strategy: .iso8601) }
+      add(name, date?.utcText, date: date)
+    }
+    if kind?.neverExpires == true { add("not_after", texts("certificates.never")) }
+    add("private_key", secret.map { texts("certificates.\($0)") })
+    add("format", says["format"]?.string)
+    add("encryption", encryption(texts))
+    let others = (says["other_certificates"]?.array ?? []).compactMap { $0["subject"]?.string }
+    add("others", others.joined(separator: "; "))
+    return rows
+  }
+
+  private func list(_ value: JSONValue?) -> String {
+    (value?.array ?? []).compactMap(\.string).joined(separator: ", ")
+  }
+
+  /// What is said of the secret in the file.
+  private var secret: String? {
+    switch kind {
+    case .provisioningProfile: nil
+    case .jpushKeyPair: "secret_there"
+    case .fcmServiceAccount: "key_signs"
+    case .apnsKey: "key_there"
+    default: says["has_private_key"]?.bool == true ? "key_matches" : "key_missing"
+    }
+  }
+
+  /// In the words of people who have met RC2-40 as an error message elsewhere.
+  private func encryption(_ texts: Texts) -> String? {
+    let names = (says["encryption"]?.array ?? []).compactMap(\.string)
+    guard !names.isEmpty else { return nil }
+    let text = names.joined(separator: ", ")
+    return names.contains { $0.contains("RC2") } ? "\(text) \(texts("certificates.encryption_keychain"))" : text
+  }
+}

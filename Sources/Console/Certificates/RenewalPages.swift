@@ -1,0 +1,171 @@
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// A successor in place: the file is looked at, its preview shown, it is tried with the push service, and then it
+/// takes over. For 30 days that can be undone.
+enum RenewalPages {
+  static func add(to routes: inout ConsoleRouter) {
+    let limit = Route.Options(bodyLimit: 8 << 20)
+    routes.page(.post, "/certificates/:id/successor", role: .admin, options: limit) { page in try await bring(page) }
+    routes.page(.get, "/certificates/:id/successor/:uid", role: .admin) { page in
+      try await preview(page, Preview(report: nil))
+    }
+    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin) { page in try await decide(page) }
+    routes.page(.get, "/certificates/:id/undo", role: .admin) { page in try await undoPage(page) }
+    routes.page(.post, "/certificates/:id/undo", role: .admin) { page in try await undo(page) }
+  }
+
+  // MARK: Bringing a file
+
+  private static func bring(_ page: PageContext) async throws -> Response {
+    guard let brought = try await BroughtFile(page, field: "successor") else {
+      var errors = FieldErrors()
+      let isOver = page.form.filled("locked") != nil
+      errors.add("successor", page.texts(isOver ? "certificates.lock_over" : "certificates.choose_file"))
+      return try await CertificatePage.show(page, .init(errors: errors))
+    }
+    let (name, data) = (brought.name, brought.content)
+    let file: InspectedFile
+    do {
+      file = try await brought.inspect(page)
+    } catch let problem as FileProblem {
+      var upload = RenewalPanel.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
+      if problem.problem.field == "password" {
+        // The sentence stands above; here only what to do.
+        upload.errors.add("password", page.texts("certificates.password_again"))
+        upload.locked = try await brought.wait(page).map { ($0, name) }
+      }
+      return try await CertificatePage.show(page, upload)
+    }
+    let id = try page.id()
+    let labels = CertificateTracker.Labels(
+      fileName: name, keyID: page.form.filled("key_id"), teamID: page.form.filled("team_id"))
+    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
+    do {
+      let candidate = try await page.store.write { database in
+        let renewal = try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
+        if let uid = brought.uid { try LockedFile.delete(database, uid: uid) }
+        return try CertificateCandidate.add(
+          database, certificate: id, content: renewal.content(original: data), sealer: sealer, by: actor, now: now)
+      }
+      return page.redirect(to: "/certificates/\(id)/successor/\(candidate.uid)")
+    } catch let problems as Problems {
+      let errors = FieldErrors(problems, page.texts)
+      let other = errors.others(RenewalPanel.fields.filter { $0 != "successor" })
+      var upload = RenewalPanel.Upload(
+        problem: other ?? page.texts("certificates.see_fields", ["name": name]), errors: errors)
+      if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
+      return try await CertificatePage.show(page, upload)
+    } catch let mismatch as SealingMismatch {
+      return try await CertificatePage.show(page, .init(problem: mismatch.description))
+    }
+  }
+
+  // MARK: Preview
+
+  private struct Preview {
+    var report: CertificateSwitch.Report?
+  }
+
+  /// Reads the file that waits under the address.
+  private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
+    let (id, uid, sealer, now) = (
+      try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now
+    )
+    return { database in
+      guard let (candidate, content) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now),
+        candidate.certificateID == id
+      else { throw PageError.notFound("candidate", list: "/certificates") }
+      return try Renewal(database, replacing: id, content: content, sealer: sealer, now: now)
+    }
+  }
+
+  private static func preview(_ page: PageContext, _ preview: Preview) async throws -> Response {
+    let load = try loading(page)
+    let renewal: Renewal
+    if let known = preview.report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
+    let failed = preview.report.map { $0.outcome != .ready } ?? false
+    return page.answer(
+      SuccessorView(renewal, preview.report, page), status: failed ? .unprocessableContent : .ok)
+  }
+
+  private static func decide(_ page: PageContext) async throws -> Response {
+    let load = try loading(page)
+    let (id, uid, now, sealer) = (
+      try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer
+    )
+    if page.form["action"] == "discard" {
+      try await page.store.write { database in
+        guard let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) else {
+          return
+        }
+        try CertificateCandidate.delete(database, id: candidate.id)
+      }
+      return page.redirect(to: "/certificates/\(id)", flash: "successor_discarded")
+    }
+    let engine = page.console.engine
+    let report = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
+      .look(allowsUntried: page.form["untried"] == "yes", load)
+    guard report.outcome == .ready, page.form["action"] != "try" else {
+      return try await preview(page, Preview(report: report))
+    }
+    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
+    let switched = try await page.store.write { database in
+      let switched = try CertificateSwitch.commit(
+        database, report, sealer: sealer, by: actor, address: address, now: now, load)
+      if let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) {
+        try CertificateCandidate.delete(database, id: candidate.id)
+      }
+      return switched
+    }
+    try await engine.credentialsChanged()
+    return page.redirect(
+      to: "/certificates/\(switched.successor.id)",
+      flash: report.renewal.isRefill ? "certificate_refilled" : "certificate_switched")
+  }
+
+  // MARK: Undo
+
+  private static func replaced(_ page: PageContext) async throws -> (TrackedCertificate, TrackedCertificate) {
+    let id = try page.id()
+    return try await page.store.read { database in
+      guard let old = try TrackedCertificate.find(database, id: id), let replacement = old.replacement,
+        let successor = try TrackedCertificate.find(database, id: replacement.by)
+      else { throw PageError.notFound("replacement", list: "/certificates") }
+      return (old, successor)
+    }
+  }
+
+  private static func undoPage(_ page: PageContext, _ found: CertificateReturn? = nil) async throws -> Response {
+    let (old, successor) = try await replaced(page)
+    let id = old.id
+    let returning = try await page.store.read { try TrackedCertificate.returning($0, id: id) ?? [] }
+    let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
+    let view = RenewalUndoView(
+      old: old, successor: successor, isExpired: band == .expired, outcome: found?.outcome,
+      attempts: (found?.attempts ?? []).map { AttemptRow($0, page.texts) }, hasTrial: !returning.isEmpty,
+      isTicked: page.form["untried"] == "yes")
+    return page.answer(view, status: found == nil ? .ok : .unprocessableContent)
+  }
+
+  private static func undo(_ page: PageContext) async throws -> Response {
+    let (id, now) = (try page.id(), page.now)
+    let engine = page.console.engine
+    let found = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
+      .lookBack(id, allowsUntried: page.form["untried"] == "yes")
+    guard let found else { throw PageError.notFound("replacement", list: "/certificates") }
+    guard found.outcome == .ready else { return try await undoPage(page, found) }
+    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
+    let back = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
+    try await engine.credentialsChanged()
+    return page.redirect(
+      to: "/certificates/\(id)", flash: back?.isEmpty == false ? "certificate_undone" : "certificate_undone_unused")
+  }
+}

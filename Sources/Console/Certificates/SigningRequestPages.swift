@@ -1,0 +1,147 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import Reactor
+import SQLite
+public import Store
+
+/// Requests for certificates that are made here: the private key stays, sealed, and no route gives it.
+enum SigningRequestPages {
+  private static let fields = ["app", "host", "algorithm"]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
+    routes.page(.post, "/certificates/requests", role: .admin) { page in try await create(page) }
+    routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
+    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/certificates/:id/requests", role: .admin) { page in try await renew(page) }
+  }
+
+  private static func index(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
+    let (requests, apps) = try await page.store.read { (try SigningRequest.all($0), try App.all($0)) }
+    let texts = page.texts
+    return try page.page(
+      "certificates/requests", .certificates,
+      [
+        "can_make": .bool(page.may(.admin)), "any_requests": .bool(!requests.isEmpty),
+        "requests": .list(requests.map { value($0, page) }),
+        "apps": .options(
+          [("", texts("requests.choose_app"))] + apps.map { (String($0.id), $0.name) }, selected: page.form["app"]),
+        "algorithms": .options(
+          SigningRequest.Algorithm.allCases.map { ($0.rawValue, texts("requests.\($0.rawValue)")) },
+          selected: page.form.filled("algorithm") ?? SigningRequest.Algorithm.p256.rawValue),
+        "form": page.form.value(["host"]), "errors": errors.value(fields),
+      ], status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// One request as its row shows it, here and on the certificate's page.
+  static func value(_ request: SigningRequest, _ page: PageContext) -> Value {
+    let texts = page.texts
+    return [
+      "uid": .string(request.uid), "subject": .string(request.details.subject),
+      "algorithm": .string(texts("requests.\(request.details.algorithm.rawValue)")),
+      "purpose": .string(texts("requests.for_\(request.details.purpose.rawValue)")),
+      "waiting": .bool(request.isWaiting),
+      "state": .string(texts(request.isWaiting ? "requests.waits" : "requests.done")),
+      "made": .string(texts("requests.made", ["name": request.createdBy, "date": request.createdAt.dayText])),
+      "href": .string("/certificates/requests/\(request.uid)/file"),
+      "result": .string(request.fulfilledBy.map { "/certificates/\($0)" } ?? ""),
+      "can_remove": .bool(page.may(.admin)),
+    ]
+  }
+
+  // MARK: Making
+
+  private static func create(_ page: PageContext) async throws -> Response {
+    let form = page.form
+    var order: SigningOrder
+    if form["purpose"] == SigningRequest.Purpose.host.rawValue {
+      order = .host(form.words("host"))
+      order.algorithm = SigningRequest.Algorithm(rawValue: form["algorithm"]) ?? .p256
+    } else {
+      let id = Int64(form["app"])
+      let app = try await page.store.read { database in try id.flatMap { try App.find(database, id: $0) } }
+      order = .push(topic: app?.bundleID ?? "", app: app?.id, email: page.actor)
+    }
+    if let problem = order.problem {
+      return try await index(page, FieldErrors(Problems([problem]), page.texts))
+    }
+    try await make(order, page)
+    return page.redirect(to: "/certificates/requests", flash: "request_made")
+  }
+
+  private static func renew(_ page: PageContext) async throws -> Response {
+    let id = try page.id()
+    let email = page.actor
+    let order = try await page.store.read { database in
+      guard let certificate = try TrackedCertificate.find(database, id: id) else {
+        throw PageError.notFound("certificate", list: "/certificates")
+      }
+      let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
+      return SigningOrder.renewing(certificate, uses: uses, email: email)
+    }
+    // The page offers it only for what is asked for in this way.
+    guard let order, order.problem == nil else { throw PageError(.badRequest, "refused") }
+    try await make(order, page)
+    return page.redirect(to: "/certificates/\(id)#requests", flash: "request_made")
+  }
+
+  private static func make(_ order: SigningOrder, _ page: PageContext) async throws {
+    let made = try await page.console.pools.certificates.run { try SigningRequest.make(order) }
+    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
+    let base = page.audit("certificate_request.create", "")
+    do {
+      try await page.store.write { database in
+        let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
+        try AuditEntry.add(database, request.audited(base), now: now)
+      }
+    } catch is SealingMismatch {
+      throw PageError(.conflict, "sealing")
+    }
+  }
+
+  private static func file(_ page: PageContext) async throws -> Response {
+    let uid = page.request.parameters["uid"] ?? ""
+    let request = try await page.store.read { try SigningRequest.get($0, uid: uid) }
+    return Response(
+      .ok,
+      headers: [
+        "Content-Type": "application/pkcs10",
+        "Content-Disposition": "attachment; filename=\"\(request.fileName)\"", "Cache-Control": "no-store",
+      ], body: .bytes(Array(request.details.pem.utf8)))
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    let (uid, now) = (page.request.parameters["uid"] ?? "", page.now)
+    let base = page.audit("certificate_request.delete", "")
+    try await page.store.write { database in
+      let request = try SigningRequest.get(database, uid: uid)
+      try SigningRequest.delete(database, uid: uid)
+      try AuditEntry.add(database, request.audited(base), now: now)
+    }
+    return page.redirect(to: "/certificates/requests", flash: "request_removed")
+  }
+}
+
+extension SigningRequest {
+  /// As `com.example.shop.certSigningRequest`, the ending that Apple's site asks for.
+  public var fileName: String {
+    let name = details.subject.split(separator: "CN=").last.map { String($0.prefix { $0 != "," && $0 != "/" }) } ?? uid
+    let plain = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) }
+    return "\(plain.isEmpty ? uid : plain).certSigningRequest"
+  }
+
+  /// The same audit line about this request.
+  func audited(_ base: NewAuditEntry) -> NewAuditEntry {
+    var entry = base
+    entry.subject = "certificate request \(uid)"
+    entry.detail = [
+      "subject": .string(details.subject), "algorithm": .string(details.algorithm.rawValue),
+      "certificate": details.certificateID.map { .integer($0) } ?? .null,
+    ]
+    return entry
+  }
+}

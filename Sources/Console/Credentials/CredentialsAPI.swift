@@ -1,0 +1,115 @@
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Providers
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/apps/{app}/credentials`.
+enum CredentialsAPI {
+  private static let endpointLimit = 260
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/apps/:app/credentials", role: .viewer) { call in
+      let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
+      return APIContext.answer(Page(items: all, next: nil)) { answer($0, call) }
+    }
+    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin) { call in try await set(call) }
+    routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin) { call in try await remove(call) }
+  }
+
+  /// The schema `Credential`, with how it goes at present.
+  private struct Answer: JSONWritable {
+    let credential: Credential
+    let health: ProviderHealth
+
+    func write(to json: inout JSONWriter) {
+      json.object { json in
+        credential.writeMembers(to: &json)
+        json.member("circuit", CircuitAnswer(health))
+        json.member("slowed_to", health.slowedTo)
+      }
+    }
+  }
+
+  private static func answer(_ credential: Credential, _ call: APIContext) -> Answer {
+    Answer(
+      credential: credential, health: call.console.engine.health(credential: credential.id) ?? ProviderHealth())
+  }
+
+  private static func environment(_ call: APIContext) throws -> Environment {
+    guard let environment = call.request.parameters["environment"].flatMap(Environment.init) else {
+      throw HTTPError(.notFound, "The environment must be development or production.")
+    }
+    return environment
+  }
+
+  private static func set(_ call: APIContext) async throws -> Response {
+    let environment = try environment(call)
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    let saysTrust = body["trust"] != nil
+    let id = fields.integer("certificate", in: 1...Int.max)
+    let endpoint =
+      fields.string("endpoint", limit: .bytes(endpointLimit)) ?? "apple"
+    let authorities = fields.string("trust", limit: .bytes(CredentialRule.trustLimit), lines: true)
+    try fields.finish()
+    let certificateID = id.map(Int64.init)
+    let credential = try await call.store.write { database in
+      let app = try call.app(database)
+      let certificate = try certificateID.flatMap { try TrackedCertificate.find(database, id: $0) }
+      if let certificateID, certificate == nil {
+        throw Problems([
+          Problem(
+            "certificate", code: "credential.no_certificate", "Certificate {id} not found.",
+            ["id": String(certificateID)])
+        ])
+      }
+      var problems = CredentialRule.problems(app, environment, certificate: certificate, endpoint: endpoint)
+      var trust: String?
+      do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint) } catch {
+        problems += error.all
+      }
+      if !problems.isEmpty { throw Problems(problems) }
+      let before = try Credential.find(database, app: app.id, provider: .apns, environment: environment)
+      let after = try Credential.bind(
+        database, app: app.id, provider: .apns, environment: environment, certificate: certificateID,
+        endpoint: endpoint,
+        // The same server keeps its authorities, unless something is said of them.
+        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust, now: call.now)
+      let audit = call.audit(
+        "credential.set", "app \(app.bundleID)",
+        ["before": before?.audited ?? .null, "after": after.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+      return after
+    }
+    return APIContext.answer(answer(credential, call))
+  }
+
+  private static func remove(_ call: APIContext) async throws -> Response {
+    let environment = try environment(call)
+    try await call.store.write { database in
+      let app = try call.app(database)
+      guard let found = try Credential.find(database, app: app.id, provider: .apns, environment: environment) else {
+        throw StoreError.notFound(noun: "credential", id: "of \(app.bundleID) for \(environment.rawValue)")
+      }
+      try Credential.unbind(database, id: found.id)
+      let audit = call.audit("credential.remove", "app \(app.bundleID)", ["before": found.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+    }
+    return APIContext.nothing
+  }
+}
+
+extension Credential {
+  /// For the audit.
+  var audited: JSONValue {
+    [
+      "environment": .string(environment.rawValue), "certificate": certificateID.map { .integer($0) } ?? .null,
+      "endpoint": .string(endpoint), "trust": .optional(trustPEM),
+    ]
+  }
+}

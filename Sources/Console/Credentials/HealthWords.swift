@@ -1,0 +1,63 @@
+import Delivery
+import Foundation
+import JSON
+import Providers
+import Model
+import Text
+
+/// What is held back for the sake of a credential, in words and for scripts.
+struct HealthWords {
+  let health: ProviderHealth
+  let texts: Texts
+
+  /// Empty if all is well.
+  var text: String {
+    var parts: [String] = []
+    switch health.circuit {
+    case .closed: break
+    case .open(let reason, let since, let until):
+      parts.append(
+        texts("circuit.open", ["reason": reason.withoutFullStop, "since": since.utcText, "until": until.utcText]))
+    case .halfOpen(let reason, let since):
+      parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": since.utcText]))
+    }
+    if let share = health.stormShare, let limit = health.limit {
+      let time = health.stormAt?.utcText ?? "–"
+      parts.append(
+        texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped, "time": time]))
+    }
+    if let lost = health.lost, let limit = health.limit {
+      parts.append(texts("circuit.losses", ["lost": lost.grouped, "limit": limit.grouped]))
+    }
+    return parts.joined(separator: " ")
+  }
+}
+
+extension ProviderHealth {
+  /// How many devices may be under way while much is refused, or lost with its connections; else nil.
+  var slowedTo: Int? { isSlowed ? limit : nil }
+}
+
+/// The schema `Circuit`.
+struct CircuitAnswer: JSONWritable {
+  private let health: ProviderHealth
+
+  init(_ health: ProviderHealth) { self.health = health }
+
+  func write(to json: inout JSONWriter) {
+    switch health.circuit {
+    case .closed: write("closed", nil, nil, nil, to: &json)
+    case .open(let reason, let since, let until): write("open", reason, since, until, to: &json)
+    case .halfOpen(let reason, let since): write("half_open", reason, since, nil, to: &json)
+    }
+  }
+
+  private func write(_ state: String, _ reason: String?, _ since: Date?, _ until: Date?, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("state", state)
+      json.member("reason", reason)
+      json.member("since", since)
+      json.member("until", until)
+    }
+  }
+}

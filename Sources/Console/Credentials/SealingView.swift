@@ -1,0 +1,23 @@
+import Mustache
+import Store
+
+/// `/certificates/key`: the key of this installation, and the way on if it was lost.
+struct SealingView: PageView {
+  static let template = "certificates/key"
+  static let section: Section? = .certificates
+
+  let state: Sealing.State
+  let path: String
+  let closed: [LinkView]
+  let error: String
+
+  static let fields: [Field<Self>] = [
+    .flag("is_missing") { $0.state == .missing },
+    .flag("is_other") { if case .other = $0.state { true } else { false } },
+    .flag("fits") { $0.state == .fits },
+    .text("file") { $0.path },
+    .list("closed") { $0.closed },
+    .flag("has_closed") { !$0.closed.isEmpty },
+    .view("confirm") { FieldView(error: $0.error) },
+  ]
+}

@@ -1,0 +1,52 @@
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// The form that registers a device, as the JSON of the API.
+struct DeviceForm {
+  private let input: Result<DeviceInput, Problems>
+
+  init(_ form: Form) {
+    var members: [String: JSONValue] = [:]
+    for field in ["app", "environment", "platform", "token", "alias", "registration_id", "name"]
+    where !form[field].isEmpty {
+      members[field] = .string(form[field])
+    }
+    if !form["tags"].isEmpty { members["tags"] = .array(form.parts("tags").map(JSONValue.string)) }
+    let json = JSONValue.object(members)
+    input = Result { () throws(Problems) in try DeviceInput(json: json) }
+  }
+
+  /// Registers the device.
+  ///
+  /// - Throws: `Problems`, each at its field.
+  func register(_ page: PageContext) async throws -> Int64 {
+    // What is wrong with one tag is told at the field of all.
+    do {
+      return try await register(try input.get(), page)
+    } catch let problems as Problems {
+      throw Problems(problems.all.map(SendForm.placed))
+    }
+  }
+
+  private func register(_ input: DeviceInput, _ page: PageContext) async throws -> Int64 {
+    let (actor, now) = (page.actor, page.now)
+    let audit = page.audit("device.register", "app \(input.app)")
+    return try await page.store.write { database in
+      guard let app = try App.find(database, bundleID: input.app) else {
+        throw Problems([PushPreview.noApp(input.app)])
+      }
+      let problems = input.problems(rule: app.aliasRule.flatMap(AliasRule.init) ?? .none)
+      if !problems.isEmpty { throw Problems(problems) }
+      let results = try Device.register(database, app: app.id, [input.registration], by: actor, now: now)
+      switch results[0] {
+      case .rejected(let problem): throw Problems([problem])
+      case .added(let id), .updated(let id):
+        try AuditEntry.add(database, audit, now: now)
+        return id
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// Importing a list of devices from a file or from pasted lines.
+enum DeviceImportPages {
+  /// Larger files go through the command or the API: a browser shows nothing before the end.
+  private static let bodyLimit = 64 << 20
+  /// So many bytes may pass before it is plain whether they are CSV or NDJSON.
+  private static let startLimit = 64 * 1024
+  private static let shownErrors = 200
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/devices/import", role: .operator) { page in
+      try await formPage(page, FieldErrors())
+    }
+    let options = Route.Options(bodyLimit: bodyLimit, bodyTimeLimit: .seconds(3600))
+    routes.upload("/devices/import", role: .operator, options: options) { page, file in
+      try await importDevices(page, file)
+    }
+  }
+
+  private static func formPage(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
+    let texts = page.texts
+    let apps = try await page.store.read { try App.all($0) }
+    let chosen = page.form["format"].isEmpty ? "auto" : page.form["format"]
+    let view = DeviceImportView(
+      form: page.form, errors: errors,
+      apps: ChoiceView.list(
+        [("", texts("devices.app_in_lines"))] + apps.map { ($0.bundleID, $0.name) }, chosen: page.form["app"]),
+      formats: ChoiceView.list(
+        [("auto", texts("devices.format_auto")), ("csv", "CSV"), ("ndjson", "NDJSON")], chosen: chosen),
+      sampleApp: apps.first?.bundleID ?? "com.example.app")
+    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func importDevices(_ page: PageContext, _ file: IncomingFile?) async throws -> Response {
+    let field = file == nil ? "text" : "file"
+    var errors = FieldErrors()
+    do {
+      guard let report = try await register(page, file) else {
+        errors.add(field, page.texts("devices.choose_file"))
+        return try await formPage(page, errors)
+      }
+      return reportPage(page, report, app: page.form["app"])
+    } catch let problems as Problems {
+      for problem in problems.all { errors.add(field, page.texts.text(problem)) }
+      return try await formPage(page, errors)
+    }
+  }
+
+  /// Registers what the file holds, else what was pasted, while it comes.
+  ///
+  /// - Returns: nil if it holds nothing.
+  /// - Throws: `Problems` if nothing can be read.
+  private static func register(_ page: PageContext, _ file: IncomingFile?) async throws -> DeviceImportReport? {
+    var file = file
+    var pasted: [UInt8]? = file == nil ? Array(page.form.raw("text").utf8) : nil
+    func next() async throws -> [UInt8]? {
+      defer { pasted = nil }
+      return try await file?.next() ?? pasted
+    }
+    var intake: DeviceIntake?
+    var start: [UInt8] = []
+    var isBlank = true
+    while let piece = try await next() {
+      isBlank = isBlank && piece.allSatisfy { $0 <= 0x20 }
+      if intake == nil {
+        start += piece
+        if isBlank, start.count < startLimit { continue }
+        intake = DeviceIntake(parser(page, start), for: page)
+        try await intake?.take(start)
+        start = []
+      } else {
+        try await intake?.take(piece)
+      }
+    }
+    if isBlank { return nil }
+    try await intake?.finish()
+    return intake?.report
+  }
+
+  private static func parser(_ page: PageContext, _ start: [UInt8]) -> DeviceLineParser {
+    let app = page.form["app"]
+    return DeviceLineParser(
+      format: format(page.form["format"], start), defaults: app.isEmpty ? [:] : ["app": .string(app)])
+  }
+
+  private static func format(_ chosen: String, _ start: [UInt8]) -> DeviceImport.Format {
+    if let format = DeviceImport.Format(rawValue: chosen) { return format }
+    return start.first { $0 > 0x20 } == UInt8(ascii: "{") ? .ndjson : .csv
+  }
+
+  private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) -> Response {
+    let lines = report.errors.prefix(shownErrors).flatMap { line in
+      line.problems.map { RejectedLineRow(line: line.line, field: $0.field, message: page.texts.text($0)) }
+    }
+    return page.answer(
+      DeviceImportReportView(
+        report: report, lines: lines, cut: report.rejected > shownErrors ? shownErrors : nil,
+        devicesHref: app.isEmpty ? "/devices" : "/devices?app=\(ConsoleRouter.escaped(app))"))
+  }
+}

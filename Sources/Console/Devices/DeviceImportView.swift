@@ -1,0 +1,84 @@
+import Mustache
+import Model
+import Store
+
+/// `/devices/import`: a file or pasted lines, with an example of each format.
+struct DeviceImportView: PageView {
+  static let template = "devices/import"
+  static let section: Section? = .devices
+
+  let form: Form
+  let errors: FieldErrors
+  let apps: [ChoiceView]
+  let formats: [ChoiceView]
+  /// The app that the examples name.
+  let sampleApp: String
+
+  private static let sampleToken = "77366f0dc4a4f2f4a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718"
+
+  static let fields: [Field<Self>] = [
+    .flag("failed") { !$0.errors.isEmpty },
+    .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
+    .view("format") { FieldView(error: $0.errors["format"], choices: $0.formats) },
+    .view("file") { FieldView(error: $0.errors["file"]) },
+    .view("text") { FieldView(value: $0.form.raw("text"), error: $0.errors["text"]) },
+    .text("csv") {
+      "app,environment,platform,token,alias,tags\n\($0.sampleApp),development,ios,\(sampleToken),usr_1,vip beta"
+    },
+    .text("ndjson") {
+      "{\"app\":\"\($0.sampleApp)\",\"environment\":\"development\",\"platform\":\"ios\",\"token\":\"\(sampleToken)\","
+        + "\"alias\":\"usr_1\",\"tags\":[\"vip\"]}"
+    },
+  ]
+}
+
+/// What became of an import.
+struct DeviceImportReportView: PageView {
+  static let template = "devices/imported"
+  static let section: Section? = .devices
+
+  let report: DeviceImportReport
+  let lines: [RejectedLineRow]
+  /// How many lines are told one by one, if there are more.
+  let cut: Int?
+  let devicesHref: String
+
+  static let fields: [Field<Self>] = [
+    .number("lines") { $0.report.lines },
+    .number("added") { $0.report.added },
+    .number("updated") { $0.report.updated },
+    .number("rejected") { $0.report.rejected },
+    .number("count") { $0.report.rejected },
+    .view("added_part") { $0.part(after: 0, $0.report.added) },
+    .view("updated_part") { $0.part(after: $0.report.added, $0.report.updated) },
+    .view("rejected_part") { $0.part(after: $0.report.added + $0.report.updated, $0.report.rejected) },
+    .list("problems") { $0.lines },
+    .view("cut") { $0.cut.map { ShownView(shown: $0) } },
+    .text("devices_href") { $0.devicesHref },
+  ]
+
+  /// How many there are of a whole.
+  private struct ShownView: View {
+    let shown: Int
+
+    static let fields: [Field<Self>] = [.number("shown") { $0.shown }]
+  }
+
+  private func part(after before: Int, _ count: Int) -> OutcomeBar.Part? {
+    guard count > 0 else { return nil }
+    let whole = Double(max(report.lines, 1))
+    func hundredths(_ count: Int) -> Int { Int((Double(count) * 10_000 / whole).rounded()) }
+    return OutcomeBar.Part(x: hundredths(before), width: hundredths(count))
+  }
+}
+
+/// What is wrong with a line of an import.
+struct RejectedLineRow: View {
+  let line: Int
+  let field: String
+  let message: String
+
+  static let fields: [Field<Self>] = [
+    .number("line") { $0.line }, .text("field") { $0.field }, .text("message") { $0.message },
+  ]
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// Registers devices while their lines still come in: batch by batch, each in one transaction with its line in the audit,
+/// so that others write in between.
+struct DeviceIntake {
+  private(set) var report = DeviceImportReport()
+  private var parser: DeviceLineParser
+  private var batch = DeviceImportBatch()
+  private let store: Store
+  private let now: Date
+  private let actor: String
+  private let audit: @Sendable (JSONValue) -> NewAuditEntry
+
+  init(_ parser: DeviceLineParser, for call: APIContext) {
+    self.init(parser, store: call.store, now: call.now, actor: call.actor) {
+      call.audit("device.import", "devices", $0)
+    }
+  }
+
+  init(_ parser: DeviceLineParser, for page: PageContext) {
+    self.init(parser, store: page.store, now: page.now, actor: page.actor) {
+      page.audit("device.import", "devices", $0)
+    }
+  }
+
+  private init(
+    _ parser: DeviceLineParser, store: Store, now: Date, actor: String,
+    audit: @escaping @Sendable (JSONValue) -> NewAuditEntry
+  ) {
+    self.parser = parser
+    self.store = store
+    self.now = now
+    self.actor = actor
+    self.audit = audit
+  }
+
+  /// Takes the next bytes.
+  ///
+  /// - Throws: `Problems` if the header of a CSV is wrong: nothing was registered, and nothing will be.
+  mutating func take(_ bytes: [UInt8]) async throws { try await take(parser.push(bytes)) }
+
+  /// Says that no more bytes come.
+  ///
+  /// - Throws: as ``take(_:)``.
+  mutating func finish() async throws {
+    try await take(parser.finish())
+    if !batch.isEmpty { try await register() }
+  }
+
+  private mutating func take(_ found: [Result<DeviceImport.Line, RejectedLine>]) async throws {
+    for line in found {
+      switch line {
+      case .success(let line):
+        batch.add(line)
+        // However many lines a piece holds.
+        if batch.isFull { try await register() }
+      case .failure(let rejected):
+        if parser.isStopped { throw Problems(rejected.problems) }
+        report.add(rejected)
+      }
+    }
+  }
+
+  private mutating func register() async throws {
+    let (lines, actor, now, audit) = (batch.take(), actor, now, audit)
+    let outcome = try await store.write { database in
+      let outcome = try lines.register(database, by: actor, now: now)
+      if outcome.added + outcome.updated > 0 {
+        let counts: JSONValue = ["added": .integer(Int64(outcome.added)), "updated": .integer(Int64(outcome.updated))]
+        try AuditEntry.add(database, audit(counts), now: now)
+      }
+      return outcome
+    }
+    report.add(outcome)
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// `/devices`: every device, with filters.
+struct DeviceListView: PageView {
+  static let template = "devices/index"
+  static let section: Section? = .devices
+
+  let total: Int
+  /// How many of them are parked or retired.
+  let unreachable: Int
+  let filter: DeviceFilterView
+  /// What is wrong with the query.
+  let problem: String?
+  let devices: [DeviceRow]
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .number("count") { $0.total },
+    .view("unreachable") { list in
+      list.unreachable > 0 ? UnreachableDevices(count: list.unreachable, total: list.total) : nil
+    },
+    .view("filter") { $0.filter },
+    .optional("problem") { $0.problem },
+    .list("devices") { $0.devices },
+    .flag("has_devices") { !$0.devices.isEmpty },
+    .view("shown") { CountView(count: $0.devices.count) },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// How many devices nothing is sent to.
+struct UnreachableDevices: View {
+  let count: Int
+  let total: Int
+
+  static let fields: [Field<Self>] = [.number("count") { $0.count }, .number("total") { $0.total }]
+}
+
+/// The fields above the list, as they were chosen.
+struct DeviceFilterView: View {
+  let search: String
+  let apps: [ChoiceView]
+  let environments: [ChoiceView]
+  let platforms: [ChoiceView]
+  let states: [ChoiceView]
+  let isActive: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .view("app") { FieldView(choices: $0.apps) },
+    .view("environment") { FieldView(choices: $0.environments) },
+    .view("platform") { FieldView(choices: $0.platforms) },
+    .view("state") { FieldView(choices: $0.states) },
+    .flag("active") { $0.isActive },
+  ]
+}
+
+/// One line of the list.
+struct DeviceRow: View {
+  /// More tags would leave the line no room.
+  private static let shownTags = 3
+
+  let device: Device
+  let app: String
+  let platform: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.device.id)) },
+    .text("title") { $0.device.heading },
+    // What is the title already is not said twice.
+    .optional("alias") { $0.device.alias == $0.device.heading ? nil : $0.device.alias },
+    .optional("short_token") { $0.device.token.abbreviated == $0.device.heading ? nil : $0.device.token.abbreviated },
+    .text("token") { $0.device.tokenText },
+    .text("app") { $0.app },
+    .flag("production") { $0.device.environment == .production },
+    .text("platform") { $0.platform },
+    .list("tags") { Array($0.device.tags.prefix(shownTags)) },
+    .number("more_tags") { max(0, $0.device.tags.count - shownTags) },
+    .view("state") { DeviceStateView(state: $0.device.state) },
+    .optional("reason") { $0.device.stateReason },
+    .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },
+  ]
+}
+
+/// Whether a device is sent to, for `devices/_state`.
+struct DeviceStateView: View {
+  let state: DeviceState
+
+  static let fields: [Field<Self>] = [
+    .flag("active") { $0.state == .active },
+    .flag("quarantined") { $0.state == .quarantined },
+    .flag("dead") { $0.state == .dead },
+    .text("tone") { $0.tone },
+  ]
+
+  /// The class of the dot.
+  private var tone: String {
+    switch state {
+    case .active: ""
+    case .quarantined: "amber"
+    case .dead: "dead"
+    }
+  }
+}

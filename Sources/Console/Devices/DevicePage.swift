@@ -1,0 +1,142 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/devices/:id`: one device, its history, and what can be changed about it.
+enum DevicePage {
+  private static let deliveries = 20
+
+  private struct Facts: Sendable {
+    let device: Device
+    let app: App
+    let events: [DeviceEvent]
+    let deliveries: [Delivery.WithPush]
+    let retention: RetentionPolicy
+
+    init(_ database: Database, _ id: Int64) throws {
+      guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
+      self.device = device
+      app = try App.get(database, id: device.appID)
+      events = try DeviceEvent.all(database, device: id)
+      deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
+      retention = try RetentionPolicy.find(database)
+    }
+  }
+
+  private static func facts(_ page: PageContext) async throws -> Facts {
+    let id = try page.id()
+    return try await page.store.read { try Facts($0, id) }
+  }
+
+  static func show(_ page: PageContext) async throws -> Response {
+    let facts = try await facts(page)
+    let device = facts.device
+    let form = Form([
+      ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.parts(device.tags)),
+    ])
+    return show(page, facts, form, FieldErrors())
+  }
+
+  private static func show(_ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors) -> Response {
+    let texts = page.texts
+    let device = facts.device
+    let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
+    let view = DeviceView(
+      device: device, app: facts.app, platform: texts("platform.\(device.platform.rawValue)"), now: page.now,
+      parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
+      keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
+      form: DeviceEditView(form: form, errors: errors, problem: problem))
+    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func parked(_ device: Device, _ texts: Texts) -> ParkedDevice? {
+    guard device.state != .active else { return nil }
+    let other = device.environment.other
+    return ParkedDevice(
+      isDead: device.state == .dead, date: device.stateAt ?? device.registeredAt, reason: device.stateReason ?? "",
+      other: other, otherName: other.word(texts))
+  }
+
+  private static func row(_ item: Delivery.WithPush, _ page: PageContext) -> DeviceDeliveryRow {
+    let content = [item.title, item.body].compactMap { $0 }.first { !$0.isEmpty }
+    return DeviceDeliveryRow(
+      item: item, title: content ?? page.texts("pushes.no_text"),
+      outcome: page.texts("words.\(item.delivery.outcome.name)"), now: page.now)
+  }
+
+  // MARK: Changes
+
+  static func update(_ page: PageContext) async throws -> Response {
+    let facts = try await facts(page)
+    let form = page.form
+    var problems: [Problem] = []
+    let name = form["name"].isEmpty ? nil : form["name"]
+    let alias = form["alias"].isEmpty ? nil : form["alias"]
+    let tags = form.parts("tags")
+    let rule = facts.app.aliasRule.flatMap(AliasRule.init) ?? .none
+    if let name, let problem = AppName.problem(withName: name) { problems.append(problem.under("name")) }
+    if let alias, let problem = rule.problem(with: alias) { problems.append(problem.under("alias")) }
+    problems += TagRule.problems(with: tags, rule: rule).map { problem in
+      var problem = problem
+      problem.field = "tags"
+      return problem
+    }
+    if problems.isEmpty {
+      do {
+        let (id, actor, now) = (facts.device.id, page.actor, page.now)
+        let audit = page.audit("device.update", "device \(id)")
+        try await page.store.write { database in
+          try Device.update(
+            database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), by: actor, now: now)
+          try AuditEntry.add(database, audit, now: now)
+        }
+        return page.redirect(to: "/devices/\(id)", flash: "device_saved")
+      } catch let problem as Problem {
+        problems.append(problem)
+      }
+    }
+    return show(page, facts, form, FieldErrors(Problems(problems), page.texts))
+  }
+
+  static func release(_ page: PageContext) async throws -> Response {
+    let id = try page.id()
+    let environment = page.form.filled("environment").flatMap(Environment.init)
+    guard environment != nil || page.form.filled("environment") == nil else {
+      throw PageError(.unprocessableContent, "refused")
+    }
+    let (actor, now) = (page.actor, page.now)
+    let audit = page.audit(
+      "device.release", "device \(id)", environment.map { ["environment": .string($0.rawValue)] })
+    try await page.store.write { database in
+      try Device.release(database, id: id, environment: environment, by: actor, now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/devices/\(id)", flash: "device_released")
+  }
+
+  // MARK: Removing
+
+  static func removePage(_ page: PageContext) async throws -> Response {
+    let facts = try await facts(page)
+    return page.answer(DeviceRemovalView(device: facts.device, app: facts.app, events: facts.events.count))
+  }
+
+  static func remove(_ page: PageContext) async throws -> Response {
+    let (id, now) = (try page.id(), page.now)
+    let audit = page.audit("device.delete", "device \(id)")
+    try await page.store.write { database in
+      guard try Device.delete(database, id: id, now: now) else { throw PageError.notFound("device", list: "/devices") }
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/devices", flash: "device_removed")
+  }
+}
+
+extension Environment {
+  /// The other one.
+  var other: Environment { self == .production ? .development : .production }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// Devices: the list, one device with its history, registering and removing.
+enum DevicePages {
+  static let views: [any PageView.Type] = [
+    DeviceListView.self, DeviceView.self, NewDeviceView.self, DeviceRemovalView.self, DeviceImportView.self,
+    DeviceImportReportView.self,
+  ]
+
+  private static let pageSize = 50
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/devices") { page in try await index(page) }
+    routes.page(.get, "/devices/new", role: .operator) { page in try await newPage(page, Form(), FieldErrors()) }
+    routes.page(.post, "/devices", role: .operator) { page in try await register(page) }
+    DeviceImportPages.add(to: &routes)
+    routes.page(.get, "/devices/:id") { page in try await DevicePage.show(page) }
+    routes.page(.post, "/devices/:id", role: .operator) { page in try await DevicePage.update(page) }
+    routes.page(.post, "/devices/:id/release", role: .operator) { page in try await DevicePage.release(page) }
+    routes.page(.get, "/devices/:id/remove", role: .operator) { page in try await DevicePage.removePage(page) }
+    routes.page(.post, "/devices/:id/remove", role: .operator) { page in try await DevicePage.remove(page) }
+  }
+
+  // MARK: The list
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let texts = page.texts
+    let pager = Pager(page.request)
+    let apps = try await page.store.read { try AppOverview.all($0) }
+    var filter = DeviceFilter(app: page.filled("app").flatMap { name in apps.first { $0.app.bundleID == name }?.id })
+    filter.environment = page.filled("environment").flatMap(Environment.init)
+    filter.platform = page.filled("platform").flatMap(Platform.init)
+    filter.state = page.filled("state").flatMap(DeviceState.init(name:))
+    let (base, text) = (filter, page.filled("q"))
+    var problem: String?
+    var found = Page<Device>(items: [], next: nil)
+    do {
+      found = try await page.store.read { database in
+        guard let text else { return try Device.list(database, base, cursor: pager.cursor, limit: pageSize) }
+        return try search(database, text, base, cursor: pager.cursor)
+      }
+    } catch let error as StoreError {
+      problem = error.description
+    }
+    let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })
+    func choices(_ name: String, _ choices: [(value: String, label: String)]) -> [ChoiceView] {
+      ChoiceView.list(choices, chosen: page.query[name] ?? "")
+    }
+    return page.answer(
+      DeviceListView(
+        total: apps.reduce(0) { $0 + $1.count() },
+        unreachable: apps.reduce(0) { $0 + $1.count() - $1.count(state: .active) },
+        filter: DeviceFilterView(
+          search: text ?? "", apps: choices("app", apps.map { ($0.app.bundleID, $0.app.name) }),
+          environments: ChoiceView.environments(texts, chosen: page.query["environment"] ?? ""),
+          platforms: ChoiceView.platforms(texts, chosen: page.query["platform"] ?? ""),
+          states: choices("state", DeviceState.allCases.map { ($0.name, texts("state.\($0.name)")) }),
+          isActive: ["q", "app", "environment", "platform", "state"].contains { page.filled($0) != nil }),
+        problem: problem,
+        devices: found.items.map {
+          DeviceRow(
+            device: $0, app: names[$0.appID] ?? "", platform: texts("platform.\($0.platform.rawValue)"), now: page.now)
+        }, pager: PagerView(pager, next: found.next)))
+  }
+
+  /// What a person types may be a token, an alias, a tag or a registration id: the first kind that finds something.
+  private static func search(
+    _ database: Database, _ text: String, _ base: DeviceFilter, cursor: String?
+  ) throws -> Page<Device> {
+    var kinds: [DeviceFilter] = []
+    func add(_ change: (inout DeviceFilter) -> Void) {
+      var filter = base
+      change(&filter)
+      kinds.append(filter)
+    }
+    add { $0.alias = text }
+    add { $0.registrationID = text }
+    add { $0.tag = text }
+    if let token = try? DeviceToken(parsing: text, platform: .ios) {  // no token: then a beginning, or something else
+      add { $0.tokenPrefix = token.bytes }
+    } else if let bytes = TokenPrefix.bytes(text) {
+      add { $0.tokenPrefix = bytes }
+    }
+    if text.utf8.count >= 8 { add { $0.tokenPrefix = Array(text.utf8) } }
+    for filter in kinds {
+      let found = try Device.list(database, filter, cursor: cursor, limit: pageSize)
+      if !found.items.isEmpty { return found }
+    }
+    return Page(items: [], next: nil)
+  }
+
+  // MARK: Registering
+
+  private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
+    let texts = page.texts
+    let apps = try await page.store.read { try App.all($0) }
+    let platform = form["platform"].isEmpty ? Platform.ios.rawValue : form["platform"]
+    let view = NewDeviceView(
+      form: form, errors: errors, hasApps: !apps.isEmpty,
+      apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
+      environments: ChoiceView.environments(texts, chosen: form["environment"]),
+      platforms: ChoiceView.platforms(texts, chosen: platform))
+    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func register(_ page: PageContext) async throws -> Response {
+    do {
+      let id = try await DeviceForm(page.form).register(page)
+      return page.redirect(to: "/devices/\(id)", flash: "device_registered")
+    } catch let problems as Problems {
+      return try await newPage(page, page.form, FieldErrors(problems, page.texts))
+    }
+  }
+}
+
+extension Device {
+  /// As people know it: hexadecimal for Apple's, as it stands for Google's.
+  var tokenText: String {
+    platform == .ios ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
+  }
+
+  /// What stands over its page.
+  var heading: String { [name, alias].compactMap { $0 }.first { !$0.isEmpty } ?? token.abbreviated }
+}

@@ -1,0 +1,63 @@
+import JSON
+import Model
+import Store
+
+/// The body of `PATCH /api/v1/devices/{id}`.
+struct DevicePatch: Sendable {
+  private(set) var alias: Change<String?> = .keep
+  /// Nil: as they were.
+  private(set) var tags: [String]?
+  private(set) var name: Change<String?> = .keep
+  private(set) var environment: Environment?
+  /// Whether it is to be active again.
+  private(set) var isReleased = false
+
+  private static let tagLimit = 1000
+
+  private enum State: String, CaseIterable {
+    case active
+  }
+
+  /// - Throws: everything that is wrong with it.
+  init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    if let text = fields.string("alias", limit: .bytes(AliasRule.none.limit), check: AliasRule.none.problem(with:)) {
+      alias = .set(text)
+    } else if json["alias"] == .null {
+      alias = .set(nil)
+    }
+    let hasTags = fields.value("tags") != nil
+    let names = fields.strings("tags", atMost: Self.tagLimit) { TagRule.problem(with: $0, rule: .none) }
+    if hasTags { tags = names }
+    if let text = fields.string("name", limit: .bytes(AppName.nameLimit), check: { AppName.problem(withName: $0) }) {
+      name = .set(text)
+    } else if json["name"] == .null {
+      name = .set(nil)
+    }
+    environment = fields.choice("environment", required: json["environment"] != nil)
+    isReleased = fields.choice("state", required: json["state"] != nil, as: State.self) != nil
+    // An empty text counts as absent in a form; here somebody wants to remove what null removes.
+    for member in ["alias", "name"] where json[member] == "" {
+      fields.report(member, Problem("", code: "field.empty_or_null", "Must not be empty. Use null to remove it."))
+    }
+    try fields.finish()
+    if json.object?.isEmpty != false { throw Problems([Problem.nothingToChange]) }
+  }
+
+  /// What stands against it in the device's app.
+  func problems(_ device: Device, rule: AliasRule) -> [Problem] {
+    var problems: [Problem] = []
+    if case .set(let alias?) = alias, let problem = rule.problem(with: alias) {
+      problems.append(problem.under("alias"))
+    }
+    if let tags { problems += TagRule.problems(with: tags, rule: rule).map { $0.under("tags") } }
+    if device.state == .dead, isReleased || environment != nil {
+      problems.append(
+        Problem(
+          isReleased ? "state" : "environment", code: "device.dead",
+          "The provider said that this token is no longer valid. Only a new registration by the app can reactivate "
+            + "the device."))
+    }
+    return problems
+  }
+}

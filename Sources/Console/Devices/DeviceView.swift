@@ -1,0 +1,222 @@
+import Foundation
+import JSON
+import Mustache
+import Model
+import Store
+
+/// `/devices/:id`: one device, its history, and what can be changed about it.
+struct DeviceView: PageView {
+  static let template = "devices/show"
+  static let section: Section? = .devices
+
+  let device: Device
+  let app: App
+  let platform: String
+  let now: Date
+  /// Nil while it is sent to.
+  let parked: ParkedDevice?
+  let deliveries: [DeviceDeliveryRow]
+  /// For how many days they are kept; 0: without end.
+  let keptDays: Int
+  let events: [DeviceEventRow]
+  let form: DeviceEditView
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.device.id)) },
+    .text("title") { $0.device.heading },
+    .view("state") { DeviceStateView(state: $0.device.state) },
+    .text("app") { $0.app.name },
+    .flag("production") { $0.device.environment == .production },
+    .text("platform") { $0.platform },
+    .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },
+    .view("parked") { $0.parked },
+    .flag("has_deliveries") { !$0.deliveries.isEmpty },
+    .view("shown") { CountView(count: $0.deliveries.count) },
+    .list("deliveries") { $0.deliveries },
+    .view("kept") { $0.keptDays == 0 ? nil : CountView(count: $0.keptDays) },
+    .list("events") { $0.events },
+    .view("about") { DeviceFactsView(device: $0.device, app: $0.app) },
+    .text("token") { $0.device.tokenText },
+    .view("form") { $0.form },
+  ]
+}
+
+/// Why nothing is sent to a device, and the ways out.
+struct ParkedDevice: View {
+  let isDead: Bool
+  let date: Date
+  let reason: String
+  /// The environment that it may belong to instead.
+  let other: Environment
+  let otherName: String
+
+  static let fields: [Field<Self>] = [
+    .flag("is_dead") { $0.isDead },
+    .written("date") { $1.write(utc: $0.date) },
+    .text("reason") { $0.reason },
+    .text("other") { $0.other.rawValue },
+    .text("environment") { $0.otherName },
+  ]
+}
+
+/// What became of one push on the device.
+struct DeviceDeliveryRow: View {
+  let item: Delivery.WithPush
+  let title: String
+  let outcome: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .written("href") { row, output in
+      output.write("/pushes/" as StaticString)
+      output.write(row.item.uid)
+      output.write("/deliveries/" as StaticString)
+      output.write(Int(row.item.delivery.deviceID))
+    },
+    .text("title") { $0.title },
+    .text("outcome") { $0.outcome },
+    .text("tone") { $0.tone },
+    .flag("is_failed") { $0.tone == "red" },
+    .text("answer") { $0.answer },
+    .view("at") { MomentView(date: $0.item.delivery.at, now: $0.now) },
+  ]
+
+  private var tone: String {
+    switch item.delivery.outcome {
+    case .accepted: ""
+    case .failed: "red"
+    case .deadToken: "dead"
+    case .unknown: "amber"
+    default: "none"
+    }
+  }
+
+  /// As “400 BadDeviceToken”.
+  private var answer: String {
+    [item.delivery.status == 0 ? nil : String(item.delivery.status), item.delivery.reason].compactMap { $0 }
+      .joined(separator: " ")
+  }
+}
+
+/// What is known of a device.
+struct DeviceFactsView: View {
+  let device: Device
+  let app: App
+
+  static let fields: [Field<Self>] = [
+    .written("app_id") { $1.write(Int($0.app.id)) },
+    .text("app") { $0.app.name },
+    .optional("alias") { $0.device.alias },
+    .list("tags") { $0.device.tags },
+    .flag("has_tags") { !$0.device.tags.isEmpty },
+    .optional("registration_id") { $0.device.registrationID },
+    .view("created") { MomentView(date: $0.device.createdAt) },
+    .view("registered") { MomentView(date: $0.device.registeredAt) },
+    .view("seen") { MomentView(date: $0.device.seenAt) },
+  ]
+}
+
+/// The form that changes a device.
+struct DeviceEditView: View {
+  let form: Form
+  let errors: FieldErrors
+  let problem: String?
+
+  static let fields: [Field<DeviceEditView>] =
+    names.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } }
+    + [.optional("problem") { $0.problem }]
+
+  static let names = ["name", "alias", "tags"]
+}
+
+/// A line of a device's history.
+struct DeviceEventRow: View {
+  let text: String
+  /// What was added and removed, and by whom.
+  let detail: String
+  let tone: String
+  let at: Date
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .text("text") { $0.text },
+    .text("detail") { $0.detail },
+    .text("tone") { $0.tone },
+    .view("at") { MomentView(date: $0.at, now: $0.now) },
+  ]
+}
+
+extension DeviceEventRow {
+  init(_ event: DeviceEvent, _ texts: Texts, now: Date) {
+    func member(_ name: String) -> String {
+      let text = event.detail?[name]?.string ?? ""
+      return text.isEmpty ? texts("devices.events.nobody") : text
+    }
+    func list(_ name: String) -> String? {
+      let names = event.detail?[name]?.array?.compactMap(\.string) ?? []
+      return names.isEmpty ? nil : texts("devices.events.\(name)", ["tags": names.joined(separator: ", ")])
+    }
+    let by = event.detail?["by"]?.string.map { texts("devices.events.by", ["who": $0]) }
+    self.init(
+      text: texts(
+        "devices.events.\(event.kind.rawValue)",
+        ["from": member("from"), "to": member("to"), "reason": event.detail?["reason"]?.string ?? ""]),
+      detail: [list("added"), list("removed"), by].compactMap { $0 }.joined(separator: "; "),
+      tone: Self.tone(event.kind), at: event.at, now: now)
+  }
+
+  /// The class of the dot: changes of the state have a colour.
+  private static func tone(_ kind: DeviceEvent.Kind) -> String {
+    switch kind {
+    case .registered, .revived, .released, .proven: ""
+    case .quarantined: "amber"
+    case .declaredDead: "dead"
+    default: "none"
+    }
+  }
+}
+
+/// `/devices/:id/remove`: asks before a device is deleted.
+struct DeviceRemovalView: PageView {
+  static let template = "devices/remove"
+  static let section: Section? = .devices
+
+  let device: Device
+  let app: App
+  let events: Int
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.device.id)) },
+    .text("device") { $0.device.heading },
+    .text("app") { $0.app.name },
+    .view("history") { CountView(count: $0.events) },
+    .view("tags") { $0.device.tags.isEmpty ? nil : CountView(count: $0.device.tags.count) },
+    .optional("alias") { $0.device.alias },
+  ]
+}
+
+/// `/devices/new`: the form that registers one.
+struct NewDeviceView: PageView {
+  static let template = "devices/new"
+  static let section: Section? = .devices
+
+  let form: Form
+  let errors: FieldErrors
+  let hasApps: Bool
+  let apps: [ChoiceView]
+  let environments: [ChoiceView]
+  let platforms: [ChoiceView]
+
+  private static let typed = ["token", "alias", "tags", "registration_id", "name"]
+
+  static let fields: [Field<NewDeviceView>] =
+    typed.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } } + others
+
+  private static let others: [Field<NewDeviceView>] = [
+    .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform"]) },
+    .flag("has_apps") { $0.hasApps },
+    .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
+    .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
+    .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },
+  ]
+}

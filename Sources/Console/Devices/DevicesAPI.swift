@@ -1,0 +1,134 @@
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/devices`.
+enum DevicesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list(
+      "/devices",
+      filters: ["app", "environment", "platform", "state", "alias", "tag", "token", "registration_id"]
+    ) { call in try await list(call) }
+    routes.call(.put, "/devices", role: .operator) { call in try await register(call) }
+    routes.call(.get, "/devices/:id", role: .viewer) { call in
+      let id = try id(call)
+      return APIContext.answer(try await call.store.readRow { try json($0, try Device.get($0, id: id)) })
+    }
+    routes.call(.patch, "/devices/:id", role: .operator) { call in try await update(call) }
+    routes.call(.delete, "/devices/:id", role: .operator) { call in try await delete(call) }
+  }
+
+  private static func id(_ call: APIContext) throws -> Int64 { try call.request.parameter("id") }
+
+  private static func json(_ database: Database, _ device: Device) throws -> DeviceAnswer {
+    DeviceAnswer(device, app: try App.get(database, id: device.appID).bundleID)
+  }
+
+  // MARK: Looking
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    var found = DeviceFilter()
+    found.environment = query.choice("environment")
+    found.platform = query.choice("platform")
+    found.state = query.choice("state", DeviceState.allCases.map { ($0.name, $0) })
+    found.alias = query.text("alias")
+    found.tag = query.text("tag")
+    found.registrationID = query.text("registration_id")
+    if let text = query.text("token") {
+      do {
+        let platforms = found.platform.map { [$0] } ?? Set(Platform.allCases)
+        found.tokenPrefix = try DeviceToken(parsing: text, platforms: platforms).bytes
+      } catch {
+        query.report(error.under("token"))
+      }
+    }
+    try query.finish()
+    let filter = found
+    let (page, apps) = try await call.store.read { database in
+      var filter = filter
+      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return (try Device.list(database, filter, cursor: cursor, limit: limit), apps)
+    }
+    return APIContext.answer(page) { DeviceAnswer($0, app: apps[$0.appID] ?? "") }
+  }
+
+  // MARK: Changing
+
+  private static func register(_ call: APIContext) async throws -> Response {
+    let input = try DeviceInput(json: try await call.body())
+    let (id, isNew, answer) = try await call.store.write { database in
+      guard let app = try App.find(database, bundleID: input.app) else { throw APIError.noApp(input.app) }
+      let problems = input.problems(rule: app.rule)
+      if !problems.isEmpty { throw Problems(problems) }
+      let results = try Device.register(
+        database, app: app.id, [input.registration], by: call.actor, now: call.now)
+      let (isNew, id): (Bool, Int64)
+      switch results[0] {
+      case .added(let added): (isNew, id) = (true, added)
+      case .updated(let updated): (isNew, id) = (false, updated)
+      case .rejected(let problem): throw problem
+      }
+      let device = try Device.get(database, id: id)
+      let audit = call.audit(
+        "device.register", "device \(id)", ["app": .string(app.bundleID), "token": .string(device.token.abbreviated)])
+      try AuditEntry.add(database, audit, now: call.now)
+      return (id, isNew, DeviceAnswer(device, app: app.bundleID))
+    }
+    return APIContext.answer(
+      answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let id = try id(call)
+    let patch = try DevicePatch(json: try await call.body())
+    let json = try await call.store.write { database in
+      let before = try Device.get(database, id: id)
+      let app = try App.get(database, id: before.appID)
+      let problems = patch.problems(before, rule: app.rule)
+      if !problems.isEmpty { throw Problems(problems) }
+      var after = try Device.update(
+        database, id: id, alias: patch.alias, tags: patch.tags.map { .set($0) } ?? .keep, name: patch.name,
+        by: call.actor, now: call.now)
+      let moves = patch.environment.map { $0 != before.environment } ?? false
+      if moves || patch.isReleased {
+        after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
+      }
+      let audit = call.audit(
+        "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+      return DeviceAnswer(after, app: app.bundleID)
+    }
+    return APIContext.answer(json)
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    let id = try id(call)
+    try await call.store.write { database in
+      let device = try Device.get(database, id: id)
+      try Device.delete(database, id: id, now: call.now)
+      let audit = call.audit("device.delete", "device \(id)", ["before": device.audited])
+      try AuditEntry.add(database, audit, now: call.now)
+    }
+    return APIContext.nothing
+  }
+}
+
+extension App {
+  /// The rule that its aliases and tags are held to.
+  var rule: AliasRule { aliasRule.flatMap(AliasRule.init) ?? .none }
+}
+
+extension Device {
+  /// What may change, for the audit. Tags alone by their number: there may be a thousand.
+  var audited: JSONValue {
+    [
+      "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),
+      "state": .string(state.name), "tags": .integer(Int64(tags.count)), "token": .string(token.abbreviated),
+    ]
+  }
+}

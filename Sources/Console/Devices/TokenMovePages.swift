@@ -1,0 +1,124 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import SQLite
+import Store
+
+/// Moves the devices of a push that were refused for their environment, or moves them back.
+struct TokenMove {
+  let push: PushRecord
+  let back: Bool
+
+  init(_ push: PushRecord, back: Bool) {
+    self.push = push
+    self.back = back
+  }
+
+  /// - Parameter audit: makes the audit line of an action.
+  /// - Returns: how many devices; for none there is no line.
+  func carryOut(
+    _ store: Store, by actor: String, now: Date, audit: (String, [String: JSONValue]) -> NewAuditEntry
+  ) async throws -> Int {
+    let (push, back) = (push, back)
+    let environment = back ? push.environment : push.environment.other
+    let entry = audit(
+      back ? "push.move_back" : "push.move",
+      ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)])
+    return try await store.write { database in
+      let count =
+        back
+        ? try MovedTokens.moveBack(database, push: push, by: actor, now: now)
+        : try MovedTokens.move(database, push: push, by: actor, now: now)
+      if count > 0 { try AuditEntry.add(database, entry, now: now) }
+      return count
+    }
+  }
+}
+
+/// `/pushes/:uid/move`: asks, and moves.
+enum TokenMovePages {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes/:uid/move", role: .operator) { page in try await ask(page) }
+    routes.page(.post, "/pushes/:uid/move", role: .operator) { page in try await move(page) }
+  }
+
+  private static func ask(_ page: PageContext) async throws -> Response {
+    let (push, texts) = (try await PushPages.find(page), page.texts)
+    let isBack = page.query["back"] == "1"
+    let found = try await page.store.read { try MovedTokens.find($0, push: push) }
+    let count = isBack ? found.moved.count : found.parked.count
+    let environment = isBack ? push.environment : push.environment.other
+    var means = [texts(isBack ? "move.back_means" : "move.means", ["environment": environment.word(texts)])]
+    if !isBack { means.append(MoveWords(push, found, texts).evidence) }
+    means.append(texts(isBack ? "move.again" : "move.reversible", ["environment": push.environment.word(texts)]))
+    if count == MovedTokens.limit { means.append(texts("move.limit", ["limit": count.grouped])) }
+    return page.answer(
+      TokenMoveView(
+        push: push.uid, title: push.heading(texts), isBack: isBack, count: count,
+        action: MoveWords(push, found, texts).label(back: isBack), means: means))
+  }
+
+  private static func move(_ page: PageContext) async throws -> Response {
+    let push = try await PushPages.find(page)
+    let isBack = page.form["back"] == "1"
+    let count = try await TokenMove(push, back: isBack).carryOut(page.store, by: page.actor, now: page.now) {
+      page.audit($0, "push \(push.uid)", .object($1))
+    }
+    return page.redirect(
+      to: "/pushes/\(push.uid)",
+      flash: count == 0 ? "devices_unmoved" : isBack ? "devices_moved_back" : "devices_moved")
+  }
+}
+
+/// The question before devices are moved.
+struct TokenMoveView: PageView {
+  static let template = "pushes/move"
+  static let section: Section? = .pushes
+
+  let push: String
+  let title: String
+  let isBack: Bool
+  let count: Int
+  let action: String
+  /// What follows from it, a sentence each.
+  let means: [String]
+
+  static let fields: [Field<Self>] = [
+    .text("id") { $0.push },
+    .text("title") { $0.title },
+    .flag("is_back") { $0.isBack },
+    .flag("has_devices") { $0.count > 0 },
+    .text("action") { $0.action },
+    .list("means") { $0.means },
+  ]
+}
+
+/// What can be moved, in words.
+struct MoveWords {
+  private let push: PushRecord
+  private let found: MovedTokens
+  private let texts: Texts
+
+  init(_ push: PushRecord, _ found: MovedTokens, _ texts: Texts) {
+    self.push = push
+    self.found = found
+    self.texts = texts
+  }
+
+  /// As “Move 14 devices to development”.
+  func label(back: Bool) -> String {
+    let environment = (back ? push.environment : push.environment.other).word(texts)
+    return texts(
+      back ? "move.back" : "move.action", count: back ? found.moved.count : found.parked.count,
+      ["environment": environment])
+  }
+
+  /// What speaks for it.
+  var evidence: String {
+    let words = ["other": push.environment.other.word(texts), "environment": push.environment.word(texts)]
+    return found.proven > 0
+      ? texts("move.proven", count: found.proven, words) : texts("move.unproven", words)
+  }
+}

@@ -1,0 +1,199 @@
+import Certificates
+import Foundation
+import JSON
+import Mustache
+import Model
+import Reactor
+import Reminders
+import Store
+
+/// One thing that needs attention.
+struct AttentionItem: View {
+  let label: String
+  /// Whether it is red; otherwise amber.
+  let isFailure: Bool
+  let text: String
+  let detail: String
+  let href: String
+  let action: String
+
+  static let fields: [Field<Self>] = [
+    .text("label") { $0.label },
+    .flag("red") { $0.isFailure },
+    .text("text") { $0.text },
+    .text("detail") { $0.detail },
+    .text("href") { $0.href },
+    .text("action") { $0.action },
+  ]
+}
+
+/// What needs attention: the worst first.
+struct AttentionList {
+  let report: ExpiryReport
+  let apps: [AppOverview]
+  let pushes: [PushRecord]
+  let now: Date
+  /// Checks of certificates that are late.
+  var late: [CheckRun] = []
+  /// Who is on what.
+  var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
+  /// Messages that nobody takes, though they were tried again.
+  var stuck: [ReminderMessage] = []
+  /// Whether whoever looks may see the receivers' addresses.
+  var showsReceivers = false
+  /// Schedules that did not do what they should have done.
+  var schedules: [ScheduleTrouble] = []
+  /// The proxy that passed this page's request on and was not declared, for whoever can declare it.
+  var proxy: SocketAddress?
+
+  /// A share of dead tokens above this is worth a look.
+  private static let deadShare = 0.2
+  private static let deadAtLeast = 20
+  /// More of a kind are counted, not listed.
+  private static let shown = 20
+
+  func items(_ texts: Texts) -> [AttentionItem] {
+    refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
+      + ScheduleAttention.items(schedules, self, texts)
+      + deadTokens(texts) + undeclaredProxy(texts)
+  }
+
+  func item(
+    _ texts: Texts, label: String, failed: Bool, text: String, detail: String, href: String, action: String
+  ) -> AttentionItem {
+    AttentionItem(
+      label: label, isFailure: failed, text: text, detail: detail, href: href, action: texts("needs.\(action)"))
+  }
+
+  private func expiring(_ texts: Texts) -> [AttentionItem] {
+    let urgent: Set<Expiry.Band> = [.expired, .urgent, .soon, .notYetValid]
+    let pressing = report.findings.filter { urgent.contains($0.band) }
+    var values = pressing.prefix(Self.shown).map { finding in
+      let tracked = finding.item
+      let detail: [String?] = [
+        tracked.topics.joined(separator: ", "), tracked.serial.map { texts("needs.serial", ["serial": $0]) },
+        tracked.subject.flatMap { taken[$0] }.map { ItemReminders.words($0, texts) },
+      ]
+      return item(
+        texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
+        text: texts(
+          finding.band == .expired ? "needs.expired" : finding.band == .notYetValid ? "needs.not_yet" : "needs.expires",
+          ["name": tracked.name, "date": tracked.notAfter?.dayText ?? "", "from": tracked.notBefore?.dayText ?? ""]),
+        detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
+        href: tracked.key.map { "/\($0)" } ?? "/certificates", action: "renew")
+    }
+    values += report.closed.prefix(Self.shown).map { closed in
+      item(
+        texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": closed.name]),
+        detail: closed.reason, href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
+    values += report.unreadable.prefix(Self.shown).map { unreadable in
+      item(
+        texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": unreadable.name]),
+        detail: unreadable.reason, href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
+    let rest = [pressing.count, report.closed.count, report.unreadable.count].reduce(0) { $0 + max(0, $1 - Self.shown) }
+    if rest > 0 {
+      values.append(
+        item(
+          texts, label: texts("needs.more_label"), failed: true, text: texts("needs.more", count: rest), detail: "",
+          href: "/certificates", action: "show"))
+    }
+    values += report.findings.filter { !$0.missed.isEmpty }.prefix(Self.shown).map { finding in
+      item(
+        texts, label: texts("needs.forecast_label"), failed: false,
+        text: texts("needs.forecast", count: finding.missed.count, ["name": finding.item.name]),
+        detail: finding.missed.first.map { "\($0.bundleID) · \($0.sendAt.utcText)" } ?? "",
+        href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
+    values += report.findings.filter { !$0.pressing.isEmpty }.prefix(Self.shown).map { finding in
+      item(
+        texts, label: texts("schedules.repeats_label"), failed: finding.band == .expired,
+        text: texts(
+          finding.band == .expired ? "needs.repeating_over" : "needs.repeating", count: finding.pressing.count,
+          ["name": finding.item.name]),
+        detail: finding.pressing.first.map {
+          texts("needs.repeating_first", ["app": $0.schedule.bundleID, "date": $0.first.utcText])
+        } ?? "",
+        href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
+    return values
+  }
+
+  private func watching(_ texts: Texts) -> [AttentionItem] {
+    late.map { run in
+      item(
+        texts, label: texts("needs.late_label"), failed: true,
+        text: texts("needs.late_\(run.source.rawValue)", ["date": run.at.utcText]), detail: "",
+        href: "/settings/reminders", action: "show")
+    }
+      + stuck.prefix(3).map { message in
+        item(
+          texts, label: texts("words.failed"), failed: true,
+          text: showsReceivers
+            ? texts("needs.reminder", ["target": message.target, "count": message.attempts.grouped])
+            : texts(
+              "needs.reminder_over",
+              [
+                "channel": texts("settings.channels.\(message.channel.rawValue)"), "count": message.attempts.grouped,
+              ]),
+          detail: showsReceivers ? message.answer ?? "" : "", href: "/settings/reminders", action: "show")
+      }
+  }
+
+  private func undeclaredProxy(_ texts: Texts) -> [AttentionItem] {
+    proxy.map { proxy in
+      [
+        item(
+          texts, label: texts("needs.proxy_label"), failed: false, text: texts("needs.proxy", ["address": proxy.host]),
+          detail: texts("needs.proxy_next", ["address": proxy.host]), href: "/settings", action: "show")
+      ]
+    } ?? []
+  }
+
+  private func refused(_ texts: Texts) -> [AttentionItem] {
+    apps.flatMap { app in
+      app.credentials.filter { $0.health == .refused }.map { credential in
+        item(
+          texts, label: texts("needs.refused_label"), failed: true,
+          text: texts(
+            "needs.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
+          detail: credential.lastRefusal ?? "", href: "/apps/\(app.id)", action: "show")
+      }
+    }
+  }
+
+  private func failedPushes(_ texts: Texts) -> [AttentionItem] {
+    var seen: Set<Int64> = []
+    return pushes.filter { seen.insert($0.id).inserted }.prefix(5).map { push in
+      item(
+        texts, label: texts("words.failed"), failed: true,
+        text: texts(
+          push.state == .failed || push.counts.failed == 0 ? "needs.push_failed" : "needs.push_failures",
+          [
+            "name": push.heading(texts), "failed": push.counts.failed.grouped,
+            "target": (push.target ?? 0).grouped,
+          ]), detail: push.error ?? "", href: "/pushes/\(push.uid)", action: "show")
+    }
+  }
+
+  private func deadTokens(_ texts: Texts) -> [AttentionItem] {
+    apps.flatMap { app in
+      Environment.allCases.compactMap { environment in
+        let dead = app.count(environment: environment, state: .dead)
+        let all = app.count(environment: environment)
+        guard dead >= Self.deadAtLeast, Double(dead) > Double(all) * Self.deadShare else { return nil }
+        return item(
+          texts, label: texts("words.dead_token"), failed: false,
+          text: texts(
+            "needs.dead",
+            [
+              "app": app.app.name, "environment": environment.word(texts), "dead": dead.grouped, "all": all.grouped,
+            ]), detail: "",
+          href:
+            "/devices?app=\(ConsoleRouter.escaped(app.app.bundleID))&environment=\(environment.rawValue)&state=dead",
+          action: "show")
+      }
+    }
+  }
+}

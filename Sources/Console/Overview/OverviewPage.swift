@@ -1,0 +1,105 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// `/`: what needs somebody, then what was sent, then how each app stands.
+enum OverviewPage {
+  private static let days = 30
+
+  static let views: [any PageView.Type] = [OverviewView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/") { page in
+      let (now, sealer) = (page.now, page.store.sealer)
+      let facts = try await page.store.read { try Facts($0, sealer: sealer, now: now) }
+      return page.answer(view(facts, page))
+    }
+  }
+
+  private struct Facts: Sendable {
+    let apps: [AppOverview]
+    let pushes: [PushRecord]
+    let troubled: [PushRecord]
+    let report: ExpiryReport
+    let sums: [PushRecord.Sum]
+    let firstDay: Date
+    let late: [CheckRun]
+    let stuck: [ReminderMessage]
+    let taken: [Acknowledgement.Subject: Acknowledgement]
+    let schedules: [ScheduleTrouble]
+
+    init(_ database: Database, sealer: any Sealer, now: Date) throws {
+      apps = try AppOverview.all(database)
+      pushes = try PushRecord.list(database, PushFilter(), limit: 10).items
+      var failed = PushFilter()
+      failed.states = [.failed]
+      failed.from = now.addingTimeInterval(-7 * 86_400)
+      troubled = try PushRecord.list(database, failed, limit: 5).items
+      report = try CertificateTracker.report(database, sealer: sealer, now: now)
+      late = Watchman.late(try CheckRun.all(database), now: now)
+      stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
+      taken = try Acknowledgement.all(database, now: now)
+      schedules = try ScheduleTrouble.all(database, now: now)
+      // UTC days: the server does not know the viewer's zone.
+      let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
+      firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
+      sums = try PushRecord.sums(
+        database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
+    }
+
+    func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
+  }
+
+  private static func view(_ facts: Facts, _ page: PageContext) -> OverviewView {
+    let texts = page.texts
+    let attention = AttentionList(
+      report: facts.report, apps: facts.apps,
+      pushes: facts.troubled
+        + facts.pushes.filter {
+          // One that was taken up too late has ended, and says why.
+          $0.counts.failed > 0 || $0.error != nil
+        },
+      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
+      schedules: facts.schedules,
+      proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
+    return OverviewView(
+      attention: attention.items(texts),
+      pushes: facts.pushes.map { PushRow($0, app: facts.app($0.appID), texts: texts, now: page.now) },
+      chart: SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).view(texts),
+      apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })
+  }
+}
+
+/// How a credential stands, in a word and in a colour.
+struct CredentialState {
+  let credential: Credential?
+  let days: Int?
+  let band: Expiry.Band
+
+  init(_ credential: Credential?, now: Date) {
+    self.credential = credential
+    days = Expiry.daysLeft(notAfter: credential?.certificateNotAfter, now: now)
+    band = Expiry.band(notBefore: nil, notAfter: credential?.certificateNotAfter, now: now)
+  }
+
+  /// Whether pushes fail with it.
+  var isFailed: Bool { credential?.health == .refused || band == .expired }
+  /// Whether it must be renewed.
+  var isSoon: Bool { band == .soon || band == .urgent }
+
+  func text(_ texts: Texts) -> String {
+    guard let credential, let name = credential.certificateName else { return texts("credential.none") }
+    var parts = [name, texts.daysLeft(days)]
+    if credential.health == .refused {
+      parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
+    }
+    if credential.endpoint == "simulator" { parts.append(texts("credential.simulator")) }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// `/`: what needs attention, what was sent, and how each app stands.
+struct OverviewView: PageView {
+  static let template = "overview/show"
+  static let section: Section? = .overview
+
+  let attention: [AttentionItem]
+  let pushes: [PushRow]
+  let chart: ChartView
+  let apps: [AppHealth]
+
+  static let fields: [Field<Self>] = [
+    .number("count") { $0.attention.count },
+    .flag("needs_attention") { !$0.attention.isEmpty },
+    .list("attention") { $0.attention },
+    .flag("has_pushes") { !$0.pushes.isEmpty },
+    .list("pushes") { $0.pushes },
+    .view("chart") { $0.chart },
+    .flag("has_apps") { !$0.apps.isEmpty },
+    .list("apps") { $0.apps },
+  ]
+}
+
+/// An app in one environment: its credential, and how many devices it reaches.
+struct AppHealth: View {
+  let app: App
+  let environment: Environment
+  let isFailed: Bool
+  let isSoon: Bool
+  let credential: String
+  let lastAccepted: MomentView?
+  let devices: Int
+
+  init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
+    let credential = overview.credentials.first { $0.environment == environment && $0.provider == .apns }
+    let state = CredentialState(credential, now: now)
+    app = overview.app
+    self.environment = environment
+    (isFailed, isSoon) = (state.isFailed, state.isSoon)
+    self.credential = state.text(texts)
+    lastAccepted = (credential?.lastAcceptedAt).map { MomentView(date: $0, now: now) }
+    devices = overview.count(environment: environment, state: .active)
+  }
+
+  static let fields: [Field<Self>] = [
+    .written("href") { health, output in
+      output.write("/apps/" as StaticString)
+      output.write(Int(health.app.id))
+    },
+    .text("app") { $0.app.name },
+    .flag("production") { $0.environment == .production },
+    .text("tone") { $0.isFailed ? "red" : $0.isSoon ? "amber" : "" },
+    .text("credential") { $0.credential },
+    .view("last_accepted") { $0.lastAccepted },
+    .number("devices") { $0.devices },
+  ]
+}

@@ -1,0 +1,50 @@
+import Calendar
+import Foundation
+import Model
+import Store
+
+/// Schedules among what needs attention: what was missed, what is late, and what stopped by itself.
+enum ScheduleAttention {
+  /// More are counted, not listed.
+  private static let shown = 5
+
+  static func items(_ troubles: [ScheduleTrouble], _ list: AttentionList, _ texts: Texts) -> [AttentionItem] {
+    var items = troubles.prefix(shown).map { item($0, list, texts) }
+    if troubles.count > shown {
+      items.append(
+        list.item(
+          texts, label: texts("needs.more_label"), failed: false,
+          text: texts("needs.more_schedules", count: troubles.count - shown), detail: "", href: "/schedules",
+          action: "show"))
+    }
+    return items
+  }
+
+  private static func item(_ trouble: ScheduleTrouble, _ list: AttentionList, _ texts: Texts) -> AttentionItem {
+    let schedule = trouble.schedule
+    let zone = schedule.recurrence?.rule.zone ?? .utc
+    let heading = [schedule.title, schedule.body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
+    let href = "/schedules/\(schedule.uid)"
+    switch trouble.kind {
+    case .missed(let count, let last):
+      let buttons = ["copy": texts("schedules.copy"), "now": texts("when.now")]
+      let next =
+        schedule.nextAt.map {
+          texts("needs.missed_next", buttons.merging(["next": texts.moment($0, zone)]) { $1 })
+        } ?? texts("needs.missed_end", buttons)
+      return list.item(
+        texts, label: texts("schedules.missed"), failed: false,
+        text: texts("needs.missed", count: count, ["name": heading, "last": texts.moment(last, zone)]), detail: next,
+        href: href, action: "show")
+    case .overdue(let since):
+      return list.item(
+        texts, label: texts("needs.overdue_label"), failed: true,
+        text: texts("needs.overdue", ["name": heading, "since": texts.moment(since, zone)]),
+        detail: texts("needs.overdue_next"), href: href, action: "show")
+    case .stopped(let why):
+      return list.item(
+        texts, label: texts("needs.stopped_label"), failed: true, text: texts("needs.stopped", ["name": heading]),
+        detail: why, href: href, action: "show")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// The bars of the last days, in hundredths of a percent of the picture.
+struct SendChart {
+  let sums: [PushRecord.Sum]
+  let firstDay: Date
+  let days: Int
+
+  func view(_ texts: Texts) -> ChartView {
+    let byDay = Dictionary(sums.map { (Int($0.from.timeIntervalSince(firstDay)) / 86_400, $0.counts) }) { $1 }
+    let counts = (0..<days).map { byDay[$0] ?? OutcomeCounts() }
+    func bad(_ counts: OutcomeCounts) -> Int { counts.failed + counts.deadToken }
+    let top = Self.rounded(counts.map { $0.accepted + bad($0) }.max() ?? 0)
+    let summary = texts(
+      "overview.chart_summary",
+      [
+        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped, "failed": counts.reduce(0) { $0 + bad($1) }.grouped,
+      ])
+    return ChartView(
+      summary: summary, first: day(0), last: day(days - 1),
+      days: counts.enumerated().map { index, counts in
+        ChartDay(
+          day: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts), top: top)
+      })
+  }
+
+  private func day(_ index: Int) -> String { firstDay.addingTimeInterval(Double(index) * 86_400).dayText }
+
+  /// The next of 2, 4, 10, 20, 40, 100, …: an even number, so that the middle is whole.
+  static func rounded(_ number: Int) -> Int {
+    var unit = 1
+    while true {
+      for step in [2, 4, 10] where unit * step >= number { return unit * step }
+      unit *= 10
+    }
+  }
+}
+
+/// The picture of ``SendChart``.
+struct ChartView: View {
+  let summary: String
+  let first: String
+  let last: String
+  let days: [ChartDay]
+
+  static let fields: [Field<Self>] = [
+    .text("summary") { $0.summary },
+    .text("first") { $0.first },
+    .text("last") { $0.last },
+    .list("days") { $0.days },
+  ]
+}
+
+/// One day: a bar for what was accepted, and on top of it what was not.
+struct ChartDay: View {
+  let day: String
+  let index: Int
+  let days: Int
+  let accepted: Int
+  let failed: Int
+  let top: Int
+
+  static let fields: [Field<Self>] = [
+    .text("day") { $0.day },
+    .number("accepted") { $0.accepted },
+    .number("failed") { $0.failed },
+    .written("x") { $1.write(hundredths: 10_000 * $0.index / $0.days) },
+    .written("width") { $1.write(hundredths: 7200 / $0.days) },
+    .written("accepted_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted)) },
+    .written("accepted_height") { $1.write(hundredths: $0.height($0.accepted)) },
+    .written("failed_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed)) },
+    .written("failed_height") { $1.write(hundredths: $0.height($0.failed)) },
+  ]
+
+  private func height(_ count: Int) -> Int { 10_000 * count / max(top, 1) }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Simulator
+import Store
+
+/// `/phones`: the simulator's handsets, what a person does with them, and what goes wrong on purpose.
+enum PhonePages {
+  static let views: [any PageView.Type] = [PhoneListView.self, NewPhoneView.self, NoPhonesView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/phones") { page in try await index(page) }
+    routes.page(.get, "/phones/events") { page in try events(page) }
+    routes.page(.get, "/phones/new", role: .operator) { page in
+      try await newPage(
+        page, Form([("app", page.filled("app") ?? ""), ("environment", "development"), ("register", "1")]),
+        FieldErrors())
+    }
+    routes.page(.get, "/phones/ca.pem") { page in
+      guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
+      return Response(
+        headers: ["Content-Type": "application/x-pem-file"], body: .bytes(Array(simulator.authorityPEM.utf8)))
+    }
+    routes.page(.post, "/phones", role: .operator) { page in try await make(page) }
+    routes.page(.post, "/phones/faults", role: .operator) { page in try await setFaults(page) }
+    routes.page(.post, "/phones/:id", role: .operator) { page in try await act(page) }
+    routes.page(.post, "/phones/:id/remove", role: .operator) { page in try await remove(page) }
+  }
+
+  private static func simulator(_ page: PageContext) throws -> APNsSimulator {
+    guard let simulator = page.console.simulator else { throw PageError(.conflict, "no_simulator") }
+    return simulator
+  }
+
+  // MARK: The page
+
+  /// A fault form that was refused.
+  struct Refused {
+    let environment: Environment
+    let form: Form
+    let error: String
+  }
+
+  private static func index(_ page: PageContext, refused: Refused? = nil) async throws -> Response {
+    guard let simulator = page.console.simulator else { return page.answer(NoPhonesView()) }
+    let texts = page.texts
+    let phones = simulator.phones.phones()
+    let (apps, devices) = try await page.store.read { database in
+      let apps = try App.all(database)
+      var devices: [Int64: Int64] = [:]
+      for phone in phones {
+        guard let app = apps.first(where: { $0.bundleID == phone.topic }) else { continue }
+        devices[phone.id] = try Device.find(database, app: app.id, token: phone.token)?.id
+      }
+      return (apps, devices)
+    }
+    let wrong = Environment.allCases.map { ($0, FaultChoice(simulator.faults($0).faults)) }.filter { $1.kind != .none }
+    let notice = wrong.map { "\($0.word(texts)): \($1.text(texts))" }.joined(separator: "; ")
+    let view = PhoneListView(
+      phones: phones.map { phone in
+        PhoneCard(
+          phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], texts: texts, now: page.now)
+      },
+      faults: Environment.allCases.map { environment in
+        faults(
+          environment, simulator.faults(environment).faults, refused?.environment == environment ? refused : nil, texts)
+      }, active: notice)
+    return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
+  }
+
+  private static func events(_ page: PageContext) throws -> Response {
+    let changes = try simulator(page).phones.changes()
+    return try page.events { stream in
+      // What came between the page and this connection, or while the page was out of view, is fetched at once.
+      try await stream.send(ServerSentEvent(data: "{}", event: "phones"))
+      for await change in changes {
+        try await stream.send(ServerSentEvent(data: "{\"phone\":\(change.phoneID)}", event: "phones"))
+      }
+    }
+  }
+
+  // MARK: Faults
+
+  private static func faults(
+    _ environment: Environment, _ faults: Faults, _ refused: Refused?, _ texts: Texts
+  ) -> PhoneFaultsView {
+    let choice = FaultChoice(faults)
+    return PhoneFaultsView(
+      environment: environment, name: environment.word(texts),
+      active: choice.kind == .none ? nil : choice.text(texts),
+      kinds: ChoiceView.list(
+        FaultChoice.Kind.allCases.map { ($0.rawValue, texts("phones.fault_\($0.rawValue)")) },
+        chosen: refused?.form["fault"] ?? choice.kind.rawValue),
+      count: refused?.form["count"] ?? choice.count.map(String.init) ?? "", error: refused?.error ?? "")
+  }
+
+  private static func setFaults(_ page: PageContext) async throws -> Response {
+    let simulator = try simulator(page)
+    guard let environment = Environment(rawValue: page.form["environment"]),
+      let kind = FaultChoice.Kind(rawValue: page.form["fault"])
+    else { throw PageError(.unprocessableContent, "refused") }
+    let text = page.form["count"]
+    let count = Int(text)
+    guard text.isEmpty || count.map({ (1...1_000_000).contains($0) }) == true else {
+      let refused = Refused(environment: environment, form: page.form, error: page.texts("phones.count_problem"))
+      return try await index(page, refused: refused)
+    }
+    simulator.faults(environment).set(FaultChoice(kind: kind, count: count).faults)
+    return page.redirect(to: "/phones#faults", flash: "faults_set")
+  }
+
+  // MARK: Making and removing
+
+  private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
+    let texts = page.texts
+    let apps = try await page.store.read { try App.all($0) }
+    let view = NewPhoneView(
+      form: form, errors: errors, hasApps: !apps.isEmpty,
+      apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
+      environments: ChoiceView.environments(texts, chosen: form["environment"]))
+    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func make(_ page: PageContext) async throws -> Response {
+    let phones = try simulator(page).phones
+    let form = page.form
+    let apps = try await page.store.read { try App.all($0) }
+    let app = apps.first { $0.bundleID == form["app"] }
+    let environment = Environment(rawValue: form["environment"])
+    let rule = app?.aliasRule.flatMap(AliasRule.init) ?? .none
+    let tags = form.parts("tags")
+    var problems: [Problem] = []
+    if app == nil { problems.append(Problem("app", FieldMessage.required)) }
+    if environment == nil { problems.append(Problem("environment", FieldMessage.required)) }
+    if form["name"].isEmpty {
+      problems.append(Problem("name", FieldMessage.required))
+    } else if let problem = AppName.problem(withName: form["name"]) {
+      problems.append(problem.under("name"))
+    }
+    if let alias = form.filled("alias"), let problem = rule.problem(with: alias) {
+      problems.append(problem.under("alias"))
+    }
+    if let problem = TagRule.problems(with: tags, rule: rule).first {
+      problems.append(SendForm.placed(problem.under("audience.tags")))
+    }
+    guard problems.isEmpty, let app, let environment else {
+      return try await newPage(page, form, FieldErrors(Problems(problems), page.texts))
+    }
+    let phone = try phones.add(
+      NewPhone(name: form["name"], environment: environment, topic: app.bundleID, alias: form.filled("alias")))
+    if form.has("register") {
+      var registration = Registration(token: phone.token, environment: environment, platform: phone.platform)
+      registration.alias = .set(form.filled("alias"))
+      registration.tags = .set(tags)
+      registration.name = .set(form["name"])
+      try await register(registration, app, page)
+    }
+    return page.redirect(to: "/phones#phone-\(phone.id)", flash: "phone_added")
+  }
+
+  private static func register(_ registration: Registration, _ app: App, _ page: PageContext) async throws {
+    let (actor, now) = (page.actor, page.now)
+    _ = try await page.store.write { database in
+      try Device.register(database, app: app.id, [registration], by: actor, now: now)
+    }
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    let phones = try simulator(page).phones
+    do {
+      try phones.remove(try page.id())
+    } catch is PhoneBookError {
+      throw PageError.notFound("phone", list: "/phones")
+    }
+    return page.redirect(to: "/phones", flash: "phone_removed")
+  }
+
+  // MARK: What a person does with a phone
+
+  private static func act(_ page: PageContext) async throws -> Response {
+    let phones = try simulator(page).phones
+    let id = try page.id()
+    guard let phone = phones.phone(id) else { throw PageError.notFound("phone", list: "/phones") }
+    do {
+      switch page.form["action"] {
+      case "foreground": try phones.setAppState(id, .foreground)
+      case "background": try phones.setAppState(id, .background)
+      case "not_running": try phones.setAppState(id, .notRunning)
+      case "on": try phones.setPower(id, .on)
+      case "off": try phones.setPower(id, .off)
+      case "uninstall": try phones.uninstall(id, now: page.now)
+      case "reinstall": try await reinstall(phone, phones, page)
+      case "clear": try phones.clear(id)
+      case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0)
+      default: throw PageError(.unprocessableContent, "refused")
+      }
+    } catch let error as PhoneBookError {
+      // Two browsers at one phone: what was asked for is not possible any more, and the page shows how it is now.
+      throw PageError(.conflict, "phone_busy", ["reason": error.description], action: ("/phones", "nav.phones"))
+    }
+    return page.redirect(to: "/phones#phone-\(id)")
+  }
+
+  /// The app starts for the first time after its installation, and tells its new token, as apps do.
+  private static func reinstall(_ phone: SimulatedPhone, _ phones: PhoneBook, _ page: PageContext) async throws {
+    let (app, before) = try await page.store.read { database -> (App?, Device?) in
+      let app = try App.find(database, bundleID: phone.topic)
+      return (app, try app.flatMap { try Device.find(database, app: $0.id, token: phone.token) })
+    }
+    let token = try phones.reinstall(phone.id, now: page.now)
+    guard let app, let before else { return }
+    var registration = Registration(token: token, environment: phone.environment, platform: phone.platform)
+    registration.alias = .set(before.alias)
+    registration.tags = .set(before.tags)
+    registration.name = .set(before.name)
+    try await register(registration, app, page)
+  }
+}
+
+/// The one fault that the page sets, out of all that the simulator can do.
+struct FaultChoice {
+  enum Kind: String, CaseIterable {
+    case none
+    case tooMany = "429"
+    case internalError = "500"
+    case unavailable = "503"
+    case unregistered = "410"
+    case slow
+    case goAway = "goaway"
+    case cut
+  }
+
+  let kind: Kind
+  let count: Int?
+
+  private static let answers: [(Kind, Int, String)] = [
+    (.tooMany, 429, "TooManyRequests"), (.internalError, 500, "InternalServerError"),
+    (.unavailable, 503, "ServiceUnavailable"), (.unregistered, 410, "Unregistered"),
+  ]
+
+  init(kind: Kind, count: Int?) {
+    self.kind = kind
+    self.count = count
+  }
+
+  /// What a simulator does at the moment, as far as the page has a word for it.
+  init(_ faults: Faults) {
+    if let answer = faults.answers.first, let known = Self.answers.first(where: { $0.1 == answer.status }) {
+      var count: Int?
+      if case .next(let number) = answer.scope { count = number }
+      self.init(kind: known.0, count: count)
+    } else if let count = faults.goAwayAfter {
+      self.init(kind: .goAway, count: count)
+    } else if let count = faults.cutAfter {
+      self.init(kind: .cut, count: count)
+    } else {
+      self.init(kind: faults.delay == nil ? .none : .slow, count: nil)
+    }
+  }
+
+  var faults: Faults {
+    var faults = Faults()
+    switch kind {
+    case .none: break
+    case .slow: faults.delay = .seconds(2)
+    case .goAway: faults.goAwayAfter = count ?? 1
+    case .cut: faults.cutAfter = count ?? 1
+    case .tooMany, .internalError, .unavailable, .unregistered:
+      if let answer = Self.answers.first(where: { $0.0 == kind }) {
+        faults.answers = [
+          Faults.Answer(status: answer.1, reason: answer.2, scope: count.map { .next($0) } ?? .all)
+        ]
+      }
+    }
+    return faults
+  }
+
+  func text(_ texts: Texts) -> String {
+    texts("phones.fault_\(kind.rawValue)") + (count.map { ", \($0.grouped)" } ?? "")
+  }
+}

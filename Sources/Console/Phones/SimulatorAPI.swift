@@ -1,0 +1,285 @@
+import Foundation
+import HTTPServer
+import JSON
+import OpenSSL
+import Model
+import Simulator
+import Store
+
+/// `/simulator/v1`: what a test of another project asks the simulator, and tells it to do. Behind the API's tokens in
+/// the console, and free on the loopback address of `signalbox simulate`.
+enum SimulatorAPI {
+  static let prefix = "/simulator/v1"
+  /// The longest that a look may wait.
+  private static let longestWait = Duration.seconds(300)
+
+  /// One call.
+  struct Call: Sendable {
+    let request: Request
+    let running: APNsSimulator?
+    let now: Date
+
+    /// - Throws: 404 if there is none.
+    func simulator() throws -> APNsSimulator {
+      if let running { return running }
+      throw APIError(
+        .notFound,
+        "The simulator is not running. Start the server with --demo, or run signalbox simulate.")
+    }
+
+    func phones() throws -> PhoneBook { try simulator().phones }
+  }
+
+  /// One route.
+  struct Operation: Sendable {
+    let method: HTTPServer.Method
+    let pattern: String
+    let role: User.Role
+    let query: [String]
+    let answer: @Sendable (Call) async throws -> Response
+
+    init(
+      _ method: HTTPServer.Method, _ pattern: String, role: User.Role, query: [String] = [],
+      _ answer: @escaping @Sendable (Call) async throws -> Response
+    ) {
+      self.method = method
+      self.pattern = pattern
+      self.role = role
+      self.query = query
+      self.answer = answer
+    }
+  }
+
+  static let operations = [
+    Operation(.get, "", role: .viewer) { call in try overview(call) },
+    Operation(.get, "/phones", role: .viewer) { call in
+      try APIContext.answer { json in json.member("items", try call.phones().phones().map(PhoneAnswer.init)) }
+    },
+    Operation(.post, "/phones", role: .operator) { call in try await addPhone(call) },
+    Operation(.get, "/phones/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      guard let phone = try call.phones().phone(id) else { throw APIError(PhoneBookError.noSuchPhone(id)) }
+      return APIContext.answer(PhoneAnswer(phone: phone))
+    },
+    Operation(.patch, "/phones/:id", role: .operator) { call in try await changePhone(call) },
+    Operation(.delete, "/phones/:id", role: .operator) { call in
+      try act(call) { phones, id throws(PhoneBookError) in try phones.remove(id) }
+      return APIContext.nothing
+    },
+    Operation(.post, "/phones/:id/uninstall", role: .operator) { call in
+      try phone(call) { phones, id throws(PhoneBookError) in try phones.uninstall(id, now: call.now) }
+    },
+    Operation(.post, "/phones/:id/install", role: .operator) { call in
+      try phone(call) { phones, id throws(PhoneBookError) in try phones.reinstall(id, now: call.now) }
+    },
+    Operation(.post, "/phones/:id/clear", role: .operator) { call in
+      try phone(call) { phones, id throws(PhoneBookError) in try phones.clear(id) }
+    },
+    Operation(.get, "/notifications", role: .viewer, query: queryNames) { call in try await notifications(call) },
+    Operation(.delete, "/notifications", role: .operator) { call in
+      try call.phones().clearAll()
+      return APIContext.nothing
+    },
+    Operation(.get, "/faults", role: .viewer) { call in try faults(call) },
+    Operation(.delete, "/faults", role: .operator) { call in
+      let simulator = try call.simulator()
+      for environment in Environment.allCases { simulator.faults(environment).set(Faults()) }
+      return APIContext.nothing
+    },
+    Operation(.put, "/faults/:environment", role: .operator) { call in try await setFaults(call) },
+    Operation(.get, "/counters", role: .viewer) { call in
+      let simulator = try call.simulator()
+      return APIContext.answer { simulator.writeCounters(to: &$0) }
+    },
+  ]
+
+  static func add(to routes: inout ConsoleRouter) {
+    let simulator = routes.console.simulator
+    for operation in operations {
+      routes.call(
+        operation.method, operation.pattern, role: operation.role, query: operation.query, under: prefix
+      ) { call in
+        try await operation.answer(Call(request: call.request, running: simulator, now: call.now))
+      }
+    }
+  }
+
+  // MARK: The whole
+
+  private static func overview(_ call: Call) throws -> Response {
+    let simulator = try call.simulator()
+    return APIContext.answer { json in
+      for environment in Environment.allCases {
+        json.key(dynamic: environment.rawValue)
+        guard let endpoint = simulator.endpoint(environment) else {
+          json.null()
+          continue
+        }
+        json.object { json in
+          json.member("host", endpoint.host)
+          json.member("port", Int(endpoint.port))
+        }
+      }
+      json.member("authority", simulator.authorityPEM)
+    }
+  }
+
+  // MARK: Phones
+
+  private static func addPhone(_ call: Call) async throws -> Response {
+    let fields = JSONFields(try await APIContext.body(of: call.request))
+    let app = fields.string("app", required: true, limit: .bytes(255)) { AppName.problem(withBundleID: $0) }
+    let environment = fields.choice("environment", required: true, as: Environment.self)
+    let name = fields.string("name")
+    let model = fields.string("model")
+    var token: DeviceToken?
+    let text = fields.string("token", limit: .bytes(400)) { text in
+      do throws(Problem) {
+        token = try DeviceToken(parsing: text, platform: .ios)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try fields.finish()
+    guard let app, let environment else { throw APIError(.unprocessableContent, "") }
+    let phones = try call.phones()
+    let new = NewPhone(
+      name: name ?? "Phone \(phones.phones().count + 1)", model: model ?? "iPhone", environment: environment,
+      topic: app, token: text == nil ? nil : token)
+    do {
+      let phone = try phones.add(new)
+      return APIContext.answer(PhoneAnswer(phone: phone), status: .created, location: "\(prefix)/phones/\(phone.id)")
+    } catch {
+      throw APIError(error)
+    }
+  }
+
+  private static func changePhone(_ call: Call) async throws -> Response {
+    let body = try await APIContext.body(of: call.request)
+    let fields = JSONFields(body)
+    let appState = fields.choice("app_state", as: SimulatedPhone.AppState.self)
+    let power = fields.choice("power", as: SimulatedPhone.Power.self)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    return try phone(call) { phones, id throws(PhoneBookError) in
+      // Nothing runs on a phone that is off: it is switched on first, and off last.
+      if power == .on { try phones.setPower(id, .on, now: call.now) }
+      if let appState { try phones.setAppState(id, appState) }
+      if power == .off { try phones.setPower(id, .off, now: call.now) }
+    }
+  }
+
+  /// Does something with the phone of the address, and answers how it is then.
+  private static func phone<Result>(
+    _ call: Call, _ body: (PhoneBook, Int64) throws(PhoneBookError) -> Result
+  ) throws -> Response {
+    let id = try act(call, body)
+    guard let phone = try call.phones().phone(id) else { throw APIError(PhoneBookError.noSuchPhone(id)) }
+    return APIContext.answer(PhoneAnswer(phone: phone))
+  }
+
+  @discardableResult
+  private static func act<Result>(
+    _ call: Call, _ body: (PhoneBook, Int64) throws(PhoneBookError) -> Result
+  ) throws -> Int64 {
+    let id: Int64 = try call.request.parameter("id")
+    let phones = try call.phones()
+    do throws(PhoneBookError) {
+      _ = try body(phones, id)
+    } catch {
+      throw APIError(error)
+    }
+    return id
+  }
+
+  // MARK: What arrived
+
+  private static let queryNames = [
+    "wait", "count", "phone", "token", "environment", "title", "body", "apns_id", "push", "after", "limit",
+  ]
+
+  private static func notifications(_ call: Call) async throws -> Response {
+    var query = APIQuery(call.request)
+    var wanted = NotificationQuery()
+    let waitText = query.text("wait")
+    let wait = waitText.flatMap(TimeText.duration).flatMap { $0 <= longestWait ? $0 : nil }
+    if let waitText, wait == nil {
+      query.report(
+        Problem(
+          "wait", code: "simulator.wait", "Must be a duration of up to 5min, e.g. 500ms, 5s, or 1min, not “{value}”.",
+          ["value": String(waitText.prefix(40))]))
+    }
+    let count = query.number("count", in: 1...10_000) ?? 1
+    wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
+    if let text = query.text("token") {
+      do throws(Problem) {
+        wanted.token = try DeviceToken(parsing: text, platform: .ios)
+      } catch {
+        query.report(error.under("token"))
+      }
+    }
+    wanted.environment = query.choice("environment")
+    wanted.title = query.text("title")
+    wanted.body = query.text("body")
+    wanted.apnsID = query.text("apns_id")
+    wanted.push = query.text("push")
+    wanted.after = query.number("after", in: 0...Int(Int32.max)).map(Int64.init) ?? 0
+    let limit = query.limit()
+    try query.finish()
+    let phones = try call.phones()
+    let found = await phones.arrivals(wanted, atLeast: count, within: wait ?? .zero)
+    guard wait == nil || found.count >= count else {
+      // A status of its own, so that `curl --fail` is a whole assertion.
+      var others = NotificationQuery()
+      others.after = wanted.after
+      let missing = count == 1 ? "No matching notification" : "Only \(found.count) of \(count) matching notifications"
+      throw APIError(
+        .notFound,
+        "\(missing) arrived within \(waitText ?? ""); \(phones.arrivals(others).count) arrived on all phones.")
+    }
+    return APIContext.answer { json in
+      json.member("total", found.count)
+      json.member("items", found.prefix(limit).map(ArrivalAnswer.init))
+    }
+  }
+
+  // MARK: Faults
+
+  private static func faults(_ call: Call) throws -> Response {
+    let simulator = try call.simulator()
+    return APIContext.answer { json in
+      json.member("items", Environment.allCases.map { FaultsAnswer($0, simulator) })
+    }
+  }
+
+  private static func setFaults(_ call: Call) async throws -> Response {
+    let fields = JSONFields(try await APIContext.body(of: call.request))
+    var faults = Faults()
+    _ = fields.string("faults", required: true, limit: .bytes(4096)) { text in
+      do {
+        faults = try Faults(parsing: text)
+        return nil
+      } catch {
+        return Problem("", code: "simulator.faults", "{reason}", ["reason": "\(error)"])
+      }
+    }
+    try fields.finish()
+    let name = call.request.parameters["environment"] ?? ""
+    guard let environment = Environment(rawValue: name) else {
+      throw APIError(.notFound, "Unknown environment “\(name.prefix(40))”. Use development or production.")
+    }
+    let simulator = try call.simulator()
+    simulator.faults(environment).set(faults)
+    return APIContext.answer(FaultsAnswer(environment, simulator))
+  }
+}
+
+extension APIError {
+  fileprivate init(_ error: PhoneBookError) {
+    switch error {
+    case .noSuchPhone, .noSuchNotification: self.init(.notFound, error.description)
+    case .tokenTaken, .appNotInstalled, .phoneIsOff: self.init(.conflict, error.description)
+    }
+  }
+}

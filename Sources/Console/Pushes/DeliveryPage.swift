@@ -1,0 +1,105 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+
+/// `/pushes/:uid/deliveries/:device`: the exact request to one device, and the exact answer.
+enum DeliveryPage {
+  static func show(_ page: PageContext) async throws -> Response {
+    let push = try await PushPages.find(page)
+    let id: Int64 = try page.request.parameter("device")
+    let found = try await page.store.read { database in
+      (
+        try Delivery.find(database, push: push.id, device: id),
+        try Credential.find(database, app: push.appID, provider: .apns, environment: push.environment)
+      )
+    }
+    guard let item = found.0 else {
+      if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
+      throw PageError.notFound("delivery", list: "/pushes")
+    }
+    return page.answer(view(push, item, found.1, page))
+  }
+
+  private static func view(
+    _ push: PushRecord, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+  ) -> DeliveryView {
+    let (texts, delivery) = (page.texts, item.delivery)
+    let exchange = Exchange(push: push, item: item, credential: credential)
+    return DeliveryView(
+      push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
+      isProduction: push.environment == .production, tone: delivery.outcome.tone,
+      outcome: texts("words.\(delivery.outcome.name)"), heading: texts("outcome.\(delivery.outcome.name)"),
+      cause: delivery.reason.map { code in
+        let reason = Reason.of(code)
+        return DeliveryCauseView(
+          code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts))
+      },
+      facts: facts(push, item, credential, page),
+      attempt: exchange.request.map { request in
+        DeliveryAttemptView(
+          number: Int(delivery.attempts), at: MomentView(date: delivery.at),
+          duration: texts.duration(milliseconds: delivery.durationMilliseconds), request: request,
+          answer: exchange.answer)
+      },
+      curl: exchange.curl)
+  }
+
+  private static func facts(
+    _ push: PushRecord, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+  ) -> [FactView] {
+    let (texts, device) = (page.texts, item.device)
+    return [
+      FactView(
+        texts("facts.device"), device?.token.hexadecimal ?? texts("push.removed_device"),
+        href: device.map { "/devices/\($0.id)" }),
+      FactView(texts("facts.name"), device?.name), FactView(texts("facts.alias"), device?.alias),
+      FactView(texts("facts.registration_id"), device?.registrationID),
+      FactView(texts("facts.tags"), device?.tags.joined(separator: ", ")),
+      FactView(texts("facts.registered"), at: device?.registeredAt),
+      FactView(texts("facts.device_environment"), device?.environment.word(texts)),
+      FactView(texts("facts.device_state"), device.map { texts("state.\($0.state)") }),
+      FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description),
+      FactView(
+        texts("facts.credential"), CredentialState(credential, now: page.now).text(texts),
+        href: "/apps/\(push.appID)"),
+    ].compactMap { $0 }
+  }
+
+  /// Request and answer as they went over the wire, without the secret in them.
+  private struct Exchange {
+    var request: String?
+    var answer: String?
+    var curl: String?
+
+    init(push: PushRecord, item: Delivery.WithDevice, credential: Credential?) {
+      let delivery = item.delivery
+      guard delivery.outcome != .skipped, let draft = push.draft, let device = item.device else { return }
+      let payload = APNsPayload(draft, uid: push.uid)
+      let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
+      let id = APNsID(seed: push.seed, device: delivery.deviceID)
+      let endpoint = credential.map(\.endpoint) ?? "apple"
+      let host =
+        endpoint == "apple" ? push.environment.apnsHost : endpoint == "simulator" ? "simulator" : endpoint
+      var lines = ["POST /3/device/\(device.token.hexadecimal) HTTP/2", "host: \(host)", "authorization: bearer …"]
+      lines += payload.headers(sentAt: asked).map { "\($0.name): \($0.value)" }
+      lines += ["apns-id: \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
+      request = lines.joined(separator: "\n")
+      let preview = Preview(
+        draft, uid: push.uid, sentAt: asked, endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
+      curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
+      guard delivery.status != 0 else { return }
+      var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
+      if let reason = delivery.reason {
+        var members: [String: JSONValue] = ["reason": .string(reason)]
+        if delivery.status == 410, let since = device.stateAt {
+          members["timestamp"] = .integer(Int64(since.timeIntervalSince1970 * 1000))
+        }
+        reply += ["", JSONValue.object(members).text()]
+      }
+      answer = reply.joined(separator: "\n")
+    }
+  }
+}

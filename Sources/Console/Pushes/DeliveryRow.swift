@@ -1,0 +1,95 @@
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// The devices of a push, one page of them.
+struct PushDevicesView: View {
+  let search: String
+  let outcomes: [ChoiceView]
+  let isFiltered: Bool
+  let csv: String
+  let json: String
+  /// Since when the details are gone, and what that means; empty if they are there.
+  let gone: String
+  let rows: [DeliveryRow]
+  let shown: String
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .view("outcome") { FieldView(choices: $0.outcomes) },
+    .flag("active") { $0.isFiltered },
+    .text("csv") { $0.csv },
+    .text("json") { $0.json },
+    .text("gone") { $0.gone },
+    .list("rows") { $0.rows },
+    .flag("has_rows") { !$0.rows.isEmpty },
+    .text("shown") { $0.shown },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// One device of a push, and its outcome.
+struct DeliveryRow: View {
+  let push: String
+  let item: Delivery.WithDevice
+  let title: String
+  let summary: String
+  let outcomeText: String
+  let duration: String
+
+  init(_ item: Delivery.WithDevice, push: PushRecord, texts: Texts) {
+    self.push = push.uid
+    self.item = item
+    let token = item.device?.token.abbreviated ?? texts("push.removed_device")
+    title = item.device?.name ?? token
+    summary = [item.device?.alias, item.device?.name == nil ? nil : token].compactMap { $0 }.joined(separator: " · ")
+    outcomeText = texts("words.\(item.delivery.outcome.name)")
+    duration = texts.duration(milliseconds: item.delivery.durationMilliseconds)
+  }
+
+  static let fields: [Field<Self>] = [
+    .written("href") { row, output in
+      output.write("/pushes/" as StaticString)
+      output.write(row.push)
+      output.write("/deliveries/" as StaticString)
+      output.write(Int(row.item.delivery.deviceID))
+    },
+    .text("title") { $0.title },
+    .flag("is_token") { $0.item.device?.name == nil },
+    .text("summary") { $0.summary },
+    .text("tone") { $0.item.delivery.outcome.tone },
+    .text("outcome_text") { $0.outcomeText },
+    .flag("has_status") { $0.item.delivery.status != 0 },
+    .written("status") { $1.write(Int($0.item.delivery.status)) },
+    .optional("reason") { $0.item.delivery.reason },
+    .flag("failed") { $0.item.delivery.outcome == .failed },
+    .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
+    .text("duration") { $0.duration },
+  ]
+}
+
+extension OutcomeKind {
+  /// The class of its dot.
+  var tone: String {
+    switch self {
+    case .accepted: ""
+    case .failed: "red"
+    case .deadToken: "dead"
+    case .skipped: "none"
+    case .unknown: "amber"
+    }
+  }
+
+  /// The class of its colour in the key of a bar.
+  var colour: String {
+    switch self {
+    case .accepted: "acc"
+    case .failed: "fail"
+    case .deadToken: "dead"
+    case .skipped: "left"
+    case .unknown: "unknown"
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Mustache
+
+/// `/pushes/:uid/deliveries/:device`: the exact request to one device, and the exact answer.
+struct DeliveryView: PageView {
+  static let template = "pushes/delivery"
+  static let section: Section? = .pushes
+
+  let push: LinkView
+  let isProduction: Bool
+  let tone: String
+  let outcome: String
+  /// What that outcome means.
+  let heading: String
+  let cause: DeliveryCauseView?
+  let facts: [FactView]
+  let attempt: DeliveryAttemptView?
+  let curl: String?
+
+  static let fields: [Field<Self>] = [
+    .view("push") { $0.push },
+    .flag("production") { $0.isProduction },
+    .text("tone") { $0.tone },
+    .text("outcome") { $0.outcome },
+    .text("heading") { $0.heading },
+    .view("cause") { $0.cause },
+    .list("facts") { $0.facts },
+    .view("attempt") { $0.attempt },
+    .optional("curl") { $0.curl },
+  ]
+}
+
+/// Why it ended so, and what mends it.
+struct DeliveryCauseView: View {
+  let code: String
+  let isFailed: Bool
+  let words: ReasonWords
+
+  static let fields: [Field<Self>] = [
+    .text("code") { $0.code },
+    .flag("failed") { $0.isFailed },
+    .view("words") { $0.words },
+  ]
+}
+
+/// One request with its answer.
+struct DeliveryAttemptView: View {
+  let number: Int
+  let at: MomentView
+  let duration: String
+  let request: String
+  /// Nil: none came.
+  let answer: String?
+
+  static let fields: [Field<Self>] = [
+    .number("number") { $0.number },
+    .view("at") { $0.at },
+    .text("duration") { $0.duration },
+    .text("request") { $0.request },
+    .optional("answer") { $0.answer },
+  ]
+}

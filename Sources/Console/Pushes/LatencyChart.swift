@@ -1,0 +1,83 @@
+import JSON
+import Mustache
+import Store
+
+/// The bars of the response times of a push, in hundredths of a percent of the picture.
+struct LatencyChart {
+  /// Fewer answers than these need no picture.
+  static let least = 4
+
+  let histogram: LatencyHistogram
+
+  init(_ histogram: LatencyHistogram) { self.histogram = histogram }
+
+  /// As “half ≤ 20 ms, 99 % ≤ 75 ms”; nil without an answer.
+  func summary(_ texts: Texts) -> String? {
+    guard histogram.total > 0 else { return nil }
+    func bound(_ share: Double) -> String { histogram.quantile(share).map { "≤ \(Self.short($0))" } ?? Self.beyond }
+    return texts("push.latency_summary", ["median": bound(0.5), "late": bound(0.99)])
+  }
+
+  /// Nil if there is too little to draw.
+  func view(_ texts: Texts) -> LatencyChartView? {
+    guard histogram.total >= Self.least, let summary = summary(texts) else { return nil }
+    return LatencyChartView(summary: summary, bars: bars)
+  }
+
+  /// From the first bucket that holds something to the last, one more on each side: gaps are seen as gaps.
+  var bars: [LatencyBar] {
+    let used = histogram.counts.indices.filter { histogram.counts[$0] > 0 }
+    let first = max(0, (used.first ?? 0) - 1)
+    let last = min(histogram.counts.count - 1, (used.last ?? 0) + 1)
+    let top = histogram.counts.max() ?? 0
+    return (first...last).map { bucket in
+      LatencyBar(
+        time: Self.name(bucket), count: histogram.counts[bucket], index: bucket - first, bars: last - first + 1,
+        top: top)
+    }
+  }
+
+  private static let beyond = "> 30 s"
+
+  private static func name(_ bucket: Int) -> String {
+    bucket < LatencyHistogram.bounds.count ? "≤ \(short(LatencyHistogram.bounds[bucket]))" : beyond
+  }
+
+  private static func short(_ milliseconds: Int) -> String {
+    milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s".replacing(".0 s", with: " s")
+  }
+}
+
+/// The picture of ``LatencyChart``.
+struct LatencyChartView: View {
+  let summary: String
+  let bars: [LatencyBar]
+
+  static let fields: [Field<Self>] = [
+    .text("summary") { $0.summary },
+    .list("bars") { $0.bars },
+    .text("first") { $0.bars.first?.time ?? "" },
+    .text("last") { $0.bars.last?.time ?? "" },
+  ]
+}
+
+/// How many answers took up to a time.
+struct LatencyBar: View {
+  let time: String
+  let count: Int
+  let index: Int
+  let bars: Int
+  let top: Int
+
+  static let fields: [Field<Self>] = [
+    .text("time") { $0.time },
+    .number("count") { $0.count },
+    .written("x") { $1.write(hundredths: 10_000 * $0.index / $0.bars) },
+    .written("width") { $1.write(hundredths: 8000 / $0.bars) },
+    .written("y") { $1.write(hundredths: 10_000 - $0.height) },
+    .written("height") { $1.write(hundredths: $0.height) },
+  ]
+
+  /// In hundredths of a percent.
+  var height: Int { top == 0 ? 0 : 10_000 * count / top }
+}

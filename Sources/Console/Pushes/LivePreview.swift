@@ -1,0 +1,50 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+
+/// The preview while somebody types: what the page shows beside the form, as JSON.
+enum LivePreview {
+  static func answer(_ page: PageContext) async throws -> Response {
+    var errors: JSONValue = [:]
+    var preview: PushPreview?
+    do {
+      let draft = try SendForm(form: page.form).draft()
+      preview = try await PushPreview.find(draft, page)
+      errors = said(SendPages.passed(draft, page))
+    } catch let problems as Problems {
+      errors = said(FieldErrors(problems, page.texts))
+    }
+    var json: [String: JSONValue] = [:]
+    let whole = preview
+    if preview == nil { preview = try await sketch(page) }
+    if let view = preview?.view(page) {
+      json = view.json
+      json["callbacks_html"] = .string(
+        page.console.views.part(CallbackRowsView(callbacks: view.callbacks), page.texts))
+      // Where and to whom is not said yet: then no number of devices is promised.
+      if whole == nil { (json["sentence"], json["times"]) = ("", "") }
+    }
+    json["errors"] = errors
+    return APIContext.answer(JSONValue.object(json))
+  }
+
+  private static func said(_ errors: FieldErrors) -> JSONValue {
+    .object(errors.byField.mapValues { .string($0.joined(separator: " ")) })
+  }
+
+  /// The content alone, before anybody has said where it goes and to whom; nil if the content itself has mistakes.
+  private static func sketch(_ page: PageContext) async throws -> PushPreview? {
+    var fields = page.form.all.filter { !["app", "environment", "platforms", "audience"].contains($0.name) }
+    var app = page.form.filled("app")
+    if app == nil { app = try await page.store.read { try App.all($0).first?.bundleID } }
+    fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]
+    fields += [("platforms", "ios"), ("audience", "all")]
+    do {
+      return try await PushPreview.find(try SendForm(form: Form(fields)).draft(), page)
+    } catch is Problems {
+      return nil  // told beside their fields
+    }
+  }
+}

@@ -1,0 +1,165 @@
+public import Delivery
+import Foundation
+public import JSON
+import Model
+public import Store
+
+/// The schema `Push`.
+struct PushAnswer: JSONWritable, Sendable {
+  let push: PushRecord
+  /// The app's bundle id.
+  let app: String
+  /// Nil: not told, as in lists.
+  var reasons: [Delivery.ReasonCount]?
+  /// Public id of the push that this one repeats; nil: not told, as in lists, or there is none.
+  var parent: String?
+  /// Public id of the schedule that this one is an occurrence of; nil as above.
+  var schedule: String?
+  /// What holds it up at the moment; nil: not told.
+  var trouble: String??
+  private let draft: RawJSON
+
+  /// - Throws: `StoreError.unreadable` for a draft that another version wrote.
+  init(_ push: PushRecord, app: String) throws {
+    guard let draft = RawJSON(object: push.draftJSON) else {
+      // The place in the text helps nobody: the column holds no JSON at all.
+      throw StoreError.unreadable(column: "pushes.draft", value: push.uid)
+    }
+    self.push = push
+    self.app = app
+    self.draft = draft
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("kind", "push")
+      json.member("id", push.uid)
+      json.member("state", push.state.rawValue)
+      json.member("error", push.error)
+      json.member("app", app)
+      json.member("environment", push.environment.rawValue)
+      json.key("platforms")
+      draft.writeMember("platforms", absent: [], to: &json)
+      json.key("audience")
+      draft.writeMember("audience", to: &json)
+      json.member("draft", draft)
+      json.member("counts", CountsAnswer(counts: push.counts, target: push.target))
+      json.member("waiting", push.waiting)
+      json.member("settling", push.isSettling)
+      json.member("repeated", push.repeats)
+      json.member("send_at", push.sendAt)
+      json.member("hold_until", push.holdUntil)
+      json.member("schedule", schedule)
+      json.member("repeats", parent)
+      json.member("source", push.source)
+      json.member("created_by", push.createdBy)
+      json.member("created_at", push.createdAt)
+      json.member("started_at", push.startedAt)
+      json.member("finished_at", push.finishedAt)
+      json.member("details_removed_at", push.detailsRemovedAt)
+      if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
+      if let trouble { json.member("trouble", trouble) }
+    }
+  }
+}
+
+extension PushRecord.Repeats: JSONWritable {
+  /// The schema `Repeated`.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("at_most", total)
+      json.member("unanswered", unanswered)
+      json.member("interrupted", interrupted)
+    }
+  }
+}
+
+/// How many devices have which outcome, and with how many there are: null as long as they are not counted.
+private struct CountsAnswer: JSONWritable {
+  let counts: OutcomeCounts
+  let target: Int?
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("target", target)
+      json.member("pending", target.map { max(0, $0 - counts.total) })
+      for kind in OutcomeKind.allCases {
+        json.key(dynamic: kind.name)
+        json.integer(Int64(counts[kind]))
+      }
+    }
+  }
+}
+
+/// Why devices were not accepted.
+private struct ReasonAnswer: JSONWritable {
+  let count: Delivery.ReasonCount
+  let reason: String
+
+  /// Nil for what was accepted.
+  init?(_ count: Delivery.ReasonCount) {
+    guard let reason = count.reason else { return nil }
+    self.count = count
+    self.reason = reason
+  }
+
+  func write(to json: inout JSONWriter) {
+    let known = Reason.of(reason)
+    json.object { json in
+      json.member("outcome", count.outcome.name)
+      json.member("reason", reason)
+      json.member("count", count.count)
+      json.member("cause", known.cause)
+      json.member("remedy", known.remedy)
+      json.member("who", known.actor.rawValue)
+    }
+  }
+}
+
+extension PushProgress: JSONWritable {
+  /// The schema `Progress`: the data of an event.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("state", state.rawValue)
+      json.member("finished", isFinal)
+      json.member("counts", CountsAnswer(counts: counts, target: target))
+      json.member("waiting", waiting)
+      json.member("next_due", nextDue)
+      json.member("trouble", trouble)
+      json.member("settling", isSettling)
+      json.member("repeated", repeats)
+      json.member("circuit", CircuitAnswer(health))
+      json.member("slowed_to", health.slowedTo)
+      json.member("rate", rate)
+      json.member("seconds_left", secondsLeft)
+    }
+  }
+}
+
+/// The schema `Delivery`. Of a device that was removed since, only its number is known.
+struct DeliveryAnswer: JSONWritable {
+  let row: Delivery.WithDevice
+  let push: PushRecord
+
+  func write(to json: inout JSONWriter) {
+    let delivery = row.delivery
+    let isSent = delivery.attempts > 0
+    json.object { json in
+      json.member("device", delivery.deviceID)
+      json.member("outcome", delivery.outcome.name)
+      json.member("status", delivery.status == 0 ? nil : Int(delivery.status))
+      json.member("reason", delivery.reason)
+      json.member("at", delivery.at)
+      json.member("duration_ms", isSent ? Int(delivery.durationMilliseconds) : nil)
+      json.member("attempts", Int(delivery.attempts))
+      json.member(
+        "apns_id",
+        isSent && row.device?.platform != .android
+          ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+      guard let device = row.device else { return }
+      json.member("token", device.token.text)
+      json.member("platform", device.platform.rawValue)
+      json.member("alias", device.alias)
+    }
+  }
+}

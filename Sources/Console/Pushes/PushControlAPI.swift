@@ -1,0 +1,87 @@
+import Delivery
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// What can be done with a push: cancel, pause, resume, retry.
+enum PushControlAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.post, "/pushes/:id/cancel", role: .operator) { call in
+      try await change(call, "push.cancel", "The push has already finished. Sent pushes cannot be recalled.") {
+        try await call.console.engine.cancel($0)
+      }
+    }
+    routes.call(.post, "/pushes/:id/pause", role: .operator) { call in
+      try await change(call, "push.pause", "The push is not being sent. Nothing was changed.") {
+        try await call.console.engine.pause($0)
+      }
+    }
+    routes.call(.post, "/pushes/:id/resume", role: .operator) { call in
+      try await change(call, "push.resume", "The push is not paused. Nothing was changed.") {
+        try await call.console.engine.resume($0)
+      }
+    }
+    routes.call(.post, "/pushes/:id/retry", role: .operator) { call in try await retry(call) }
+    routes.call(.post, "/pushes/:id/move", role: .operator) { call in try await move(call, back: false) }
+    routes.call(.post, "/pushes/:id/move-back", role: .operator) { call in try await move(call, back: true) }
+  }
+
+  /// - Throws: 409 with `otherwise` if `change` could not be made.
+  private static func change(
+    _ call: APIContext, _ action: String, _ otherwise: String, _ change: (Int64) async throws -> Bool
+  ) async throws -> Response {
+    let push = try await call.store.read { try PushesAPI.find($0, call) }
+    guard try await change(push.id) else { throw HTTPError(.conflict, otherwise) }
+    let (audit, now) = (call.audit(action, "push \(push.uid)"), call.now)
+    let answer = try await call.store.write { database in
+      try AuditEntry.add(database, audit, now: now)
+      return try PushesAPI.json(database, try PushRecord.get(database, id: push.id))
+    }
+    return APIContext.answer(answer)
+  }
+
+  /// Moves devices that were refused for their environment to the other one, or back.
+  private static func move(_ call: APIContext, back: Bool) async throws -> Response {
+    let push = try await call.store.read { try PushesAPI.find($0, call) }
+    let devices = try await TokenMove(push, back: back).carryOut(call.store, by: call.actor, now: call.now) {
+      call.audit($0, "push \(push.uid)", .object($1))
+    }
+    guard devices > 0 else { throw HTTPError(.conflict, "This push has no devices to move.") }
+    let environment = back ? push.environment : push.environment.other
+    return APIContext.answer { json in
+      json.member("devices", devices)
+      json.member("environment", environment.rawValue)
+    }
+  }
+
+  private static func retry(_ call: APIContext) async throws -> Response {
+    let push = try await call.store.read { try PushesAPI.find($0, call) }
+    let retried = try await call.console.engine.retryFailed(push.id, source: "api", by: call.actor) { new in
+      call.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
+    }
+    switch retried {
+    case .notOver: throw HTTPError(.conflict, "The push has not finished yet. Retry it once it has.")
+    case .nobody:
+      throw HTTPError(.conflict, "No devices to retry: all failed devices would be refused again.")
+    case .already(let child):
+      throw HTTPError(
+        .conflict, "This push was already retried as \(child.uid). To reach the remaining devices, retry that one.")
+    case .created(let child, let found):
+      let push = try await call.store.read { try PushesAPI.json($0, child) }
+      return APIContext.answer(status: .accepted, location: "/api/v1/pushes/\(child.uid)") { json in
+        json.member("push", push)
+        json.member("devices", found.devices)
+        json.member("unknown", found.unknown)
+        json.array("excluded", found.excluded) { json, count in
+          json.object { json in
+            json.member("outcome", count.outcome.name)
+            json.member("reason", count.reason)
+            json.member("count", count.count)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Mustache
+
+/// `/pushes`: the history with its filters.
+struct PushListView: PageView {
+  static let template = "pushes/index"
+  static let section: Section? = .pushes
+
+  let filter: PushFilterView
+  let pushes: [PushRow]
+  /// How far back the history was searched, if its end was not reached.
+  let searchedTo: MomentView?
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .view("filter") { $0.filter },
+    .list("pushes") { $0.pushes },
+    .flag("has_pushes") { !$0.pushes.isEmpty },
+    .view("searched_to") { $0.searchedTo.map(SearchedToView.init) },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// The fields above the history, as they were chosen.
+struct PushFilterView: View {
+  let search: String
+  let from: String
+  let to: String
+  let apps: [ChoiceView]
+  let environments: [ChoiceView]
+  let states: [ChoiceView]
+  let sources: [ChoiceView]
+  let isActive: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .text("from") { $0.from },
+    .text("to") { $0.to },
+    .view("app") { FieldView(choices: $0.apps) },
+    .view("environment") { FieldView(choices: $0.environments) },
+    .view("state") { FieldView(choices: $0.states) },
+    .view("source") { FieldView(choices: $0.sources) },
+    .flag("active") { $0.isActive },
+  ]
+}
+
+/// The place of the text that says how far a search came.
+struct SearchedToView: View {
+  let date: MomentView
+
+  static let fields: [Field<Self>] = [.written("date") { $1.write(utc: $0.date.date) }]
+}

@@ -1,0 +1,167 @@
+import Calendar
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Providers
+import Model
+import SQLite
+import Store
+
+/// The history, one push with its progress, and one delivery.
+enum PushPages {
+  private static let pageSize = 50
+  static let views: [any PageView.Type] = [
+    PushListView.self, PushResultView.self, DeliveryView.self, TokenMoveView.self,
+  ]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes") { page in try await index(page) }
+    routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
+    routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
+    PushControlPages.add(to: &routes)
+    routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
+      DeliveryExport(page, try await find(page)).csv()
+    }
+    routes.page(.get, "/pushes/:uid/deliveries.json") { page in
+      DeliveryExport(page, try await find(page)).json()
+    }
+    routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
+  }
+
+  /// The push of the address.
+  static func find(_ page: PageContext) async throws -> PushRecord {
+    let uid: String = try page.request.parameter("uid")
+    return try await page.store.read { try find($0, uid: uid) }
+  }
+
+  /// The push of an address, for a page that reads more along with it.
+  static func find(_ database: Database, uid: String) throws -> PushRecord {
+    guard let push = try PushRecord.find(database, uid: uid) else {
+      throw PageError.notFound("push", list: "/pushes")
+    }
+    return push
+  }
+
+  // MARK: History
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let texts = page.texts
+    var filter = PushFilter()
+    filter.app = page.filled("app").flatMap(Int64.init)
+    filter.environment = page.filled("environment").flatMap(Environment.init)
+    filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
+    filter.source = page.filled("source")
+    filter.search = page.filled("q")
+    filter.from = page.filled("from").flatMap { Timestamp.parse($0 + "T00:00:00Z") }
+    // The last day counts whole.
+    filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
+    let pager = Pager(page.request)
+    let chosen = filter
+    let (apps, list, searchedTo) = try await page.store.read { database in
+      let list = try PushRecord.list(database, chosen, cursor: pager.cursor, limit: pageSize)
+      // A page that is not full ends where there was no more patience, not where the history ends.
+      let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
+      return (try App.all(database), list, try reached.map { try PushRecord.get(database, id: $0).createdAt })
+    }
+    func choices(_ name: String, _ choices: [(String, String)]) -> [ChoiceView] {
+      let chosen = page.query[name] ?? ""
+      return choices.map { ChoiceView(value: $0.0, label: $0.1, isSelected: $0.0 == chosen) }
+    }
+    return page.answer(
+      PushListView(
+        filter: PushFilterView(
+          search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
+          apps: choices("app", apps.map { (String($0.id), $0.name) }),
+          environments: choices("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
+          states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
+          sources: choices("source", ["web", "api", "cli", "schedule"].map { ($0, texts("source.\($0)")) }),
+          isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
+        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
+        searchedTo: searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
+  }
+
+  // MARK: Live
+
+  private static func events(_ page: PageContext) async throws -> Response {
+    let push = try await find(page)
+    let (broadcasts, texts) = (page.console.broadcasts, page.texts)
+    return try page.events { stream in
+      let events = broadcasts.events(of: push.id, as: texts.code) { ProgressJSON($0, texts).value }
+      for try await event in events { try await stream.send(encoded: event) }
+    }
+  }
+}
+
+/// Progress for scripts: the page's `data-live` elements carry these names.
+struct ProgressJSON {
+  let progress: PushProgress
+  let texts: Texts
+
+  init(_ progress: PushProgress, _ texts: Texts) {
+    self.progress = progress
+    self.texts = texts
+  }
+
+  /// As “120 of 1 204 done”.
+  var sentence: String {
+    guard let target = progress.target else { return texts(progress.isFinal ? "push.never_begun" : "push.counting") }
+    if progress.isSettling {
+      return texts("push.settling", ["done": progress.counts.total.grouped, "target": target.grouped])
+    }
+    let skipped = progress.counts.skipped
+    if progress.state == .cancelled, skipped > 0 {
+      let sent = progress.counts.total - skipped
+      return texts("push.stopped", count: skipped, ["sent": sent.grouped, "target": target.grouped])
+    }
+    return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
+  }
+
+  var rateText: String {
+    guard !progress.isFinal, progress.rate > 0 else { return "" }
+    return texts(
+      "push.rate",
+      ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
+  }
+
+  /// As “12 devices are to be sent to again, the first at 2026-11-20 12:15 UTC.”, and why nothing goes out.
+  var waitingText: String {
+    var parts: [String] = []
+    let held = HealthWords(health: progress.health, texts: texts).text
+    if let trouble = progress.trouble, progress.health.circuit == .closed {
+      parts.append(texts("push.trouble", ["reason": trouble]))
+    }
+    if !held.isEmpty { parts.append(held) }
+    if progress.waiting > 0 {
+      let time = progress.nextDue?.utcText ?? "–"
+      parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
+    }
+    return parts.joined(separator: " ")
+  }
+
+  /// How many devices may have it twice, and why; empty if none.
+  var repeatsText: String {
+    let repeats = progress.repeats
+    guard repeats.total > 0 else { return "" }
+    var why: [String] = []
+    if repeats.unanswered > 0 { why.append(texts("push.repeats_unanswered", count: repeats.unanswered)) }
+    if repeats.interrupted > 0 { why.append(texts("push.repeats_interrupted", count: repeats.interrupted)) }
+    return texts("push.repeats", count: repeats.total, ["why": why.joined(separator: "; ")])
+  }
+
+  var value: JSONValue {
+    let counts = progress.counts
+    var members: [String: JSONValue] = [
+      "state": .string(progress.state.rawValue), "state_text": .string(texts("words.\(progress.state.rawValue)")),
+      "finished": .bool(progress.isFinal), "target": .integer(Int64(progress.target ?? 0)),
+      "done": .integer(Int64(counts.total)), "rate": .integer(Int64(progress.rate)), "rate_text": .string(rateText),
+      "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
+      "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
+      "waiting": .integer(Int64(progress.waiting)), "waiting_text": .string(waitingText),
+      "repeats_text": .string(repeatsText),
+    ]
+    for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }
+    return .object(members)
+  }
+}

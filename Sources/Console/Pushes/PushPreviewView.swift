@@ -1,0 +1,90 @@
+import JSON
+import Mustache
+import Model
+
+/// What a draft would do, beside the form and on the review: a lock screen, the checks, the exact request.
+struct PushPreviewView: View {
+  var sentence = ""
+  /// The next times of what repeats, one on a line.
+  var times = ""
+  var lockScreen = LockScreenView()
+  var findings: [FindingView] = []
+  var limit = 4096
+  var bytes = 0
+  var bytesText = ""
+  var headers = ""
+  var payload = ""
+  var reachable = ""
+  var unreachable = ""
+  var curl = ""
+  var apnsCurl = ""
+  var callbacks: [CallbackRow] = []
+  var callbacksText = ""
+
+  static let fields: [Field<Self>] = [
+    .text("sentence") { $0.sentence },
+    .text("times") { $0.times },
+    .view("lock_screen") { $0.lockScreen },
+    .list("findings") { $0.findings },
+    .flag("has_findings") { !$0.findings.isEmpty },
+    .written("limit") { $1.write($0.limit) },
+    .written("bytes") { $1.write($0.bytes) },
+    .number("bytes_grouped") { $0.bytes },
+    .text("bytes_text") { $0.bytesText },
+    .text("headers") { $0.headers },
+    .text("payload") { $0.payload },
+    .text("reachable") { $0.reachable },
+    .text("unreachable") { $0.unreachable },
+    .text("curl") { $0.curl },
+    .text("curl_apns") { $0.apnsCurl },
+    .list("callbacks") { $0.callbacks },
+    .text("callbacks_text") { $0.callbacksText },
+  ]
+}
+
+extension PushPreviewView {
+  /// The same for the script of the form: its elements carry these names.
+  var json: [String: JSONValue] {
+    [
+      "sentence": .string(sentence), "times": .string(times), "initial": .string(lockScreen.initial),
+      "app": .string(lockScreen.app), "title": .string(lockScreen.title), "subtitle": .string(lockScreen.subtitle),
+      "body": .string(lockScreen.body), "findings": .array(findings.map(\.json)), "limit": .integer(Int64(limit)),
+      "bytes": .integer(Int64(bytes)), "bytes_text": .string(bytesText), "headers": .string(headers),
+      "payload": .string(payload), "reachable": .string(reachable), "unreachable": .string(unreachable),
+      "curl": .string(curl), "curl_apns": .string(apnsCurl), "callbacks_text": .string(callbacksText),
+    ]
+  }
+}
+
+/// One thing that the checks found.
+struct FindingView: View {
+  let severity: Lint.Severity
+  let severityText: String
+  let message: String
+  /// The field of the form.
+  let field: String
+
+  static let fields: [Field<Self>] = [
+    .flag("failed") { $0.severity == .error },
+    .flag("warning") { $0.severity == .warning },
+    .flag("remark") { $0.severity == .hint },
+    .text("severity") { $0.severityText },
+    .text("message") { $0.message },
+    .text("field") { $0.field },
+  ]
+
+  fileprivate var json: JSONValue {
+    [
+      "severity": .string(severity.rawValue), "severity_text": .string(severityText), "message": .string(message),
+      "field": .string(field),
+    ]
+  }
+}
+
+extension FindingView {
+  init(_ finding: Lint.Finding, _ texts: Texts) {
+    self.init(
+      severity: finding.severity, severityText: texts("severity.\(finding.severity.rawValue)"),
+      message: texts.text(finding.problem), field: SendForm.placed(finding.problem).field)
+  }
+}

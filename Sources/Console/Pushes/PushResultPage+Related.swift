@@ -1,0 +1,46 @@
+import Mustache
+import Model
+import SQLite
+import Store
+
+/// What the result page says of the push that this one repeats, of the one that repeats it, and of its schedule.
+extension PushResultPage {
+  struct Related: Sendable {
+    /// This push goes to those that it did not reach.
+    let parent: PushRecord?
+    /// It goes to those that this push did not reach.
+    let child: PushRecord?
+    /// The schedule that it is an occurrence of.
+    let schedule: Schedule?
+
+    init(_ database: Database, _ push: PushRecord) throws {
+      parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
+      child = try PushRecord.repeating(database, push: push.id)
+      schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
+    }
+
+    /// A line with a link for each.
+    func views(_ texts: Texts) -> [RelatedView] {
+      [
+        schedule.map { schedule in
+          RelatedView(
+            text: texts("schedules.of"), href: "/schedules/\(schedule.uid)",
+            label: schedule.draft?.recurrence.map { texts.rule($0) } ?? schedule.uid)
+        },
+        parent.map { RelatedView(text: texts("push.repeats_push"), href: "/pushes/\($0.uid)", label: $0.uid) },
+        child.map { RelatedView(text: texts("push.repeated_by"), href: "/pushes/\($0.uid)", label: $0.uid) },
+      ].compactMap { $0 }
+    }
+  }
+}
+
+/// Where a push comes from, or what came of it.
+struct RelatedView: View {
+  let text: String
+  let href: String
+  let label: String
+
+  static let fields: [Field<Self>] = [
+    .text("text") { $0.text }, .text("href") { $0.href }, .text("label") { $0.label },
+  ]
+}

@@ -1,0 +1,175 @@
+import Calendar
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/pushes/:uid`: what happened to this push.
+enum PushResultPage {
+  private static let pageSize = 50
+
+  /// What the store says of it.
+  private struct Found: Sendable {
+    let push: PushRecord
+    let app: App?
+    let reasons: [Delivery.ReasonCount]
+    let waiting: [(reason: String, count: Int)]
+    let latencies: LatencyHistogram
+    let deliveries: Page<Delivery.WithDevice>
+    var progress: PushProgress
+    let retry: PushRepeat
+    let related: Related
+    let detailsGone: String
+    let tokens: MovedTokens?
+    /// Row id of what sends it, for how it goes.
+    let credential: Int64?
+  }
+
+  static func show(_ page: PageContext) async throws -> Response {
+    let uid: String = try page.request.parameter("uid")
+    let pager = Pager(page.request)
+    let filter = DeliverySearch.filter(page)
+    let may = page.may(.operator)
+    // All of it in one read: a push that ends between two would have a page that says "sending" and follows nothing.
+    var found = try await page.store.read { database in
+      let push = try PushPages.find(database, uid: uid)
+      let reasons = try Delivery.reasonCounts(database, push: push.id)
+      return Found(
+        push: push, app: try App.find(database, id: push.appID), reasons: reasons,
+        waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
+        latencies: try LatencyHistogram.find(database, push: push.id),
+        deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
+        progress: try PushProgress.find(database, push: push.id),
+        retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push),
+        detailsGone: try detailsGone(database, push, page.texts),
+        tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
+          ? try MovedTokens.find(database, push: push) : nil,
+        credential: try Credential.find(
+          database, app: push.appID, provider: .apns, environment: push.environment)?.id)
+    }
+    if !found.progress.isFinal, let health = found.credential.flatMap(page.console.engine.health(credential:)) {
+      found.progress.health = health
+    }
+    found.progress.trouble = page.console.engine.trouble(push: found.push.id)
+    return page.answer(view(found, pager, page))
+  }
+
+  /// Since when its details are gone, and what that means; empty if they are there.
+  private static func detailsGone(_ database: Database, _ push: PushRecord, _ texts: Texts) throws -> String {
+    guard let date = push.detailsRemovedAt else { return "" }
+    let days = try RetentionPolicy.find(database).deliveries
+    let why = days == 0 ? "" : " " + texts("retention.kept_for", count: days)
+    return texts("retention.details_gone", ["date": date.dayText]) + why
+  }
+
+  // MARK: The view
+
+  private static func view(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushResultView {
+    let (push, progress, texts) = (found.push, found.progress, page.texts)
+    let (draft, title) = (push.draft, push.heading(texts))
+    let waiting = waitingSentence(push, page)
+    let heading = waiting == nil ? outcome(push, progress, texts) : title
+    let payload = draft.map { APNsPayload($0, uid: push.uid) }
+    let chart = LatencyChart(found.latencies)
+    return PushResultView(
+      push: push, title: title, heading: heading ?? ProgressJSON(progress, texts).sentence,
+      headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
+      tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
+      audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),
+      isLive: !progress.isFinal && !isFarOff(push, now: page.now),
+      // The engine knows nothing yet of one that waits: the page is read anew when its time has come.
+      isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
+      held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
+      progress: numbers(push, progress, texts),
+      reasons: ReasonGroups(
+        push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
+      ).views(texts),
+      latency: chart.view(texts), facts: facts(push, draft, found.app, chart.summary(texts), texts),
+      payload: payload?.json.text(pretty: true) ?? "",
+      lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },
+      devices: devices(found, pager, page))
+  }
+
+  /// What became of it, in a few words; nil while it is under way, and for what was stopped or failed as a whole: then
+  /// the sentence of the progress says it.
+  private static func outcome(_ push: PushRecord, _ progress: PushProgress, _ texts: Texts) -> String? {
+    guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
+    let failed = push.counts.failed + push.counts.deadToken
+    if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
+    return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
+  }
+
+  /// What can be done with it, and what a retry would leave out.
+  private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
+    let (push, texts, retry) = (found.push, page.texts, found.retry)
+    let may = page.may(.operator)
+    let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
+    let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now)
+    let excluded = retry.excluded.map {
+      "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)").lowercased())"
+    }
+    let isRetried =
+      found.progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil && found.related.child == nil
+    var notes: [String] = []
+    if push.state == .cancelled { notes.append(texts("push.rest_audience")) }
+    if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")])) }
+    if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
+    return PushActionsView(
+      cancelText: canCancel ? texts(isUndo ? "push.undo" : "push.cancel") : nil,
+      canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
+      retryText: isRetried && may
+        ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
+      retryNote: isRetried ? notes.joined(separator: " ") : "")
+  }
+
+  private static func numbers(_ push: PushRecord, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {
+    let json = ProgressJSON(progress, texts)
+    let counts = OutcomeKind.allCases.map { kind in
+      OutcomeCountView(
+        kind: kind.name, colour: kind.colour, label: texts("words.\(kind.name)"), number: push.counts[kind],
+        href: "/pushes/\(push.uid)?outcome=\(kind.name)#devices")
+    }
+    let pending = OutcomeCountView(
+      kind: "pending", colour: "track", label: texts("words.pending"), number: push.pending ?? 0,
+      href: "/pushes/\(push.uid)#devices")
+    return PushProgressView(
+      bar: OutcomeBar(push.counts, target: push.target ?? 0), outcomes: push.counts.text(texts),
+      done: push.counts.total, target: push.target ?? 0, counts: counts + [pending], rate: json.rateText,
+      waiting: json.waitingText, repeats: json.repeatsText)
+  }
+
+  private static func devices(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushDevicesView {
+    let (push, texts, rows) = (found.push, page.texts, found.deliveries.items)
+    let export = page.request.query.map { "?\($0)" } ?? ""
+    let chosen = page.query["outcome"] ?? ""
+    return PushDevicesView(
+      search: page.filled("q") ?? "",
+      outcomes: OutcomeKind.allCases.map {
+        ChoiceView(value: $0.name, label: texts("words.\($0.name)"), isSelected: $0.name == chosen)
+      },
+      isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil },
+      csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
+      gone: found.detailsGone, rows: rows.map { DeliveryRow($0, push: push, texts: texts) },
+      shown: texts("push.shown", count: rows.count), pager: PagerView(pager, next: found.deliveries.next))
+  }
+
+  private static func facts(
+    _ push: PushRecord, _ draft: PushDraft?, _ app: App?, _ latency: String?, _ texts: Texts
+  ) -> [FactView] {
+    [
+      FactView(texts("facts.id"), push.uid),
+      FactView(texts("facts.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
+      FactView(texts("facts.audience"), draft?.audience.text(texts)),
+      FactView(
+        texts("facts.platforms"), draft.map { $0.platforms.map(\.rawValue).sorted().joined(separator: ", ") }),
+      FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
+      FactView(texts("facts.created"), at: push.createdAt), FactView(texts("facts.started"), at: push.startedAt),
+      FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
+      FactView(texts("facts.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
+      FactView(texts("facts.collapse_id"), draft?.options.collapseID),
+    ].compactMap { $0 }
+  }
+}

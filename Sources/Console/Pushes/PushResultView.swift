@@ -1,0 +1,169 @@
+import JSON
+import Mustache
+import Model
+import Store
+
+/// `/pushes/:uid`: what happened to this push.
+struct PushResultView: PageView {
+  static let template = "pushes/show"
+  static let section: Section? = .pushes
+
+  let push: PushRecord
+  /// What was sent, in its own words.
+  let title: String
+  /// The answer to the question that the page is opened with.
+  let heading: String
+  /// Whether the heading is the sentence of the progress, which the script renews.
+  let headingIsLive: Bool
+  /// When it is sent, for one that has not begun.
+  let lead: String
+  let stateText: String
+  let tone: String
+  let app: String
+  let audience: String
+  let created: MomentView
+  /// What a browser does with it: read the page anew, or follow its events.
+  let isLive: Bool
+  let isFollowed: Bool
+  let held: HeldPushView?
+  let actions: PushActionsView
+  let related: [RelatedView]
+  let progress: PushProgressView
+  let reasons: [ReasonGroupView]
+  let latency: LatencyChartView?
+  let facts: [FactView]
+  let payload: String
+  let lockScreen: LockScreenView?
+  let devices: PushDevicesView
+
+  static let fields: [Field<Self>] = [
+    .text("id") { $0.push.uid },
+    .text("title") { $0.title },
+    .text("heading") { $0.heading },
+    .flag("heading_is_live") { $0.headingIsLive },
+    .text("lead") { $0.lead },
+    .optional("error") { $0.push.error },
+    .text("state_text") { $0.stateText },
+    .text("tone") { $0.tone },
+    .text("app") { $0.app },
+    .flag("production") { $0.push.environment == .production },
+    .text("audience") { $0.audience },
+    .view("created") { $0.created },
+    .flag("live") { $0.isLive },
+    .flag("followed") { $0.isFollowed },
+    .view("held") { $0.held },
+    .view("actions") { $0.actions },
+    .list("related") { $0.related },
+    .view("progress") { $0.progress },
+    .list("reasons") { $0.reasons },
+    .flag("has_reasons") { !$0.reasons.isEmpty },
+    .view("latency") { $0.latency },
+    .list("facts") { $0.facts },
+    .text("payload") { $0.payload },
+    .view("lock_screen") { $0.lockScreen },
+    .view("devices") { $0.devices },
+  ]
+}
+
+/// The seconds that are left to take a push back.
+struct HeldPushView: View {
+  let seconds: Int
+  let text: String
+  let pattern: String
+  /// Whether the viewer may take it back.
+  let mayUndo: Bool
+
+  static let fields: [Field<Self>] = [
+    .written("seconds") { $1.write($0.seconds) },
+    .text("text") { $0.text },
+    .text("pattern") { $0.pattern },
+    .flag("may_undo") { $0.mayUndo },
+  ]
+}
+
+/// What can be done with a push.
+struct PushActionsView: View {
+  let cancelText: String?
+  let canPause: Bool
+  let canResume: Bool
+  let retryText: String?
+  /// What a retry would leave out.
+  let retryNote: String
+
+  static let fields: [Field<Self>] = [
+    .optional("cancel") { $0.cancelText },
+    .flag("can_pause") { $0.canPause },
+    .flag("can_resume") { $0.canResume },
+    .optional("retry") { $0.retryText },
+    .text("retry_note") { $0.retryNote },
+  ]
+}
+
+/// The numbers of a push, and what is said beside them; a script renews them while the push runs.
+struct PushProgressView: View {
+  let bar: OutcomeBar
+  /// The bar in words.
+  let outcomes: String
+  let done: Int
+  let target: Int
+  let counts: [OutcomeCountView]
+  let rate: String
+  let waiting: String
+  let repeats: String
+
+  static let fields: [Field<Self>] = [
+    .view("bar") { $0.bar },
+    .text("outcomes") { $0.outcomes },
+    .written("done") { $1.write($0.done) },
+    .written("target") { $1.write(max(1, $0.target)) },
+    .list("counts") { $0.counts },
+    .text("rate") { $0.rate },
+    .text("waiting") { $0.waiting },
+    .text("repeats") { $0.repeats },
+  ]
+}
+
+/// One outcome in the key of the bar. Those without a device are hidden, and shown by the script when they get one.
+struct OutcomeCountView: View {
+  /// As the events and the filter call it.
+  let kind: String
+  /// The class of the colour.
+  let colour: String
+  let label: String
+  let number: Int
+  let href: String
+
+  static let fields: [Field<Self>] = [
+    .text("kind") { $0.kind },
+    .text("colour") { $0.colour },
+    .text("label") { $0.label },
+    .number("number") { $0.number },
+    .text("href") { $0.href },
+  ]
+}
+
+/// A notification as a lock screen shows it, for `pushes/_lock_screen`.
+struct LockScreenView: View {
+  var initial = "·"
+  var app = ""
+  var title = ""
+  var subtitle = ""
+  var body = ""
+
+  static let fields: [Field<Self>] = [
+    .text("initial") { $0.initial },
+    .text("app") { $0.app },
+    .text("title") { $0.title },
+    .text("subtitle") { $0.subtitle },
+    .text("body") { $0.body },
+  ]
+}
+
+extension LockScreenView {
+  init(_ payload: APNsPayload, app: App) {
+    let alert = payload.json["aps"]?["alert"]
+    self.init(
+      initial: String(app.name.prefix(1)).uppercased(), app: app.name, title: alert?["title"]?.string ?? "",
+      subtitle: alert?["subtitle"]?.string ?? "", body: alert?["body"]?.string ?? alert?.string ?? "")
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import JSON
+import Mustache
+import Model
+import Store
+
+/// One line of a list of pushes, for `pushes/_rows`.
+///
+/// Fifty of them stand on a page: what a row shows is read from the push where it is written.
+struct PushRow: View {
+  let push: PushRecord
+  let app: String
+  let audience: String
+  let title: String
+  /// The text under the title.
+  let summary: String
+  let now: Date
+  /// Whether it can be cancelled here.
+  var mayCancel = false
+  /// Whether the row is the first of its day, in a list with days.
+  var beginsDay = false
+
+  static let fields: [Field<Self>] = [
+    .written("href") { row, output in
+      output.write("/pushes/" as StaticString)
+      output.write(row.push.uid)
+    },
+    .text("title") { $0.title },
+    .text("summary") { $0.summary },
+    .view("state") { PushStateView($0.push, now: $0.now) },
+    .text("app") { $0.app },
+    .flag("production") { $0.push.environment == .production },
+    .text("audience") { $0.audience },
+    .view("bar") { OutcomeBar($0.push.counts, target: $0.push.target ?? 0) },
+    .flag("is_counted") { $0.push.target != nil },
+    .number("target") { $0.push.target ?? 0 },
+    .number("accepted") { $0.push.counts.accepted },
+    .number("failed") { $0.push.counts.failed + $0.push.counts.deadToken },
+    .flag("any_failed") { $0.push.counts.failed + $0.push.counts.deadToken > 0 },
+    .view("created") { MomentView(date: $0.push.createdAt, now: $0.now) },
+    .view("later") { $0.later },
+    .flag("cancellable") { $0.mayCancel && $0.later != nil },
+    .view("day") { $0.beginsDay ? MomentView(date: $0.push.createdAt) : nil },
+  ]
+
+  /// When it is sent, nil for what is not for later.
+  private var later: MomentView? {
+    guard push.state == .queued, let date = push.waits(now: now) else { return nil }
+    return MomentView(date: date, now: now)
+  }
+}
+
+extension PushRow {
+  init(_ push: PushRecord, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
+    let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
+    let draft = DraftAudience(push.draftJSON)
+    self.init(
+      push: push, app: app?.name ?? "", audience: draft.audience?.text(texts) ?? "",
+      // A push without words shows its payload.
+      title: content.first ?? push.payloadText ?? texts("pushes.no_text"),
+      summary: content.dropFirst().first ?? "", now: now, mayCancel: mayCancel, beginsDay: beginsDay)
+  }
+
+  /// The rows of a list that is told apart by days, UTC: the server does not know the viewer's zone.
+  static func byDay(
+    _ pushes: [PushRecord], apps: [App], texts: Texts, now: Date, mayCancel: Bool
+  ) -> [PushRow] {
+    var last: Int?
+    return pushes.map { push in
+      let day = Int((push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
+      defer { last = day }
+      return PushRow(
+        push, app: apps.first { $0.id == push.appID }, texts: texts, now: now, mayCancel: mayCancel,
+        beginsDay: day != last)
+    }
+  }
+}
+
+extension PushRecord {
+  /// The payload that was sent instead of words, nil if there is none or it cannot be read.
+  fileprivate var payloadText: String? {
+    let draft = try? JSONValue(parsing: Data(draftJSON.utf8))  // nil: of another version
+    return draft?["apns"]?["payload"]?.text()
+  }
+}
+
+/// Where a push is in its life, for `pushes/_state`.
+struct PushStateView: View {
+  let state: PushState
+  /// Whether it waits for its time.
+  let isScheduled: Bool
+  let failed: Int
+  let accepted: Int
+
+  init(_ push: PushRecord, now: Date) {
+    state = push.state
+    isScheduled = push.state == .queued && push.waits(now: now) != nil
+    failed = push.counts.failed + push.counts.deadToken
+    accepted = push.counts.accepted
+  }
+
+  static let fields: [Field<Self>] = [
+    .flag("scheduled") { $0.isScheduled },
+    .flag("queued") { $0.state == .queued && !$0.isScheduled },
+    .flag("sending") { $0.state == .sending },
+    .flag("paused") { $0.state == .paused },
+    .flag("finished") { $0.state == .finished },
+    .flag("cancelled") { $0.state == .cancelled },
+    .flag("is_failed") { $0.state == .failed },
+    .text("tone") { $0.tone },
+  ]
+
+  /// The class of the dot.
+  var tone: String {
+    if state == .failed || failed > 0 && accepted == 0 { return "red" }
+    if failed > 0 { return "amber" }
+    return state == .finished ? "" : "none"
+  }
+}
+
+/// The parts of an outcome bar, in hundredths of a percent of what was aimed at; for `components/bar`.
+struct OutcomeBar: View {
+  struct Part: View {
+    let x: Int
+    let width: Int
+
+    static let fields: [Field<Self>] = [
+      .written("x") { $1.write(hundredths: $0.x) }, .written("width") { $1.write(hundredths: $0.width) },
+    ]
+  }
+
+  let counts: OutcomeCounts
+  let whole: Int
+
+  init(_ counts: OutcomeCounts, target: Int) {
+    self.counts = counts
+    whole = max(target, counts.total, 1)
+  }
+
+  static let fields: [Field<Self>] = [
+    .view("accepted") { $0.part(after: 0, $0.counts.accepted) },
+    .view("failed") { $0.part(after: $0.counts.accepted, $0.counts.failed) },
+    .view("dead_token") { $0.part(after: $0.counts.accepted + $0.counts.failed, $0.counts.deadToken) },
+    .view("skipped") {
+      $0.part(after: $0.counts.accepted + $0.counts.failed + $0.counts.deadToken, $0.counts.skipped)
+    },
+    .view("unknown") { $0.part(after: $0.counts.total - $0.counts.unknown, $0.counts.unknown) },
+  ]
+
+  private func part(after before: Int, _ count: Int) -> Part? {
+    guard count > 0 else { return nil }
+    return Part(x: hundredths(before), width: hundredths(count))
+  }
+
+  private func hundredths(_ count: Int) -> Int { Int((Double(count) * 10_000 / Double(whole)).rounded()) }
+}

@@ -1,0 +1,99 @@
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/pushes`.
+enum PushesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/pushes", filters: ["app", "environment", "state", "q", "schedule"]) { call in try await list(call) }
+    routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation(call).answer() }
+    routes.call(.get, "/pushes/:id", role: .viewer) { call in
+      var answer = try await call.store.read { try json($0, try find($0, call)) }
+      answer.trouble = .some(call.console.engine.trouble(push: answer.push.id))
+      return APIContext.answer(answer)
+    }
+    routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
+    routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }
+    PushControlAPI.add(to: &routes)
+  }
+
+  static func find(_ database: Database, _ call: APIContext) throws -> PushRecord {
+    let uid = call.request.parameters["id"] ?? ""
+    guard let push = try PushRecord.find(database, uid: uid) else {
+      throw StoreError.notFound(noun: "push", id: String(uid.prefix(64)))
+    }
+    return push
+  }
+
+  /// The schema `Push`, with why devices were not accepted.
+  static func json(_ database: Database, _ push: PushRecord) throws -> PushAnswer {
+    let app = try App.get(database, id: push.appID)
+    let parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
+    let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
+    var answer = try PushAnswer(push, app: app.bundleID)
+    answer.reasons = try Delivery.reasonCounts(database, push: push.id)
+    answer.parent = parent?.uid
+    answer.schedule = schedule?.uid
+    return answer
+  }
+
+  // MARK: Lists
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    let schedule = query.text("schedule")
+    var found = PushFilter()
+    found.environment = query.choice("environment")
+    found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
+    found.search = query.text("q")
+    try query.finish()
+    let filter = found
+    let (page, apps) = try await call.store.read { database in
+      var filter = filter
+      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      if let schedule {
+        guard let found = try Schedule.find(database, uid: schedule) else {
+          throw StoreError.notFound(noun: "schedule", id: String(schedule.prefix(64)))
+        }
+        filter.schedule = found.id
+      }
+      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return (try PushRecord.list(database, filter, cursor: cursor, limit: limit), apps)
+    }
+    return try APIContext.answer(page) { try PushAnswer($0, app: apps[$0.appID] ?? "") }
+  }
+
+  private static func deliveries(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    var found = DeliveryFilter()
+    found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
+    found.reason = query.text("reason")
+    try query.finish()
+    let filter = found
+    let (push, page) = try await call.store.read { database in
+      let push = try find(database, call)
+      return (push, try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit))
+    }
+    return APIContext.answer(page) { json in
+      json.member("details_removed_at", push.detailsRemovedAt)
+    } _: {
+      DeliveryAnswer(row: $0, push: push)
+    }
+  }
+
+  // MARK: Live
+
+  private static func events(_ call: APIContext) async throws -> Response {
+    let id = try await call.store.read { try find($0, call).id }
+    let broadcasts = call.console.broadcasts
+    return call.console.events(for: call.principal) { stream in
+      for try await event in broadcasts.events(of: id, as: "api", { $0 }) { try await stream.send(encoded: event) }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import JSON
+import Mustache
+import Model
+import Store
+
+/// Failures by reason, each with cause, who must act, and the remedy: one cause, not 200 rows.
+struct ReasonGroups {
+  let push: PushRecord
+  /// Nil: it was removed.
+  let app: App?
+  let counts: [Delivery.ReasonCount]
+  /// Why devices are to be sent to again.
+  var waiting: [(reason: String, count: Int)] = []
+  /// Devices that may belong to the other environment; nil: the viewer may move none.
+  var tokens: MovedTokens?
+
+  func views(_ texts: Texts) -> [ReasonGroupView] {
+    var totals: [String: (count: Int, outcome: OutcomeKind)] = [:]
+    var order: [String] = []
+    for count in counts {
+      guard let reason = count.reason else { continue }
+      if totals[reason] == nil { order.append(reason) }
+      totals[reason] = ((totals[reason]?.count ?? 0) + count.count, count.outcome)
+    }
+    let ended = order.map { code in
+      let (count, outcome) = totals[code] ?? (0, .failed)
+      return view(Reason.of(code), count, isFailed: outcome == .failed, word: outcome.name, texts)
+    }
+    return ended + waiting.map { view(Reason.of($0.reason), $0.count, isFailed: false, word: "waiting", texts) }
+  }
+
+  private func view(
+    _ reason: Reason, _ count: Int, isFailed: Bool, word: String, _ texts: Texts
+  ) -> ReasonGroupView {
+    let move = tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push, $0, texts) : nil }
+    return ReasonGroupView(
+      code: reason.code, isFailed: isFailed, text: texts("words.\(word)"), count: count,
+      href: "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices",
+      words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, move, texts))
+  }
+
+  /// The button that mends it.
+  private func action(_ reason: Reason, _ move: MoveWords?, _ texts: Texts) -> LinkView? {
+    if let move, tokens?.parked.isEmpty == false {
+      return LinkView(href: "/pushes/\(push.uid)/move", label: move.label(back: false))
+    }
+    if let move, tokens?.moved.isEmpty == false {
+      return LinkView(href: "/pushes/\(push.uid)/move?back=1", label: move.label(back: true))
+    }
+    if reason.suspectsEnvironment {
+      return LinkView(
+        href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined",
+        label: texts("push.action_devices"))
+    }
+    if reason.retry == .afterCredential {
+      return LinkView(href: "/apps/\(push.appID)", label: texts("push.action_app"))
+    }
+    return nil
+  }
+
+  private func evidence(_ move: MoveWords?) -> String? { tokens?.proven ?? 0 > 0 ? move?.evidence : nil }
+}
+
+/// Failures of one cause.
+struct ReasonGroupView: View {
+  let code: String
+  let isFailed: Bool
+  /// What became of the devices.
+  let text: String
+  let count: Int
+  let href: String
+  let words: ReasonWords
+  /// What speaks for the cause.
+  let evidence: String
+  let action: LinkView?
+
+  static let fields: [Field<Self>] = [
+    .text("code") { $0.code },
+    .flag("failed") { $0.isFailed },
+    .text("text") { $0.text },
+    .number("count") { $0.count },
+    .text("href") { $0.href },
+    .view("words") { $0.words },
+    .text("evidence") { $0.evidence },
+    .view("action") { $0.action },
+  ]
+}
+
+/// A reason's sentences in a language.
+struct ReasonWords: View {
+  let cause: String
+  let remedy: String
+  let actor: String
+
+  static let fields: [Field<Self>] = [
+    .text("cause") { $0.cause },
+    .text("remedy") { $0.remedy },
+    .text("actor") { $0.actor },
+  ]
+
+  init(_ reason: Reason, _ texts: Texts) {
+    cause = texts.known("messages." + reason.causeCode) ?? reason.cause
+    remedy = texts.known("messages." + reason.remedyCode) ?? reason.remedy
+    actor = texts("actor.\(reason.actor.rawValue)")
+  }
+}

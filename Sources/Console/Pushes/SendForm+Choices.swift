@@ -1,0 +1,59 @@
+import Calendar
+import JSON
+import Model
+
+/// What the send form offers, with what is chosen.
+extension SendForm {
+  /// The days of a month; the last of them is the last of every month.
+  private static let days = (1...31).map(String.init)
+
+  static func choices(_ values: [(String, String)], chosen: [String]) -> [ChoiceView] {
+    values.map { ChoiceView(value: $0.0, label: $0.1, isSelected: chosen.contains($0.0)) }
+  }
+
+  private func chosen(_ name: String, usual: String) -> [String] { [form[name].isEmpty ? usual : form[name]] }
+
+  func environments(_ texts: Texts) -> [ChoiceView] {
+    Environment.allCases.map { environment in
+      ChoiceView(
+        value: environment.rawValue, label: environment.word(texts),
+        isSelected: form.all("environment").contains(environment.rawValue),
+        isProduction: environment == .production)
+    }
+  }
+
+  func audiences(_ texts: Texts) -> [ChoiceView] {
+    let kinds = ["device_token", "alias", "registration_id", "tag", "all"]
+    return Self.choices(kinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
+  }
+
+  func whens(_ texts: Texts) -> [ChoiceView] {
+    Self.choices(["now", "at", "repeat"].map { ($0, texts("when.\($0)")) }, chosen: chosen("when", usual: "now"))
+  }
+
+  func zones() -> [ChoiceView] {
+    let zone = chosen("time_zone", usual: "UTC")
+    // A former name, or one that is none: it comes back as it was sent.
+    let zones = (NamedZone.names.contains(zone[0]) ? [] : zone) + NamedZone.names
+    return Self.choices(zones.map { ($0, $0.replacing("_", with: " ")) }, chosen: zone)
+  }
+
+  func intervals(_ texts: Texts) -> [ChoiceView] {
+    Self.choices(["day", "week", "month"].map { ($0, texts("when.every_\($0)")) }, chosen: form.all("every"))
+  }
+
+  func weekdays(_ texts: Texts) -> [ChoiceView] {
+    Self.choices(
+      RepeatRule.Weekday.allCases.map { ($0.rawValue, texts("when.\($0.rawValue)")) }, chosen: form.all("weekdays"))
+  }
+
+  func days(_ texts: Texts) -> [ChoiceView] {
+    Self.choices(
+      Self.days.map { ($0, $0 == "31" ? texts("when.day_last") : $0) }, chosen: chosen("day", usual: "1"))
+  }
+
+  func speeds(_ texts: Texts) -> [ChoiceView] {
+    Self.choices(
+      ["fast", "rate", "spread"].map { ($0, texts("when.speed_\($0)")) }, chosen: chosen("speed", usual: "fast"))
+  }
+}

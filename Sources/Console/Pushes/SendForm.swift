@@ -1,0 +1,199 @@
+import Foundation
+import JSON
+import Model
+
+/// The send form: what a person typed, as the JSON of the API, and back.
+struct SendForm {
+  let form: Form
+
+  /// The fields that are text and go to a place of the API's JSON as they are.
+  private static let texts: [(field: String, group: String)] = [
+    ("title", "notification"), ("subtitle", "notification"), ("body", "notification"), ("sound", "notification"),
+    ("category", "notification"), ("thread_id", "notification"), ("interruption_level", "notification"),
+    ("image", "notification"), ("link", "notification"), ("priority", "options"), ("push_type", "options"),
+    ("collapse_id", "options"),
+  ]
+  private static let numbers = [("badge", "notification"), ("time_to_live", "options")]
+  static let fields =
+    ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"] + texts.map(\.field)
+    + numbers.map(\.0) + ["extras", "payload", "apns_headers"] + timeTexts
+
+  /// The draft.
+  ///
+  /// - Throws: `Problems`, each with the name of a field of the form.
+  func draft() throws(Problems) -> PushDraft {
+    var problems: [Problem] = []
+    let json = json(&problems)
+    do {
+      let draft = try PushDraft(json: json)
+      if problems.isEmpty { return draft }
+    } catch {
+      problems += error.all.map(Self.asked).map(Self.placed)
+    }
+    throw Problems(problems)
+  }
+
+  private func json(_ problems: inout [Problem]) -> JSONValue {
+    var groups: [String: [String: JSONValue]] = ["notification": [:], "options": [:], "apns": [:]]
+    for (field, group) in Self.texts where !form[field].isEmpty {
+      // Blanks inside and line ends are the sender's affair; around a word they are a slip.
+      let isProse = field == "title" || field == "subtitle" || field == "body"
+      groups[group]?[field] = .string(isProse ? form.raw(field) : form[field])
+    }
+    for (field, group) in Self.numbers where !form[field].isEmpty {
+      if let number = Int64(form[field]), !form[field].hasPrefix("+") {
+        groups[group]?[field] = .integer(number)
+      } else if field == "badge", Int64(form[field]) != nil {
+        // “+1” is what JPush adds to a badge: the reader of the API's JSON has a word about it.
+        groups[group]?[field] = .string(form[field])
+      } else {
+        problems.append(Self.noNumber(field, form[field]))
+      }
+    }
+    for field in ["content_available", "mutable_content"] where form.has(field) {
+      groups["notification"]?[field] = true
+    }
+    if let extras = object("extras", &problems) { groups["notification"]?["extras"] = extras }
+    if let payload = object("payload", &problems) { groups["apns"]?["payload"] = payload }
+    let headers = headers(&problems)
+    if !headers.isEmpty { groups["apns"]?["headers"] = .object(headers) }
+
+    var members: [String: JSONValue] = [:]
+    readTime(&members, options: &groups["options", default: [:]], &problems)
+    for (group, fields) in groups where !fields.isEmpty { members[group] = .object(fields) }
+    if !form["app"].isEmpty { members["app"] = .string(form["app"]) }
+    if !form["environment"].isEmpty { members["environment"] = .string(form["environment"]) }
+    members["platforms"] = .array(form.all("platforms").map(JSONValue.string))
+    if let audience { members["audience"] = audience }
+    return .object(members)
+  }
+
+  private var audience: JSONValue? {
+    func list(_ names: [String]) -> JSONValue { .array(names.map(JSONValue.string)) }
+    switch form["audience"] {
+    case "": return nil
+    case "all": return "all"
+    case "tag":
+      return [
+        "tag": list(form.parts("tag")), "tag_and": list(form.parts("tag_and")), "tag_not": list(form.parts("tag_not")),
+      ]
+    case "device_token": return ["device_token": list(tokens)]
+    case let name: return .object([name: list(form.words(name))])
+    }
+  }
+
+  /// Tokens stand one on a line, or behind commas; the blanks of `<77366f0d c4a4f2f4 …>` belong to the token. The
+  /// commas of a lossy description do too, so that its own message is shown.
+  private var tokens: [String] {
+    form.raw("device_token").split(separator: "\n").flatMap { line -> [String] in
+      line.contains("length") ? [String(line)] : line.split { ",;，".contains($0) }.map(String.init)
+    }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  private func object(_ field: String, _ problems: inout [Problem]) -> JSONValue? {
+    guard !form[field].isEmpty else { return nil }
+    do {
+      let value = try JSONValue(checking: Array(form.raw(field).utf8))
+      if value.object != nil { return value }
+      problems.append(Problem(field, code: "form.object", "Enter a JSON object, e.g. {“key”: “value”}."))
+    } catch {
+      problems.append(error.under(field))
+    }
+    return nil
+  }
+
+  private func headers(_ problems: inout [Problem]) -> [String: JSONValue] {
+    var headers: [String: JSONValue] = [:]
+    for line in form.raw("apns_headers").split(separator: "\n") where !line.allSatisfy(\.isWhitespace) {
+      let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+      if parts.count == 2 {
+        headers[parts[0]] = .string(parts[1])
+      } else {
+        problems.append(
+          Problem(
+            "apns_headers", code: "form.header", "Enter one “name: value” per line, not “{value}”.",
+            ["value": String(line.prefix(40))]))
+      }
+    }
+    return headers
+  }
+
+  /// What the API says of members that are missing, as a question about the form.
+  private static func asked(_ problem: Problem) -> Problem {
+    switch problem.code {
+    case DraftMessage.audienceMissing.rawValue:
+      Problem(problem.field, code: "form.audience", "Choose an audience. There is no default.")
+    case DraftMessage.audienceEmpty.rawValue:
+      Problem(problem.field, code: "form.audience_empty", "Enter at least one recipient below.")
+    case DraftMessage.contentMissing.rawValue:
+      Problem(problem.field, code: "form.content", "Enter a message, or open “Use raw JSON instead”.")
+    default: problem
+    }
+  }
+
+  /// A problem of the API's JSON at the field of the form that it came from.
+  static func placed(_ problem: Problem) -> Problem {
+    var placed = problem
+    let path = problem.field.split(separator: ".").map { $0.prefix { $0 != "[" } }
+    if path == ["repeat"] {
+      placed.field = "every"
+    } else if path.starts(with: ["apns", "headers"]) {
+      placed.field = "apns_headers"
+    } else if path.starts(with: ["apns"]) {
+      placed.field = "payload"
+    } else if path.first == "notification" || path.first == "options" || path.first == "audience"
+      || path.first == "repeat", path.count > 1
+    {
+      placed.field = String(path[1])
+    } else if path.first == "notification" {
+      placed.field = "body"
+    } else {
+      placed.field = path.first.map(String.init) ?? ""
+    }
+    return placed
+  }
+}
+
+extension Form {
+  /// The form that a draft could have come from.
+  init(_ draft: PushDraft) {
+    var fields: [(String, String)] = [("app", draft.app), ("environment", draft.environment.rawValue)]
+    fields += Platform.allCases.filter(draft.platforms.contains).map { ("platforms", $0.rawValue) }
+    switch draft.audience {
+    case .all: fields.append(("audience", "all"))
+    case .rule(let rule):
+      let lists = [
+        ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
+        ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
+      ]
+      let used = lists.filter { !$0.1.isEmpty }
+      let first = used.first?.0 ?? ""
+      fields.append(("audience", first.hasPrefix("tag") ? "tag" : first))
+      fields += used.map { name, names in
+        if name == "device_token" { return (name, names.joined(separator: "\n")) }
+        return (name, name.hasPrefix("tag") ? Form.parts(names) : Form.words(names))
+      }
+    }
+    let message = draft.notification
+    let texts: [(String, String?)] = [
+      ("title", message.title), ("subtitle", message.subtitle), ("body", message.body), ("sound", message.sound),
+      ("category", message.category), ("thread_id", message.threadID),
+      ("interruption_level", message.interruptionLevel?.rawValue), ("image", message.image), ("link", message.link),
+      ("badge", message.badge.map(String.init)), ("priority", draft.options.priority?.rawValue),
+      ("push_type", draft.options.pushType?.rawValue), ("collapse_id", draft.options.collapseID),
+      ("time_to_live", draft.options.timeToLive.map(String.init)),
+      ("extras", message.extras.isEmpty ? nil : JSONValue.object(message.extras).text(pretty: true)),
+      ("payload", draft.apns.payload?.text(pretty: true)),
+      (
+        "apns_headers",
+        draft.apns.headers.isEmpty
+          ? nil : draft.apns.headers.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: "\n")
+      ),
+    ]
+    fields += texts.compactMap { name, text in text.map { (name, $0) } }
+    fields += SendForm.timeFields(draft)
+    if message.contentAvailable { fields.append(("content_available", "1")) }
+    if message.mutableContent { fields.append(("mutable_content", "1")) }
+    self.init(fields.map { (name: $0.0, value: $0.1) })
+  }
+}

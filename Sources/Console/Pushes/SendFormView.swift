@@ -1,0 +1,118 @@
+import Mustache
+import Model
+
+/// `/pushes/new`: the send form.
+struct SendFormView: PageView {
+  static let template = "pushes/new"
+  static let section: Section? = .send
+
+  let form: Form
+  let errors: FieldErrors
+  /// What is wrong and belongs to no field.
+  let problem: String?
+  /// Whether nobody has filled it yet: then a draft may come back.
+  let isFresh: Bool
+  let hasApps: Bool
+  let apps: [ChoiceView]
+  let platforms: [ChoiceView]
+  let interruptionLevels: [ChoiceView]
+  let priorities: [ChoiceView]
+  let pushTypes: [ChoiceView]
+  let texts: Texts
+  let preview: PushPreviewView
+
+  static let fields: [Field<Self>] = typed + chosen + state
+
+  private static let typed: [Field<Self>] =
+    SendForm.fields.filter { !lists.contains($0) }.map { text($0) } + checks.map { check($0) }
+
+  private static let chosen: [Field<Self>] = [
+    choice("app") { $0.apps },
+    choice("environment") { SendForm(form: $0.form).environments($0.texts) },
+    choice("platforms") { $0.platforms },
+    choice("audience") { SendForm(form: $0.form).audiences($0.texts) },
+    choice("interruption_level") { $0.interruptionLevels },
+    choice("priority") { $0.priorities },
+    choice("push_type") { $0.pushTypes },
+    choice("when") { SendForm(form: $0.form).whens($0.texts) },
+    choice("every") { SendForm(form: $0.form).intervals($0.texts) },
+    choice("weekdays") { SendForm(form: $0.form).weekdays($0.texts) },
+    choice("day") { SendForm(form: $0.form).days($0.texts) },
+    choice("time_zone") { SendForm(form: $0.form).zones() },
+    choice("speed") { SendForm(form: $0.form).speeds($0.texts) },
+  ]
+
+  private static let state: [Field<Self>] = [
+    .flag("fresh") { $0.isFresh },
+    .flag("has_apps") { $0.hasApps },
+    .optional("problem") { $0.problem },
+    .flag("zone_chosen") { !$0.form["time_zone"].isEmpty },
+    .flag("open_content") { $0.isUsed(content) || $0.isChecked(["content_available", "mutable_content"]) },
+    .flag("open_raw") { $0.isUsed(["payload"]) },
+    .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
+    .view("preview") { $0.preview },
+  ]
+
+  /// Chosen from a list, though they go to the API as texts.
+  private static let lists = ["interruption_level", "priority", "push_type"]
+  private static let checks = ["content_available", "mutable_content", "at_most_once"]
+  /// What is folded away until it is used.
+  private static let content = ["category", "thread_id", "interruption_level", "image", "link", "extras"]
+  private static let delivery = ["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"]
+
+  private static func text(_ name: String) -> Field<Self> {
+    .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
+  }
+
+  private static func check(_ name: String) -> Field<Self> {
+    .view(name) { FieldView(error: $0.errors[name], isChecked: $0.form.has(name)) }
+  }
+
+  private static func choice(_ name: String, _ choices: @escaping @Sendable (Self) -> [ChoiceView]) -> Field<Self> {
+    .view(name) { FieldView(error: $0.errors[name], choices: choices($0)) }
+  }
+
+  private func isChecked(_ names: [String]) -> Bool { names.contains { form.has($0) } }
+
+  private func isUsed(_ names: [String]) -> Bool {
+    names.contains { !form[$0].isEmpty || !errors[$0].isEmpty }
+  }
+}
+
+/// The review: what will be sent, and the button.
+struct SendReviewView: PageView {
+  static let template = "pushes/confirm"
+  static let section: Section? = .send
+
+  let isProduction: Bool
+  let idempotencyKey: String
+  /// What was typed, carried along.
+  let kept: [HiddenFieldView]
+  let preview: PushPreviewView
+  /// Why it cannot be sent.
+  let problems: [FindingView]
+  /// The question for the app's name; nil if nothing is to be typed.
+  let question: String?
+  let confirm: FieldView
+  let send: String
+
+  static let fields: [Field<Self>] = [
+    .flag("production") { $0.isProduction },
+    .text("idempotency_key") { $0.idempotencyKey },
+    .list("fields") { $0.kept },
+    .view("preview") { $0.preview },
+    .list("problems") { $0.problems },
+    .flag("has_problems") { !$0.problems.isEmpty },
+    .optional("must_type") { $0.question },
+    .view("confirm") { $0.question == nil ? nil : $0.confirm },
+    .text("send") { $0.send },
+  ]
+}
+
+/// A field that nobody sees.
+struct HiddenFieldView: View {
+  let name: String
+  let value: String
+
+  static let fields: [Field<Self>] = [.text("name") { $0.name }, .text("value") { $0.value }]
+}

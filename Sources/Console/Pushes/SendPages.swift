@@ -1,0 +1,193 @@
+import Calendar
+import Certificates
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import OpenSSL
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// The send form, its review, and the sending.
+enum SendPages {
+  static let views: [any PageView.Type] = [SendFormView.self, SendReviewView.self]
+  static let parts: [any TemplateView.Type] = [CallbackRowsView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes/new", role: .operator) { page in try await begin(page) }
+    routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
+    routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+  }
+
+  private static func begin(_ page: PageContext) async throws -> Response {
+    let form = try await start(page)
+    // Of a push whose time has passed: the form says so before anybody sends it on.
+    let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // what is incomplete is told later
+    return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
+  }
+
+  /// What the form begins with: another push's draft, or a device, or nothing but the app.
+  private static func start(_ page: PageContext) async throws -> Form {
+    if let uid = page.filled("from") {
+      let (found, zone) = try await page.store.read { database in
+        (try PushRecord.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
+      }
+      guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
+      // Whoever asked for it through the API gave no zone: then the times stand in that of the settings.
+      if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // one that is none: UTC
+      return Form(draft)
+    }
+    if let uid = page.filled("schedule") {
+      guard let schedule = try await page.store.read({ try Schedule.find($0, uid: uid) }), let draft = schedule.draft
+      else { throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title")) }
+      return Form(restarted(draft, now: page.now))
+    }
+    var fields = [(name: "platforms", value: "ios")]
+    if let text = page.filled("device"), let id = Int64(text) {
+      let (device, app) = try await page.store.read { database in
+        let device = try Device.get(database, id: id)
+        return (device, try App.get(database, id: device.appID))
+      }
+      fields = [
+        ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
+        ("audience", "device_token"), ("device_token", device.tokenText),
+      ]
+    }
+    if let app = page.filled("app") { fields.append(("app", app)) }
+    return Form(fields)
+  }
+
+  /// What repeats, once more: a beginning that has passed is now.
+  private static func restarted(_ draft: PushDraft, now: Date) -> PushDraft {
+    var draft = draft
+    if let sendAt = draft.sendAt, sendAt <= now { draft.sendAt = nil }
+    return draft
+  }
+
+  // MARK: The form
+
+  static func formPage(
+    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), status: Status? = nil
+  ) async throws -> Response {
+    let texts = page.texts
+    let (apps, types) = try await page.store.read { (try App.all($0), try offeredTypes(form, $0)) }
+    func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
+      SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
+    }
+    let known =
+      SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
+      + SendForm.timeFields
+    return page.answer(
+      SendFormView(
+        form: form, errors: errors, problem: errors.others(known),
+        isFresh: page.request.method == .get && page.request.query == nil, hasApps: !apps.isEmpty,
+        apps: SendForm.choices(
+          [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, "\($0.name) (\($0.bundleID))") },
+          chosen: [apps.count == 1 ? apps[0].bundleID : form["app"]]),
+        platforms: SendForm.choices(
+          Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
+        interruptionLevels: choices(
+          "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
+        priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView()),
+      status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
+  }
+
+  /// The push types that are offered: those that the app's key or certificate may send, once it is known which; and
+  /// the one that is chosen, so that a change of the app takes nothing away unseen.
+  private static func offeredTypes(_ form: Form, _ database: Database) throws -> [PushType] {
+    guard let environment = Environment(rawValue: form["environment"]),
+      let app = try App.find(database, bundleID: form["app"]),
+      let scope = try CredentialScope.find(database, app: app.id, environment: environment)
+    else { return PushType.allCases }
+    let types = scope.types(for: app.bundleID)
+    return PushType.allCases.filter { types.contains($0) || $0.rawValue == form["push_type"] }
+  }
+
+  // MARK: The review
+
+  private static func preview(_ page: PageContext) async throws -> Response {
+    if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
+    if page.form.has("edit") { return try await formPage(page, page.form) }
+    return try await checked(page) { preview in
+      let errors = passed(preview.draft, page)
+      guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
+      return confirmPage(page, preview)
+    }
+  }
+
+  /// What is to be told beside the time of a push for once, if that has passed. Between review and confirmation it may
+  /// pass: then it is sent at once, as was asked for.
+  static func passed(_ draft: PushDraft, _ page: PageContext) -> FieldErrors {
+    var errors = FieldErrors()
+    if draft.recurrence == nil, let sendAt = draft.sendAt, sendAt <= page.now {
+      errors.add(
+        "send_at",
+        page.texts(
+          "when.passed",
+          ["time": page.texts.moment(sendAt, draft.timeZone ?? .utc), "now": page.texts("when.now")]))
+    }
+    return errors
+  }
+
+  /// Reads the form and goes on with its preview; or shows the form again, filled in, with a message at each field.
+  private static func checked(
+    _ page: PageContext, counting: Bool = true, _ body: (PushPreview) async throws -> Response
+  ) async throws -> Response {
+    let preview: PushPreview
+    do {
+      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page, counting: counting)
+    } catch let problems as Problems {
+      return try await formPage(page, page.form, errors: FieldErrors(problems, page.texts))
+    }
+    return try await body(preview)
+  }
+
+  /// A broadcast, or anything to production, asks for the app's name: nothing that cannot be taken back happens by a
+  /// slip of the hand.
+  private static func mustType(_ draft: PushDraft) -> Bool {
+    draft.audience == .all || draft.environment == .production
+  }
+
+  private static func confirmPage(
+    _ page: PageContext, _ preview: PushPreview, error: String? = nil
+  ) -> Response {
+    let texts = page.texts
+    let isProduction = preview.draft.environment == .production
+    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "idempotency_key"].contains($0.name) }
+    let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
+    let label =
+      isLater
+      ? (isProduction ? "confirm.schedule_production" : "confirm.schedule")
+      : (isProduction ? "confirm.send_production" : "confirm.send")
+    let key = page.form["idempotency_key"]
+    return page.answer(
+      SendReviewView(
+        isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
+        kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
+        problems: preview.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
+        question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
+        confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
+        send: preview.reachable.map { texts(label, count: $0) }
+          ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+      status: error == nil ? .ok : .unprocessableContent)
+  }
+
+  // MARK: Sending
+
+  private static func send(_ page: PageContext) async throws -> Response {
+    // Counted for the review, and when it is carried out: not in between.
+    try await checked(page, counting: false) { preview in
+      let differs = mustType(preview.draft) && page.form["confirm"] != preview.app.name
+      guard preview.problems.isEmpty, !differs else {
+        return confirmPage(
+          page, try await PushPreview.find(preview.draft, page),
+          error: preview.problems.isEmpty ? page.texts("confirm.differs", ["app": preview.app.name]) : nil)
+      }
+      return page.redirect(to: try await keep(preview, page))
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Calendar
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// What the page of a certificate or a watched host says of its reminders, and "I am on it until …".
+struct ItemReminders: Sendable {
+  private let item: Renewable
+  private let log: ReminderLog
+  private let taken: Acknowledgement?
+  /// What is still to come, the next one first.
+  private let coming: [(step: ReminderLadder.Step, at: Date)]
+  private let hasReceivers: Bool
+
+  /// What never ends needs nobody.
+  private var ends: Bool { item.notAfter != nil }
+
+  init(_ database: Database, _ item: Renewable, now: Date) throws {
+    self.item = item
+    log = try ReminderLog(database, itemKey: item.subject.key, limit: 20)
+    taken = try Acknowledgement.find(database, item.subject, now: now)
+    hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
+    let settings = try ReminderSettings.load(database)
+    let sent = try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init)
+    coming = settings.ladder.coming(
+      notAfter: item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
+  }
+
+  /// Until when nobody is reminded, because somebody is on it; nil: nobody is.
+  private var quiet: Date? {
+    item.notAfter.flatMap { end in taken?.quiet(notAfter: end) }
+  }
+
+  func value(_ page: PageContext, _ errors: FieldErrors) -> Value {
+    let texts = page.texts
+    // Of those that were kept back, the last one goes out when the time is over.
+    let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
+    var nextText = texts("reminders.none")
+    if let next = kept.last ?? coming.first {
+      let at = kept.isEmpty ? next.at : quiet ?? next.at
+      nextText = texts(
+        at <= page.now ? "reminders.next_now" : "reminders.next",
+        ["step": ReminderLog.step(next.step.rawValue, texts), "date": at.utcText])
+    }
+    let suggestion = item.suggestion(now: page.now)
+    return [
+      "href": .string("/\(item.subject.key)"), "next": .string(nextText), "any_log": .bool(!log.rows.isEmpty),
+      "log": log.value(
+        texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key),
+      "nobody": .bool(ends && !hasReceivers),
+      "can_take": .bool(suggestion != nil && page.may(.operator)),
+      "can_give_back": .bool(ends && page.may(.operator)),
+      "last_day": .bool(ends && suggestion == nil && !coming.isEmpty),
+      "today": .string(page.now.dayText), "latest": .string(item.limit(now: page.now)?.dayText ?? ""),
+      "kept_back": .string(kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)])),
+      "silences": .string(suggestion.map { silences($0, page) } ?? ""),
+      "taken": .string(taken.map { Self.words($0, texts) } ?? ""),
+      "until": .string(
+        page.form.has("until") ? page.form["until"] : suggestion?.dayText ?? ""),
+      "error": .string(errors["until"]),
+    ]
+  }
+
+  /// Which reminders the day in the form keeps back.
+  private func silences(_ suggestion: Date, _ page: PageContext) -> String {
+    let day = suggestion.dayText
+    guard let until = Self.until(day, item, now: page.now) else { return "" }
+    let kept = coming.filter { $0.at < until }
+    return kept.isEmpty
+      ? page.texts("reminders.silences_none", ["date": day])
+      : page.texts("reminders.silences", ["date": day, "steps": words(kept, page.texts)])
+  }
+
+  /// As “7 days before (2026-11-25), 3 days before (2026-11-29)”.
+  private func words(_ steps: [(step: ReminderLadder.Step, at: Date)], _ texts: Texts) -> String {
+    steps.map { "\(ReminderLog.step($0.step.rawValue, texts)) (\($0.at.dayText))" }.joined(separator: ", ")
+  }
+
+  /// As “lin is on it until 2026-12-01.”
+  static func words(_ taken: Acknowledgement, _ texts: Texts) -> String {
+    // The last day on which it is quiet; a browser's form gives the end of that day.
+    texts("reminders.taken", ["name": taken.by, "date": taken.until.addingTimeInterval(-1).dayText])
+  }
+
+  /// The end of a day that was typed as `2026-12-01`, UTC, or the limit if that is on this day; nil if the day is none,
+  /// past, or too late.
+  static func until(_ text: String, _ item: Renewable, now: Date) -> Date? {
+    guard text.utf8.count == 10, let day = Timestamp.parse("\(text)T00:00:00Z"), let limit = item.limit(now: now),
+      day < limit
+    else { return nil }
+    let end = min(day.addingTimeInterval(86_400), limit)
+    return item.problem(end, now: now) == nil ? end : nil
+  }
+
+  // MARK: Forms
+
+  /// The buttons of a noun's page.
+  ///
+  /// - Parameter show: the page, with what is wrong with what was typed.
+  static func add(
+    _ noun: Renewable.Noun, to routes: inout ConsoleRouter,
+    show: @escaping @Sendable (PageContext, FieldErrors) async throws -> Response
+  ) {
+    routes.page(.post, "/\(noun.path)/:id/acknowledge", role: .operator) { page in
+      let (id, now) = (try page.id(), page.now)
+      let item = try await page.store.read { try Renewable.get($0, noun, id: id) }
+      guard let until = until(page.form["until"], item, now: now) else {
+        // Its page has no such form.
+        guard let limit = item.limit(now: now) else { throw PageError(.conflict, "refused") }
+        var errors = FieldErrors()
+        errors.add("until", page.texts("reminders.until_wrong", ["date": limit.dayText]))
+        return try await show(page, errors)
+      }
+      let audit = page.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
+      let taken = try await page.store.write { database in
+        try Renewable.take(database, noun, id: id, until: until, audit: audit, now: now)
+      }
+      // Its page has no such form.
+      guard taken != nil else { throw PageError(.conflict, "refused") }
+      return page.redirect(to: "/\(noun.path)/\(id)", flash: "taken_on")
+    }
+    routes.page(.post, "/\(noun.path)/:id/unacknowledge", role: .operator) { page in
+      let (id, now) = (try page.id(), page.now)
+      let audit = page.audit(noun.givingBack, "\(noun.rawValue) \(id)")
+      _ = try await page.store.write { database in
+        try Renewable.giveBack(database, noun, id: id, audit: audit, now: now)
+      }
+      return page.redirect(to: "/\(noun.path)/\(id)", flash: "given_back")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import JSON
+import Mail
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// What is said of the mail server, by form or API, checked.
+struct MailForm: Sendable {
+  /// Bytes of the authorities that are trusted.
+  static let trustLimit = 100_000
+
+  var host = ""
+  /// Nil: as the encryption has it.
+  var port: Int?
+  var security = SMTPServer.Security.startTLS
+  var user: String?
+  /// Nil: the one that is kept, if it is for this server.
+  var password: String?
+  var from = ""
+  var fromName = ""
+  var trust: String?
+
+  /// What is wrong with an address that a mail is to go to.
+  static func badAddress(_ field: String) -> Problem {
+    Problem(field, code: "mail.address", "Must be an email address, e.g. ops@example.com.")
+  }
+
+  /// Nothing can be sent before a server is set up.
+  static let notSetUp = Problem("host", code: "mail.not_set_up", "No mail server is set up yet.")
+
+  /// What is to be kept.
+  ///
+  /// A kept password stays only as long as the server does: whoever may change the settings must not be able to have it
+  /// sent to a server of their own.
+  ///
+  /// - Throws: everything that is wrong, each under its field.
+  func settings(_ known: MailSettings?) throws(Problems) -> MailSettings {
+    var problems: [Problem] = []
+    if !SMTPServer.isHost(host) {
+      problems.append(Problem("host", code: "mail.host", "Enter the host name or IP address of the mail server."))
+    }
+    let port = port ?? security.port
+    if !(1...65_535).contains(port) {
+      problems.append(Problem("port", code: "mail.port", "The port must be a number from 1 to 65535."))
+    }
+    let sender = MailAddress(from, name: fromName)
+    if sender == nil { problems.append(Self.badAddress("from")) }
+    if let trust, trust.utf8.count > Self.trustLimit || !trust.contains("-----BEGIN CERTIFICATE-----") {
+      problems.append(
+        Problem("trust", code: "mail.trust", "Must be PEM certificates, starting with -----BEGIN CERTIFICATE-----.")
+      )
+    }
+    let kept = known?.server.host.lowercased() == host.lowercased() ? known?.server.password : nil
+    // Without a user there is nothing to keep.
+    let password = user == nil ? nil : password ?? kept
+    if user != nil, password == nil {
+      problems.append(
+        known?.server.password == nil
+          ? Problem("password", code: "mail.password", "Enter the user’s password.")
+          : Problem(
+            "password", code: "mail.password_elsewhere",
+            "Enter the password again. The saved one is for {host} and is not sent to another host.",
+            ["host": known?.server.host ?? ""]))
+    }
+    let server = SMTPServer(
+      host: host, port: port, security: security, user: user, password: password, trustPEM: trust)
+    if server.isCareless {
+      problems.append(
+        Problem("security", code: "mail.careless", "The password would be sent unencrypted. Choose STARTTLS or TLS."))
+    }
+    guard problems.isEmpty, let sender else { throw Problems(problems) }
+    return MailSettings(server: server, from: sender)
+  }
+}
+
+extension MailSettings {
+  /// For the audit. The password is in nothing that is told.
+  var audited: JSONValue {
+    [
+      "host": .string(server.host), "port": .number(server.port), "security": .string(server.security.rawValue),
+      "from": .string(from.address),
+    ]
+  }
+
+  /// Keeps them with their line of the audit.
+  func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
+    try Self.save(self, database, sealer: sealer, now: now)
+    try AuditEntry.add(database, audit, now: now)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mail
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// `/api/v1/settings/mail`: the mail server, and a test of it. Its password goes in and never comes out.
+enum MailSettingsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/settings/mail", role: .admin) { call in answer(try await known(call)) }
+    routes.call(.put, "/settings/mail", role: .admin) { call in try await change(call) }
+    routes.call(.delete, "/settings/mail", role: .admin) { call in try await remove(call) }
+    routes.call(.post, "/settings/mail/test", role: .admin) { call in try await test(call) }
+  }
+
+  /// - Throws: 404 if there are none.
+  private static func known(_ call: APIContext) async throws -> MailSettings {
+    guard let settings = try await load(call) else { throw APIError(.notFound, MailForm.notSetUp.text) }
+    return settings
+  }
+
+  private static func load(_ call: APIContext) async throws -> MailSettings? {
+    let sealer = call.store.sealer
+    return try await call.store.read { try MailSettings.load($0, sealer: sealer) }
+  }
+
+  /// The schema `MailSettings`.
+  private static func answer(_ settings: MailSettings) -> Response {
+    let server = settings.server
+    return APIContext.answer { json in
+      json.member("host", server.host)
+      json.member("port", server.port)
+      json.member("security", server.security.rawValue)
+      json.member("user", server.user)
+      json.member("has_password", server.password != nil)
+      json.member("from", settings.from.address)
+      json.member("from_name", settings.from.name)
+      json.member("trust", server.trustPEM)
+    }
+  }
+
+  private static func change(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    var form = MailForm()
+    form.host = fields.string("host", required: true) ?? ""
+    form.port = fields.integer("port", in: 1...65_535)
+    form.security = fields.choice("security") ?? .startTLS
+    form.user = fields.string("user")
+    form.password = fields.string("password", limit: .bytes(1000))
+    form.from = fields.string("from", required: true) ?? ""
+    form.fromName = fields.string("from_name") ?? ""
+    form.trust = fields.string("trust", limit: .bytes(MailForm.trustLimit), lines: true)
+    try fields.finish()
+    let settings = try form.settings(try await load(call))
+    let (sealer, now) = (call.store.sealer, call.now)
+    let audit = call.audit("settings.mail", "settings mail", settings.audited)
+    try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    return answer(settings)
+  }
+
+  private static func remove(_ call: APIContext) async throws -> Response {
+    let (sealer, now) = (call.store.sealer, call.now)
+    let audit = call.audit("settings.mail_remove", "settings mail")
+    try await call.store.write { database in
+      guard try MailSettings.isSet(database) else { throw APIError(.notFound, MailForm.notSetUp.text) }
+      try MailSettings.save(nil, database, sealer: sealer, now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return APIContext.nothing
+  }
+
+  /// Sends a test message at once; that it is refused is an answer, not an error.
+  private static func test(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    let to = fields.string("to", required: true, limit: .bytes(MailAddress.limit)) { text in
+      MailAddress(text) == nil ? MailForm.badAddress("") : nil
+    }
+    let language = fields.string("language") { text in
+      ReceiverForm.languages.contains(text)
+        ? nil
+        : Problem(
+          "", FieldMessage.expectedChoice,
+          ["choices": ReceiverForm.languages.joined(separator: ", "), "value": String(text.prefix(40))])
+    }
+    try fields.finish()
+    guard let to else { throw Problems([Problem("to", FieldMessage.required)]) }
+    guard let settings = try await load(call) else { throw APIError(.conflict, MailForm.notSetUp.text) }
+    let answer = try await ReceiversAPI.attempt(
+      call, .email, .init(address: to), language: language ?? "en", mail: settings)
+    let audit = call.audit("settings.mail_test", "settings mail", ["to": .string(to)])
+    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    return APIContext.answer(answer)
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mail
+import Mustache
+import Model
+import Reminders
+import Store
+
+/// `/settings/mail`: the mail server, and a test of it.
+enum MailSettingsPage {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
+    routes.page(.post, "/settings/mail", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/mail/test", role: .admin) { page in try await test(page) }
+  }
+
+  private static func known(_ page: PageContext) async throws -> MailSettings? {
+    let sealer = page.store.sealer
+    return try await page.store.read { try MailSettings.load($0, sealer: sealer) }
+  }
+
+  private static func show(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    return show(page, known, form(known), FieldErrors())
+  }
+
+  private static func form(_ known: MailSettings?) -> Form {
+    let server = known?.server
+    return Form([
+      ("host", server?.host ?? ""), ("port", server.map { String($0.port) } ?? ""),
+      ("security", (server?.security ?? .startTLS).rawValue), ("user", server?.user ?? ""),
+      ("from", known?.from.address ?? ""), ("from_name", known?.from.name ?? "Signalbox"),
+      ("trust", server?.trustPEM ?? ""),
+    ])
+  }
+
+  private static func show(
+    _ page: PageContext, _ known: MailSettings?, _ form: Form, _ errors: FieldErrors, _ test: TestResult? = nil
+  ) -> Response {
+    let texts = page.texts
+    return page.answer(
+      MailSettingsView(
+        form: form, errors: errors,
+        securities: SMTPServer.Security.allCases.map {
+          ChoiceView(
+            value: $0.rawValue, label: texts("settings.security.\($0.rawValue)"),
+            isSelected: $0.rawValue == form["security"])
+        }, hasPassword: known?.server.password != nil, canTest: known != nil,
+        links: page.console.configuration.address == nil
+          ? texts("settings.links", ["address": page.console.courier.address ?? page.address]) : "",
+        to: page.form.has("to") ? page.form["to"] : page.user.flatMap { MailAddress($0.name)?.address } ?? "",
+        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func save(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    let (form, texts) = (page.form, page.texts)
+    var typed = MailForm()
+    typed.host = form["host"]
+    typed.port = form["port"].isEmpty ? nil : Int(form["port"]) ?? 0
+    typed.security = SMTPServer.Security(rawValue: form["security"]) ?? .startTLS
+    typed.user = form.filled("user")
+    // An empty field keeps what is there.
+    typed.password = form.raw("password").isEmpty ? nil : form.raw("password")
+    (typed.from, typed.fromName) = (form["from"], form["from_name"])
+    typed.trust = form.filled("trust")
+    let settings: MailSettings
+    do {
+      settings = try typed.settings(known)
+    } catch { return show(page, known, form, FieldErrors(error, texts)) }
+    let (sealer, now) = (page.store.sealer, page.now)
+    let audit = page.audit("settings.mail", "settings mail", settings.audited)
+    try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    return page.redirect(to: "/settings/mail", flash: "settings_saved")
+  }
+
+  private static func test(_ page: PageContext) async throws -> Response {
+    let known = try await known(page)
+    var problems: [Problem] = []
+    if MailAddress(page.form["to"]) == nil { problems.append(MailForm.badAddress("to")) }
+    if known == nil { problems.append(MailForm.notSetUp) }
+    let errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
+    guard errors.isEmpty else { return show(page, known, form(known), errors) }
+    let to = Receiver.Secrets(address: page.form["to"])
+    let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
+    let (audit, now) = (page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]), page.now)
+    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": to.address])
+    return show(page, known, form(known), errors, TestResult(isGood: isGood, text: text, answer: answer))
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import JSON
+import Mail
+import Model
+import Store
+
+/// What is said about a receiver, by form or API, checked.
+struct ReceiverForm {
+  static let nameLimit = 100
+  static let languages = ["en", "zh-Hans"]
+
+  var channel = Receiver.Channel.email
+  var name = ""
+  /// A mail address, or the address of a webhook; nil: as it is.
+  var address: String?
+  /// Signs what is sent; nil: as it is.
+  var secret: String?
+  var language = "en"
+  var appID: Int64?
+  var isActive = true
+
+  /// What is wrong, each under its field.
+  var problems: [Problem] {
+    var problems: [Problem] = []
+    if name.isEmpty {
+      problems.append(Problem("name", FieldMessage.required))
+    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
+      problems.append(problem.under("name"))
+    }
+    if !Self.languages.contains(language) {
+      problems.append(
+        Problem(
+          "language", FieldMessage.expectedChoice,
+          ["choices": Self.languages.joined(separator: ", "), "value": String(language.prefix(40))]))
+    }
+    if let secret, secret.utf8.count > 200 {
+      problems.append(Problem("secret", code: "receiver.secret", "The secret must have at most 200 bytes."))
+    }
+    guard let address else { return problems }
+    if channel == .email, MailAddress(address) == nil {
+      problems.append(
+        Problem("address", code: "receiver.mail", "Must be an email address, e.g. ops@example.com."))
+    }
+    if channel != .email, !WebAddress.isUsable(address) {
+      problems.append(
+        Problem(
+          "address", code: "receiver.web",
+          "Must be a webhook URL that starts with https:// (http:// only for this machine)."))
+    }
+    return problems
+  }
+
+  /// What is kept, with what may be shown of the address.
+  func details(_ before: Receiver?) -> Receiver.Details {
+    let shown = address.map { channel == .email ? $0 : WebAddress.host($0) } ?? before?.details.target ?? ""
+    return Receiver.Details(
+      channel: channel, name: name, target: shown, language: language, appID: appID, isActive: isActive)
+  }
+
+  /// What is sealed; nil: nothing of it changed.
+  func secrets(_ before: Receiver.Secrets?) -> Receiver.Secrets? {
+    guard address != nil || secret != nil else { return nil }
+    return Receiver.Secrets(address: address ?? before?.address ?? "", secret: secret ?? before?.secret ?? "")
+  }
+}
+
+extension Receiver {
+  /// For the audit.
+  var audited: JSONValue {
+    [
+      "channel": .string(details.channel.rawValue), "name": .string(details.name), "target": .string(details.target),
+      "language": .string(details.language), "active": .bool(details.isActive),
+    ]
+  }
+}

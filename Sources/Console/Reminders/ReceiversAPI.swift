@@ -1,0 +1,188 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mail
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// `/api/v1/receivers`: who is reminded, and how.
+enum ReceiversAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/receivers", role: .admin) { call in
+      let items = try await call.store.read { database in
+        let apps = try apps(database)
+        return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
+      }
+      return APIContext.answer(Page(items: items, next: nil))
+    }
+    routes.call(.post, "/receivers", role: .admin) { call in try await create(call) }
+    routes.call(.get, "/receivers/:id", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(
+        try await call.store.read { ReceiverAnswer(try Receiver.get($0, id: id), try apps($0)) })
+    }
+    routes.call(.patch, "/receivers/:id", role: .admin) { call in try await update(call) }
+    routes.call(.delete, "/receivers/:id", role: .admin) { call in try await delete(call) }
+    routes.call(.post, "/receivers/:id/test", role: .admin) { call in try await test(call) }
+  }
+
+  private static func apps(_ database: Database) throws -> [Int64: String] {
+    Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+  }
+
+  private enum Language: String, CaseIterable {
+    case english = "en"
+    case chinese = "zh-Hans"
+  }
+
+  /// Reads the members that creating and changing share; the app by its bundle id.
+  private static func read(_ fields: JSONFields, _ form: inout ReceiverForm, required: Bool) -> String? {
+    form.name = fields.string("name", required: required, limit: .characters(ReceiverForm.nameLimit)) ?? form.name
+    form.address = fields.string("address", required: required, limit: .bytes(2048))
+    form.secret = fields.string("secret", limit: .bytes(200))
+    form.language = fields.choice("language", as: Language.self)?.rawValue ?? form.language
+    form.isActive = fields.bool("active") ?? form.isActive
+    return fields.string("app", limit: .characters(AppName.bundleIDLimit))
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    var form = ReceiverForm()
+    form.channel = fields.choice("channel", required: true, as: Receiver.Channel.self) ?? .email
+    let bundleID = read(fields, &form, required: true)
+    try fields.finish()
+    let problems = form.problems
+    guard problems.isEmpty else { throw Problems(problems) }
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let (wanted, sealer) = (form, call.store.sealer)
+    let answer = try await call.store.write { database in
+      try idempotency.once(database) {
+        var form = wanted
+        form.appID = try APIContext.filter(database, app: bundleID)?.id
+        let receiver = try ReceiverPages.keep(
+          database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: ReceiverAnswer(receiver, try apps(database)),
+            location: "/api/v1/receivers/\(receiver.id)"),
+          ()
+        )
+      }.answer
+    }
+    return answer.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    var typed = ReceiverForm()
+    let bundleID = read(fields, &typed, required: false)
+    try fields.finish()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let (form, sealer) = (typed, call.store.sealer)
+    let receiver = try await call.store.write { database in
+      let before = try Receiver.get(database, id: id)
+      var changed = form
+      changed.channel = before.details.channel
+      if body["name"] == nil || body["name"] == .null { changed.name = before.details.name }
+      if body["language"] == nil || body["language"] == .null { changed.language = before.details.language }
+      if body["active"] == nil || body["active"] == .null { changed.isActive = before.details.isActive }
+      changed.appID = before.details.appID
+      if body["app"] != nil { changed.appID = try APIContext.filter(database, app: bundleID)?.id }
+      if body["secret"] == .null { changed.secret = "" }
+      let problems = changed.problems
+      guard problems.isEmpty else { throw Problems(problems) }
+      return ReceiverAnswer(
+        try ReceiverPages.keep(
+          database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
+          now: call.now), try apps(database))
+    }
+    return APIContext.answer(receiver)
+  }
+
+  private static func delete(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    try await call.store.write { database in
+      let receiver = try Receiver.get(database, id: id)
+      try Receiver.delete(database, id: id)
+      try AuditEntry.add(database, call.audit("receiver.delete", "receiver \(id)", receiver.audited), now: call.now)
+    }
+    return APIContext.nothing
+  }
+
+  /// Sends a test message at once; that it is refused is an answer, not an error.
+  private static func test(_ call: APIContext) async throws -> Response {
+    let id: Int64 = try call.request.parameter("id")
+    let sealer = call.store.sealer
+    let (receiver, secrets, mail) = try await call.store.read { database in
+      (
+        try Receiver.get(database, id: id), try Receiver.secrets(database, id: id, sealer: sealer),
+        try MailSettings.load(database, sealer: sealer)
+      )
+    }
+    let answer = try await attempt(
+      call, receiver.details.channel, secrets, language: receiver.details.language, mail: mail)
+    let audit = call.audit("receiver.test", "receiver \(id)", ["taken": .bool(answer.isTaken)])
+    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    return APIContext.answer(answer)
+  }
+
+  /// Sends a test message; gives the schema `TestResult`.
+  static func attempt(
+    _ call: APIContext, _ channel: Receiver.Channel, _ secrets: Receiver.Secrets, language: String,
+    mail: MailSettings?
+  ) async throws -> TestAnswer {
+    let courier = call.console.courier
+    do {
+      let content = courier.test(language: language, now: call.now)
+      let answer = try await courier.send(content, over: channel, to: secrets, mail: mail)
+      return TestAnswer(isTaken: true, answer: answer)
+    } catch let error as MailError {
+      return TestAnswer(isTaken: false, answer: error.description)
+    }
+  }
+}
+
+/// The schema `Receiver`.
+private struct ReceiverAnswer: JSONWritable, Sendable {
+  private let receiver: Receiver
+  private let app: String?
+
+  /// - Parameter apps: the bundle ids of all apps.
+  init(_ receiver: Receiver, _ apps: [Int64: String]) {
+    self.receiver = receiver
+    app = receiver.details.appID.flatMap { apps[$0] }
+  }
+
+  func write(to json: inout JSONWriter) {
+    let details = receiver.details
+    json.object { json in
+      json.member("id", receiver.id)
+      json.member("channel", details.channel.rawValue)
+      json.member("name", details.name)
+      json.member("target", details.target)
+      json.member("language", details.language)
+      json.member("app", app)
+      json.member("active", details.isActive)
+      json.member("created_by", receiver.createdBy)
+      json.member("created_at", receiver.createdAt)
+    }
+  }
+}
+
+/// The schema `TestResult`: what became of a test message.
+struct TestAnswer: JSONWritable {
+  let isTaken: Bool
+  let answer: String
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("taken", isTaken)
+      json.member("answer", answer)
+    }
+  }
+}

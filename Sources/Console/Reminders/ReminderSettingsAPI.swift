@@ -1,0 +1,84 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// `/api/v1/settings/reminders`: on which days, at which hour, and who looks.
+enum ReminderSettingsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/settings/reminders", role: .admin) { call in
+      let now = call.now
+      return APIContext.answer(
+        try await call.store.read { try answer($0, try ReminderSettings.load($0), now: now) })
+    }
+    routes.call(.put, "/settings/reminders", role: .admin) { call in try await change(call) }
+    routes.call(.delete, "/settings/reminders/checks/cron", role: .admin) { call in
+      let (audit, now) = (call.audit("settings.forget_cron", "settings reminders"), call.now)
+      try await call.store.write { database in
+        guard try CheckRun.all(database).contains(where: { $0.source == .cron }) else {
+          throw StoreError.notFound(noun: "check", id: CheckRun.Source.cron.rawValue)
+        }
+        try CheckRun.forget(database, .cron)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      return APIContext.nothing
+    }
+  }
+
+  /// The schema `ReminderSettings`.
+  private struct Answer: JSONWritable, Sendable {
+    let settings: ReminderSettings
+    let runs: [CheckRun]
+    let now: Date
+
+    func write(to json: inout JSONWriter) {
+      let late = Set(Watchman.late(runs, now: now))
+      json.object { json in
+        json.members(of: settings.json)
+        json.array("checks", runs) { json, run in
+          json.object { json in
+            json.member("source", run.source.rawValue)
+            json.member("at", run.at)
+            json.member("exit_code", run.exitCode)
+            json.member("late", late.contains(run))
+          }
+        }
+      }
+    }
+  }
+
+  private static func answer(_ database: Database, _ settings: ReminderSettings, now: Date) throws -> Answer {
+    Answer(settings: settings, runs: try CheckRun.all(database), now: now)
+  }
+
+  /// What is not named stays as it is.
+  private static func change(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    var days: [Int]?
+    if let list = fields.value("days") {
+      days = list.array?.compactMap { $0.integer.flatMap { Int(exactly: $0) } }
+      if days == nil || days?.count != list.array?.count || (days?.count ?? 0) > ReminderLadder.longest + 1 {
+        days = []
+      }
+    }
+    let hour = fields.integer("hour", in: 0...23)
+    let zone = fields.string("zone")
+    try fields.finish()
+    let (wanted, now) = (days, call.now)
+    return APIContext.answer(
+      try await call.store.write { database in
+        let known = try ReminderSettings.load(database)
+        let form = ReminderForm(
+          days: wanted ?? known.ladder.days, hour: hour ?? known.hour, zone: zone ?? known.zone.identifier)
+        let settings = try form.settings()
+        try settings.save(database)
+        try AuditEntry.add(
+          database, call.audit("settings.reminders", "settings reminders", settings.json), now: now)
+        return try answer(database, settings, now: now)
+      })
+  }
+}

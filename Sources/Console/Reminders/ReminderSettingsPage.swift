@@ -1,0 +1,125 @@
+import Calendar
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import Reminders
+import SQLite
+import Store
+
+/// `/settings/reminders`: the steps, the hour, who looks, and what was sent.
+enum ReminderSettingsPage {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/reminders", role: .admin) { page in
+      let settings = try await page.store.read { try ReminderSettings.load($0) }
+      let form = Form([
+        ("days", settings.ladder.days.map(String.init).joined(separator: ", ")), ("hour", String(settings.hour)),
+        ("zone", settings.zoneName),
+      ])
+      return try await show(page, form, FieldErrors())
+    }
+    routes.page(.post, "/settings/reminders", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/reminders/forget-cron", role: .admin) { page in
+      let (audit, now) = (page.audit("settings.forget_cron", "settings reminders"), page.now)
+      try await page.store.write { database in
+        try CheckRun.forget(database, .cron)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      return page.redirect(to: "/settings/reminders", flash: "settings_saved")
+    }
+  }
+
+  private static func show(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
+    let texts = page.texts
+    let pager = Pager(page.request, path: "/settings/reminders")
+    let (runs, log) = try await page.store.read { database in
+      (try CheckRun.all(database), try ReminderLog(database, cursor: pager.cursor, limit: 20))
+    }
+    let late = Set(Watchman.late(runs, now: page.now).map(\.source))
+    return page.answer(
+      ReminderSettingsView(
+        form: form, errors: errors, zones: TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") },
+        checks: CheckRun.Source.allCases.map { source in
+          let run = runs.first { $0.source == source }
+          let isLate = late.contains(source)
+          return CheckRow(
+            name: texts("settings.checks.\(source.rawValue)"), at: run?.at, isLate: isLate,
+            state: texts(
+              run == nil ? "settings.checks.unused" : isLate ? "settings.checks.late" : "settings.checks.good"),
+            isForgettable: source == .cron && run != nil)
+        },
+        command: "0 8 * * *  signalbox check-certificates --notify --data … "
+          + "--address \(page.console.configuration.address ?? "https://…")",
+        messages: log.messages(texts, showsItems: true, showsReceivers: true), pager: PagerView(pager, next: log.next)),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func save(_ page: PageContext) async throws -> Response {
+    let (form, texts) = (page.form, page.texts)
+    let words = form.words("days")
+    let days = words.compactMap { Int($0) }
+    let settings: ReminderSettings
+    do {
+      settings = try ReminderForm(
+        days: days.count == words.count ? days : nil, hour: Int(form["hour"]) ?? -1, zone: form["zone"]
+      ).settings()
+    } catch { return try await show(page, form, FieldErrors(error, texts)) }
+    let audit = page.audit("settings.reminders", "settings reminders", settings.json)
+    let now = page.now
+    try await page.store.write { database in
+      try settings.save(database)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/settings/reminders", flash: "settings_saved")
+  }
+}
+
+/// What was sent, to whom, when, and what was answered.
+struct ReminderLog: Sendable {
+  struct Row: Sendable {
+    let message: ReminderMessage
+    let reminders: [Reminder]
+  }
+
+  let rows: [Row]
+  let next: String?
+
+  init(_ database: Database, itemKey: String? = nil, cursor: String? = nil, limit: Int) throws {
+    let page = try ReminderMessage.list(database, itemKey: itemKey, cursor: cursor, limit: limit)
+    rows = try page.items.map { Row(message: $0, reminders: try Reminder.of(database, message: $0.id)) }
+    next = page.next
+  }
+
+  /// As “30 days”, “expired”.
+  static func step(_ step: Int, _ texts: Texts) -> String {
+    switch step {
+    case ..<0: texts("reminders.expired")
+    case 0: texts("reminders.today")
+    default: texts("reminders.step", count: step)
+    }
+  }
+
+  /// - Parameter showsReceivers: addresses, and answers, which may repeat them: for those who may see the receivers.
+  func value(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> Value {
+    .list(
+      rows.map { row in
+        let message = row.message
+        let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
+        let at = message.sentAt ?? message.createdAt
+        return [
+          "target": .string(showsReceivers ? message.target : ""),
+          "channel": .string(texts("settings.channels.\(message.channel.rawValue)")),
+          "at": .string(Timestamp.text(at)), "at_text": .string(at.utcText),
+          "what": .string(
+            mine.map { showsItems ? "\($0.itemName): \(Self.step($0.step, texts))" : Self.step($0.step, texts) }
+              .joined(separator: "; ")),
+          "state": .string(texts("reminders.states.\(message.state.rawValue)")),
+          "sent": .bool(message.state == .sent),
+          "failed": .bool(message.state != .sent && message.attempts > 0 && message.state == .pending),
+          "answer": .string(showsReceivers ? message.answer ?? "" : ""),
+        ]
+      })
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Mustache
+import Reminders
+import Store
+
+/// `/settings/reminders`: the steps, the hour, who looks, and what was sent.
+struct ReminderSettingsView: PageView {
+  static let template = "settings/reminders"
+  static let section: Section? = .settings
+
+  let form: Form
+  let errors: FieldErrors
+  let zones: [String]
+  let checks: [CheckRow]
+  /// The line for a crontab.
+  let command: String
+  let messages: [ReminderRow]
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .view("days") { FieldView(value: $0.form.raw("days"), error: $0.errors["days"]) },
+    .view("hour") { FieldView(value: $0.form.raw("hour"), error: $0.errors["hour"]) },
+    .view("zone") { FieldView(value: $0.form.raw("zone"), error: $0.errors["zone"]) },
+    .list("zones") { $0.zones },
+    .list("checks") { $0.checks },
+    .text("command") { $0.command },
+    .flag("has_messages") { !$0.messages.isEmpty },
+    .list("messages") { $0.messages },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// What looks at certificates every day, and when it last did.
+struct CheckRow: View {
+  let name: String
+  let at: Date?
+  let isLate: Bool
+  let state: String
+  /// Whether it may be taken out of the list.
+  let isForgettable: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("name") { $0.name },
+    .view("at") { $0.at.map { MomentView(date: $0) } },
+    .text("tone") { $0.isLate ? "red" : $0.at == nil ? "none" : "" },
+    .text("state") { $0.state },
+    .flag("forgettable") { $0.isForgettable },
+  ]
+}
+
+/// A message that reminded somebody, for `settings/_messages`.
+struct ReminderRow: View {
+  let message: ReminderMessage
+  let channel: String
+  /// What it reminded of.
+  let what: String
+  let state: String
+  /// Whether addresses are shown, and answers, which may repeat them.
+  let showsReceivers: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("target") { $0.showsReceivers ? $0.message.target : "" },
+    .text("channel") { $0.channel },
+    .view("at") { MomentView(date: $0.message.sentAt ?? $0.message.createdAt) },
+    .text("what") { $0.what },
+    .text("state") { $0.state },
+    .text("tone") {
+      $0.message.state == .sent ? "" : $0.message.state == .pending && $0.message.attempts > 0 ? "red" : "none"
+    },
+    .text("answer") { $0.showsReceivers ? $0.message.answer ?? "" : "" },
+  ]
+}
+
+extension ReminderLog {
+  /// - Parameter showsReceivers: for those who may see the receivers.
+  func messages(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> [ReminderRow] {
+    rows.map { row in
+      let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
+      return ReminderRow(
+        message: row.message, channel: texts("settings.channels.\(row.message.channel.rawValue)"),
+        what: mine.map { showsItems ? "\($0.itemName): \(Self.step($0.step, texts))" : Self.step($0.step, texts) }
+          .joined(separator: "; "), state: texts("reminders.states.\(row.message.state.rawValue)"),
+        showsReceivers: showsReceivers)
+    }
+  }
+}

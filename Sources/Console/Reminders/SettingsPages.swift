@@ -1,0 +1,35 @@
+import HTTPServer
+import JSON
+import Mustache
+import Store
+
+/// `/settings`: what can be set up, each on a page of its own.
+enum SettingsPages {
+  static let views: [any PageView.Type] = [
+    SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
+    RetentionView.self, RetentionConfirmView.self,
+  ]
+
+  /// The pages, in their order: name of the texts, and address. A new section is a line here, and texts under
+  /// `settings.sections`.
+  static let sections = [
+    (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),
+    (name: "reminders", path: "/settings/reminders"), (name: "retention", path: "/settings/retention"),
+  ]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings", role: .admin) { page in
+      let texts = page.texts
+      return page.answer(
+        SettingsView(
+          sections: sections.map { section in
+            SettingsSection(
+              href: section.path, title: texts("settings.sections.\(section.name)"),
+              text: texts("settings.sections.\(section.name)_text"))
+          }))
+    }
+    MailSettingsPage.add(to: &routes)
+    ReceiverPages.add(to: &routes)
+    ReminderSettingsPage.add(to: &routes)
+  }
+}

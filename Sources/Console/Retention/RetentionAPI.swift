@@ -1,0 +1,57 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/settings/retention`.
+enum RetentionAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/settings/retention", role: .viewer) { call in
+      let now = call.now
+      return APIContext.answer(
+        try await call.store.read(limit: RetentionPage.patience) { database in
+          let policy = try RetentionPolicy.find(database)
+          return RetentionAnswer(policy: policy, due: try Trim.due(database, policy, now: now))
+        })
+    }
+    routes.call(.put, "/settings/retention", role: .admin) { call in try await change(call) }
+  }
+
+  private static func change(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = JSONFields(body)
+    var changes: [(RetentionPolicy.Field, Int)] = []
+    for field in RetentionPolicy.fields {
+      if let days = fields.integer(field.name, in: 0...RetentionPolicy.limit) { changes.append((field, days)) }
+    }
+    let isDryRun = fields.bool("dry_run") ?? false
+    try fields.finish()
+    let (chosen, now) = (changes, call.now)
+    let known = try await call.store.read { try RetentionPolicy.find($0) }
+    var policy = known
+    for (field, days) in chosen { policy[keyPath: field.value] = days }
+    if !policy.problems.isEmpty { throw Problems(policy.problems) }
+    let wanted = policy
+    let due = try await call.store.read(limit: RetentionPage.patience) { try Trim.due($0, wanted, now: now) }
+    if !isDryRun, wanted != known {
+      let audit = call.audit("retention.update", "retention", wanted.json)
+      try await call.store.write { database in
+        try wanted.save(database)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      call.console.configuration.retentionChanged()
+    }
+    return APIContext.answer(RetentionAnswer(policy: wanted, due: due))
+  }
+}
+
+extension RetentionPolicy {
+  /// Every setting by its name.
+  var json: JSONValue {
+    .object(
+      Dictionary(
+        uniqueKeysWithValues: Self.fields.map { ($0.name, JSONValue.integer(Int64(self[keyPath: $0.value]))) }))
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Model
+import SQLite
+import Store
+
+/// `/settings/retention`: how long what is kept, and what a change would remove before it does.
+enum RetentionPage {
+  private static let names = RetentionPolicy.fields.map(\.name)
+  /// Counting what is due reads a row for each push that is too old: seconds for a million of them.
+  static let patience = Duration.seconds(5)
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/retention", role: .admin) { page in
+      let policy = try await page.store.read { try RetentionPolicy.find($0) }
+      let form = Form(RetentionPolicy.fields.map { ($0.name, String(policy[keyPath: $0.value])) })
+      return try await show(page, form, FieldErrors())
+    }
+    routes.page(.post, "/settings/retention", role: .admin) { page in try await save(page) }
+  }
+
+  private static func show(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
+    let (now, texts) = (page.now, page.texts)
+    let (policy, removed, due) = try await page.store.read(limit: patience) { database in
+      let policy = try RetentionPolicy.find(database)
+      return (policy, try TrimmedRows.last(database), try Trim.due(database, policy, now: now))
+    }
+    let problem = errors.isEmpty ? nil : errors.others(names) ?? texts("retention.nothing_changed")
+    return page.answer(
+      RetentionView(
+        periods: RetentionPolicy.fields.map { field in
+          PeriodView(
+            name: field.name, label: texts("retention.\(field.name)"), hint: texts("retention.\(field.name)_hint"),
+            value: form.raw(field.name), error: errors[field.name], usual: RetentionPolicy()[keyPath: field.value])
+        }, problem: problem, due: lines(due, policy, texts), last: removed),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// What goes, one line a kind.
+  private static func lines(_ due: Trim.Due, _ policy: RetentionPolicy, _ texts: Texts) -> [String] {
+    Trim.Kind.allCases.filter { due[$0] > 0 }.map { kind in
+      let pushes = texts("retention.of_pushes", count: due.pushesWithDetails)
+      return texts("retention.rows.\(kind.rawValue)", count: due[kind], ["of_pushes": pushes])
+    }
+  }
+
+  private static func save(_ page: PageContext) async throws -> Response {
+    let (form, now, texts) = (page.form, page.now, page.texts)
+    var (policy, problems) = (RetentionPolicy(), [Problem]())
+    for field in RetentionPolicy.fields {
+      // As people write: 1 000 or 1,000.
+      let digits = form[field.name].filter { !$0.isWhitespace && $0 != "," }
+      if let days = Int(digits), digits.allSatisfy(\.isNumber) {
+        policy[keyPath: field.value] = days
+      } else {
+        problems.append(RetentionPolicy.outOfRange(field.name))
+      }
+    }
+    if problems.isEmpty { problems = policy.problems }
+    guard problems.isEmpty else { return try await show(page, form, FieldErrors(Problems(problems), texts)) }
+    let chosen = policy
+    let (before, due) = try await page.store.read(limit: patience) { database in
+      (try RetentionPolicy.find(database), try Trim.due(database, chosen, now: now))
+    }
+    // Asked only for what this change removes: what ends by itself goes in any case.
+    if policy != before, Trim.Kind.settable.contains(where: { due[$0] > 0 }), form["confirmed"] != confirmation(due) {
+      return confirm(page, policy, due)
+    }
+    let audit = page.audit("retention.update", "retention", policy.json)
+    if policy != before {
+      try await page.store.write { database in
+        try chosen.save(database)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      page.console.configuration.retentionChanged()
+    }
+    return page.redirect(to: "/settings/retention", flash: "retention_saved")
+  }
+
+  /// What somebody who confirms has seen: more than that is asked for again.
+  private static func confirmation(_ due: Trim.Due) -> String {
+    Trim.Kind.settable.map { String(due[$0]) }.joined(separator: "-")
+  }
+
+  private static func confirm(_ page: PageContext, _ policy: RetentionPolicy, _ due: Trim.Due) -> Response {
+    let texts = page.texts
+    let days = RetentionPolicy.fields.map { (name: $0.name, days: policy[keyPath: $0.value]) }
+    return page.answer(
+      RetentionConfirmView(
+        due: lines(due, policy, texts), confirmed: confirmation(due),
+        periods: days.map { RetentionConfirmView.Period(name: $0.name, days: $0.days) },
+        facts: days.map { field in
+          FactView(
+            label: texts("retention.\(field.name)"),
+            value: field.days == 0 ? texts("retention.for_ever") : texts("retention.days", count: field.days))
+        }))
+  }
+}
+
+/// What was removed last, as the audit tells it.
+struct TrimmedRows: View {
+  let at: Date
+  let rows: Int
+
+  static let fields: [Field<Self>] = [.number("rows") { $0.rows }, .written("date") { $1.write(utc: $0.at) }]
+
+  static func last(_ database: Database) throws -> TrimmedRows? {
+    let lines = try AuditEntry.list(database, action: "retention.trim", subject: "retention", limit: 1).items
+    return lines.first.map { line in
+      let rows = line.entry.detail?.object?.values.compactMap(\.integer).reduce(0, +) ?? 0
+      return TrimmedRows(at: line.at, rows: Int(rows))
+    }
+  }
+}
+
+extension Trim.Kind {
+  /// What a person sets a time for.
+  static let settable: [Trim.Kind] = [.deliveries, .pushes, .phoneNotifications, .signInFailures]
+}

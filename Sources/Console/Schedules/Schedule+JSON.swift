@@ -1,0 +1,68 @@
+import Foundation
+public import JSON
+import Model
+public import Store
+
+extension Schedule {
+  /// How many of its next times are told.
+  static let shownTimes = 5
+}
+
+/// The schema `Schedule`.
+struct ScheduleAnswer: JSONWritable, Sendable {
+  private let schedule: Schedule
+  private let draft: RawJSON
+  private let app: String
+  private let last: String?
+  private let now: Date
+
+  /// - Parameters:
+  ///   - app: the app's bundle id.
+  ///   - last: public id of the last push that was made of it; nil: none.
+  /// - Throws: `StoreError.unreadable` for a draft that is no JSON.
+  init(_ schedule: Schedule, app: String, last: String?, now: Date) throws {
+    guard let draft = RawJSON(object: schedule.draftJSON) else {
+      // The place in the text helps nobody: the column holds no JSON at all.
+      throw StoreError.unreadable(column: "schedules.draft", value: schedule.uid)
+    }
+    self.schedule = schedule
+    self.draft = draft
+    self.app = app
+    self.last = last
+    self.now = now
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("kind", "schedule")
+      json.member("id", schedule.uid)
+      json.member("state", schedule.state.rawValue)
+      json.member("error", schedule.error)
+      json.member("app", app)
+      json.member("environment", schedule.environment.rawValue)
+      json.member("draft", draft)
+      json.member("start_at", schedule.startAt)
+      json.member("next_at", schedule.nextAt)
+      json.member("next", schedule.occurrences(from: now, limit: Schedule.shownTimes))
+      json.member("sent", schedule.sent)
+      json.member("missed", schedule.missed)
+      json.member("last_push", last)
+      json.member("source", schedule.source)
+      json.member("created_by", schedule.createdBy)
+      json.member("created_at", schedule.createdAt)
+      json.member("ended_at", schedule.endedAt)
+    }
+  }
+}
+
+extension Schedule.Occurrence: JSONWritable {
+  /// The schema `Occurrence`.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("at", at)
+      json.member("state", push == nil ? "missed" : "sent")
+      json.member("push", push?.uid)
+      json.member("noted_at", notedAt)
+    }
+  }
+}

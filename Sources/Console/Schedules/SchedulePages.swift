@@ -1,0 +1,154 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/schedules`: what repeats, when it is next sent, and what became of it.
+enum SchedulePages {
+  static let views: [any PageView.Type] = [ScheduleListView.self, ScheduleView.self, ScheduleEndView.self]
+
+  private static let pageSize = 50
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/schedules") { page in try await index(page) }
+    routes.page(.post, "/schedules/undo", role: .admin) { page in try await setUndo(page) }
+    routes.page(.get, "/schedules/:uid") { page in try await show(page) }
+    routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
+    routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
+      try await carryOut(.pause, page, flash: "schedule_paused")
+    }
+    routes.page(.post, "/schedules/:uid/resume", role: .operator) { page in
+      try await carryOut(.resume, page, flash: "schedule_resumed")
+    }
+    routes.page(.post, "/schedules/:uid/cancel", role: .operator) { page in
+      try await carryOut(.cancel, page, flash: "schedule_ended")
+    }
+  }
+
+  private static func find(_ database: Database, _ uid: String) throws -> Schedule {
+    guard let schedule = try Schedule.find(database, uid: uid) else {
+      throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title"))
+    }
+    return schedule
+  }
+
+  // MARK: The list
+
+  private static func index(
+    _ page: PageContext, undo: String? = nil, errors: FieldErrors = FieldErrors()
+  ) async throws -> Response {
+    let pager = Pager(page.request)
+    let state = page.filled("state").flatMap(ScheduleState.init)
+    let usual = page.console.configuration.undoSeconds
+    let (texts, now) = (page.texts, page.now)
+    let (list, seconds, rows) = try await page.store.read { database in
+      let list = try Schedule.list(database, state: state, cursor: pager.cursor, limit: pageSize)
+      let rows = try list.items.map { try ScheduleRow(database, $0, texts, now: now) }
+      return (list, try UndoWindow.find(database, usual: usual), rows)
+    }
+    return page.answer(
+      ScheduleListView(
+        states: ScheduleState.allCases.map {
+          ChoiceView(value: $0.rawValue, label: texts("schedules.\($0.rawValue)"), isSelected: $0 == state)
+        },
+        isFiltered: state != nil, schedules: rows, pager: PagerView(pager, next: list.next),
+        undo: FieldView(value: undo ?? String(seconds), error: errors["undo_seconds"])),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// Sets the undo window.
+  private static func setUndo(_ page: PageContext) async throws -> Response {
+    let (text, limits) = (page.form["undo_seconds"], PushLimits.undoSeconds)
+    guard let seconds = Int(text), limits.contains(seconds) else {
+      var errors = FieldErrors()
+      errors.add("undo_seconds", page.texts("schedules.undo_problem"))
+      return try await index(page, undo: page.form.raw("undo_seconds"), errors: errors)
+    }
+    let (now, audit) = (page.now, page.audit("setting.undo", "undo window", ["seconds": .integer(Int64(seconds))]))
+    try await page.store.write { database in
+      try UndoWindow.set(database, seconds: seconds)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    return page.redirect(to: "/schedules", flash: "undo_set")
+  }
+
+  // MARK: One
+
+  private static func show(_ page: PageContext) async throws -> Response {
+    let uid: String = try page.request.parameter("uid")
+    let pager = Pager(page.request)
+    let (texts, now) = (page.texts, page.now)
+    let (row, history) = try await page.store.read { database in
+      let schedule = try find(database, uid)
+      return (
+        try ScheduleRow(database, schedule, texts, now: now),
+        try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize)
+      )
+    }
+    let (schedule, may) = (row.schedule, page.may(.operator))
+    return page.answer(
+      ScheduleView(
+        row: row, canPause: may && schedule.state == .active, canResume: may && schedule.state == .paused,
+        canEnd: may && schedule.state != .ended,
+        times: schedule.state == .active
+          ? schedule.occurrences(from: now, limit: 10).map {
+            ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
+          } : [],
+        history: history.items.map { occurrence($0, row, texts) }, pager: PagerView(pager, next: history.next),
+        facts: facts(row, texts),
+        payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
+  }
+
+  private static func occurrence(_ item: Schedule.Occurrence, _ row: ScheduleRow, _ texts: Texts) -> OccurrenceRow {
+    OccurrenceRow(
+      text: texts.moment(item.at, row.zone),
+      push: item.push.map { SchedulePushView($0, texts, now: row.now) },
+      note: item.push == nil ? texts("schedules.missed_means", ["time": item.notedAt.utcText]) : "")
+  }
+
+  private static func facts(_ row: ScheduleRow, _ texts: Texts) -> [FactView] {
+    let schedule = row.schedule
+    return [
+      FactView(texts("facts.id"), schedule.uid),
+      FactView(
+        texts("facts.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(schedule.appID)"),
+      FactView(texts("facts.audience"), row.audience),
+      FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
+      FactView(texts("facts.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
+      FactView(texts("schedules.starts"), at: schedule.startAt),
+      FactView(texts("facts.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source)"))"),
+      FactView(texts("facts.created"), at: schedule.createdAt),
+      FactView(texts("schedules.ended_at"), at: schedule.endedAt),
+    ].compactMap { $0 }
+  }
+
+  // MARK: Changing
+
+  /// Ending one is for good: it asks first.
+  private static func ask(_ page: PageContext) async throws -> Response {
+    let uid: String = try page.request.parameter("uid")
+    let (texts, now) = (page.texts, page.now)
+    let row = try await page.store.read { database in
+      try ScheduleRow(database, try find(database, uid), texts, now: now)
+    }
+    return page.answer(ScheduleEndView(row: row))
+  }
+
+  private static func carryOut(_ change: ScheduleChange, _ page: PageContext, flash done: String) async throws
+    -> Response
+  {
+    let uid: String = try page.request.parameter("uid")
+    let now = page.now
+    let audit = page.audit("schedule.\(change.rawValue)", "schedule \(uid)")
+    let isChanged = try await page.store.write { database in
+      let schedule = try find(database, uid)
+      guard try change.carryOut(database, schedule.id, now: now) else { return false }
+      try AuditEntry.add(database, audit, now: now)
+      return true
+    }
+    return page.redirect(to: "/schedules/\(uid)", flash: isChanged ? done : "schedule_unchanged")
+  }
+}

@@ -1,0 +1,94 @@
+import Calendar
+import Foundation
+import JSON
+import Mustache
+import Model
+import SQLite
+import Store
+
+/// A schedule with what its pages say about it.
+struct ScheduleRow: View {
+  let schedule: Schedule
+  let draft: PushDraft?
+  let app: App?
+  let last: SchedulePushView?
+  let title: String
+  /// How it repeats, in words.
+  let rule: String
+  let audience: String
+  let stateText: String
+  /// How often it was sent and missed.
+  let sums: String
+  /// When it is sent next, by the clocks of its zone.
+  let nextText: String
+  let now: Date
+
+  init(_ database: Database, _ schedule: Schedule, _ texts: Texts, now: Date) throws {
+    self.schedule = schedule
+    self.now = now
+    draft = schedule.draft
+    app = try App.find(database, id: schedule.appID)
+    last = try Schedule.lastPush(database, id: schedule.id).map { SchedulePushView($0, texts, now: now) }
+    title = [schedule.title, schedule.body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
+    rule = draft?.recurrence.map { texts.rule($0) } ?? ""
+    audience = draft?.audience.text(texts) ?? ""
+    stateText = texts("schedules.\(schedule.state.rawValue)")
+    sums = texts("schedules.sums", ["sent": schedule.sent.grouped, "missed": schedule.missed.grouped])
+    nextText = schedule.nextAt.map { [zone = draft?.recurrence?.zone ?? .utc] in texts.moment($0, zone) } ?? ""
+  }
+
+  /// By whose clocks it happens.
+  var zone: NamedZone { draft?.recurrence?.zone ?? .utc }
+
+  static let fields: [Field<Self>] = [
+    .text("id") { $0.schedule.uid },
+    .text("title") { $0.title },
+    .text("app") { $0.app?.name ?? "" },
+    .flag("production") { $0.schedule.environment == .production },
+    .text("tone") { $0.tone },
+    .text("state_text") { $0.stateText },
+    .text("rule") { $0.rule },
+    .text("sums") { $0.sums },
+    .text("who") { $0.schedule.createdBy },
+    .text("audience") { $0.audience },
+    .view("next") { row in row.schedule.nextAt.map { MomentView(date: $0, now: row.now) } },
+    .text("next_text") { $0.nextText },
+    .view("last") { $0.last },
+  ]
+
+  /// The class of the dot.
+  private var tone: String {
+    if schedule.error != nil { return "red" }
+    switch schedule.state {
+    case .active: return ""
+    case .paused: return "none"
+    case .ended: return "dead"
+    }
+  }
+}
+
+/// A push that a schedule made.
+struct SchedulePushView: View {
+  let push: PushRecord
+  let stateText: String
+  let outcomes: String
+  let now: Date
+
+  init(_ push: PushRecord, _ texts: Texts, now: Date) {
+    self.push = push
+    self.now = now
+    stateText = texts(push.stateKey(now: now))
+    outcomes = push.counts.text(texts)
+  }
+
+  static let fields: [Field<Self>] = [
+    .written("push") { view, output in
+      output.write("/pushes/" as StaticString)
+      output.write(view.push.uid)
+    },
+    .text("push_state") { $0.stateText },
+    .text("push_tone") { PushStateView($0.push, now: $0.now).tone },
+    .view("bar") { OutcomeBar($0.push.counts, target: $0.push.target ?? 0) },
+    .text("outcomes") { $0.outcomes },
+  ]
+}

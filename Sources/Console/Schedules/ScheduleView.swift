@@ -1,0 +1,89 @@
+import Mustache
+import Model
+import Store
+
+/// `/schedules`: what repeats, and when it is sent next.
+struct ScheduleListView: PageView {
+  static let template = "schedules/index"
+  static let section: Section? = .pushes
+
+  let states: [ChoiceView]
+  let isFiltered: Bool
+  let schedules: [ScheduleRow]
+  let pager: PagerView
+  /// The seconds of the undo window.
+  let undo: FieldView
+
+  static let fields: [Field<Self>] = [
+    .view("state") { FieldView(choices: $0.states) },
+    .flag("active") { $0.isFiltered },
+    .list("schedules") { $0.schedules },
+    .flag("has_schedules") { !$0.schedules.isEmpty },
+    .view("pager") { $0.pager },
+    .view("undo_seconds") { $0.undo },
+  ]
+}
+
+/// `/schedules/:uid`: one schedule, its next times, and what became of it.
+struct ScheduleView: PageView {
+  static let template = "schedules/show"
+  static let section: Section? = .pushes
+
+  let row: ScheduleRow
+  let canPause: Bool
+  let canResume: Bool
+  let canEnd: Bool
+  let times: [ScheduleTimeRow]
+  let history: [OccurrenceRow]
+  let pager: PagerView
+  let facts: [FactView]
+  let payload: String
+
+  static let fields: [Field<Self>] = [
+    .view("schedule") { $0.row },
+    .flag("production") { $0.row.schedule.environment == .production },
+    .optional("problem") { $0.row.schedule.error },
+    .flag("can_pause") { $0.canPause },
+    .flag("can_resume") { $0.canResume },
+    .flag("can_end") { $0.canEnd },
+    .list("times") { $0.times },
+    .flag("has_times") { !$0.times.isEmpty },
+    .list("history") { $0.history },
+    .flag("has_history") { !$0.history.isEmpty },
+    .view("pager") { $0.pager },
+    .flag("has_pages") { $0.pager.newer != nil || $0.pager.older != nil },
+    .list("facts") { $0.facts },
+    .text("payload") { $0.payload },
+  ]
+}
+
+/// The question before a schedule ends.
+struct ScheduleEndView: PageView {
+  static let template = "schedules/cancel"
+  static let section: Section? = .pushes
+
+  let row: ScheduleRow
+
+  static let fields: [Field<Self>] = [.view("schedule") { $0.row }]
+}
+
+/// One of the next times: by the schedule's clocks, and by the viewer's.
+struct ScheduleTimeRow: View {
+  let text: String
+  let time: MomentView
+
+  static let fields: [Field<Self>] = [.text("text") { $0.text }, .view("time") { $0.time }]
+}
+
+/// A time that has passed, and the push that was made then.
+struct OccurrenceRow: View {
+  let text: String
+  /// Nil: it was missed.
+  let push: SchedulePushView?
+  /// Why it was missed.
+  let note: String
+
+  static let fields: [Field<Self>] = [
+    .text("text") { $0.text }, .view("made") { $0.push }, .text("note") { $0.note },
+  ]
+}

@@ -1,0 +1,74 @@
+import Delivery
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/schedules`. One is made by `POST /api/v1/pushes` with `repeat`.
+enum SchedulesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/schedules", filters: ["app", "state"]) { call in try await list(call) }
+    routes.call(.get, "/schedules/:id", role: .viewer) { call in
+      APIContext.answer(try await call.store.read { try json($0, try find($0, call), call) })
+    }
+    routes.list("/schedules/:id/occurrences") { call in try await occurrences(call) }
+    for change in ScheduleChange.allCases {
+      routes.call(.post, "/schedules/:id/\(change.rawValue)", role: .operator) { call in
+        try await carryOut(change, call)
+      }
+    }
+  }
+
+  static func find(_ database: Database, _ call: APIContext) throws -> Schedule {
+    let uid = call.request.parameters["id"] ?? ""
+    guard let schedule = try Schedule.find(database, uid: uid) else {
+      throw StoreError.notFound(noun: "schedule", id: String(uid.prefix(64)))
+    }
+    return schedule
+  }
+
+  /// The schema `Schedule`.
+  static func json(_ database: Database, _ schedule: Schedule, _ call: APIContext) throws -> ScheduleAnswer {
+    let app = try App.get(database, id: schedule.appID)
+    let last = try Schedule.lastPush(database, id: schedule.id)
+    return try ScheduleAnswer(schedule, app: app.bundleID, last: last?.uid, now: call.now)
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    let state = query.choice("state", as: ScheduleState.self)
+    try query.finish()
+    let page = try await call.store.read { database in
+      let app = try APIContext.filter(database, app: bundleID)?.id
+      return try Schedule.list(database, app: app, state: state, cursor: cursor, limit: limit)
+        .map { try json(database, $0, call) }
+    }
+    return APIContext.answer(page)
+  }
+
+  private static func occurrences(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    try query.finish()
+    let page = try await call.store.read { database in
+      try Schedule.history(database, id: try find(database, call).id, cursor: cursor, limit: limit)
+    }
+    return APIContext.answer(page)
+  }
+
+  /// - Throws: 409 if it is not where it would have to be.
+  private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
+    let answer = try await call.store.write { database -> ScheduleAnswer in
+      let schedule = try find(database, call)
+      guard try change.carryOut(database, schedule.id, now: call.now) else {
+        throw HTTPError(.conflict, change.otherwise)
+      }
+      try AuditEntry.add(
+        database, call.audit("schedule.\(change.rawValue)", "schedule \(schedule.uid)"), now: call.now)
+      return try json(database, try Schedule.get(database, id: schedule.id), call)
+    }
+    return APIContext.answer(answer)
+  }
+}

@@ -1,0 +1,50 @@
+import HTTPServer
+import Model
+import Store
+
+/// The JSON API of `Public/api/openapi.json`; tests hold both against each other.
+enum API {
+  static func add(to routes: inout ConsoleRouter) {
+    AppsAPI.add(to: &routes)
+    CredentialsAPI.add(to: &routes)
+    DevicesAPI.add(to: &routes)
+    DeviceImportAPI.add(to: &routes)
+    AudienceAPI.add(to: &routes)
+    PushesAPI.add(to: &routes)
+    SchedulesAPI.add(to: &routes)
+    CertificatesAPI.add(to: &routes)
+    RetentionAPI.add(to: &routes)
+    RenewalAPI.add(to: &routes)
+    SigningRequestsAPI.add(to: &routes)
+    AcknowledgementAPI.add(to: &routes)
+    ReceiversAPI.add(to: &routes)
+    MailSettingsAPI.add(to: &routes)
+    ReminderSettingsAPI.add(to: &routes)
+    RemindersAPI.add(to: &routes)
+    HostsAPI.add(to: &routes)
+    SimulatorAPI.add(to: &routes)
+  }
+}
+
+extension ConsoleRouter {
+  /// A call of the API. Query parameters that are not among `query`, or stand twice, are refused before the handler
+  /// is called: a filter with a slip of the pen must not answer with everything.
+  mutating func call(
+    _ method: Method, _ pattern: String, role: User.Role, query names: [String] = [],
+    options: Route.Options = Route.Options(), under prefix: String = "/api/v1", _ handler: @escaping APIHandler
+  ) {
+    api(method, prefix + pattern, role: role, options: options) { call in
+      try await APIError.telling {
+        try APIQuery.check(call.request.queryItems, names: names)
+        return try await handler(call)
+      }
+    }
+  }
+
+  /// A list that is read page by page.
+  mutating func list(
+    _ pattern: String, role: User.Role = .viewer, filters: [String] = [], _ handler: @escaping APIHandler
+  ) {
+    call(.get, pattern, role: role, query: ["limit", "cursor"] + filters, handler)
+  }
+}

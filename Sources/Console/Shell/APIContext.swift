@@ -1,0 +1,110 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// One call of the JSON API: who asks, with what.
+struct APIContext: Sendable {
+  let console: Console
+  let request: Request
+  let principal: Principal
+  let now: Date
+
+  var store: Store { console.store }
+
+  /// As it stands in timelines and beside pushes.
+  var actor: String { principal.name }
+
+  /// A line of the audit for what is done here.
+  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
+    NewAuditEntry(
+      actor: principal.name, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
+  }
+
+  /// The request's body.
+  ///
+  /// - Throws: 415 for another content type; 400 with line and column for what is no JSON.
+  func body(upTo limit: Int = 1 << 20) async throws -> JSONValue { try await Self.body(of: request, upTo: limit) }
+
+  static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
+    guard request.mediaType == "application/json" else {
+      throw HTTPError(.unsupportedMediaType, "The body must be application/json.")
+    }
+    let bytes = try await request.body.collect(upTo: limit)
+    do {
+      return try JSONValue(checking: bytes)
+    } catch {
+      throw APIError(.badRequest, error)
+    }
+  }
+
+  /// An answer.
+  static func answer<Answer: JSONWritable>(
+    _ answer: Answer, status: Status = .ok, location: String? = nil
+  ) -> Response {
+    self.answer(written: JSONWriter.bytes(of: answer), status: status, location: location)
+  }
+
+  /// An answer that is one object, whose members `members` writes.
+  static func answer(
+    status: Status = .ok, location: String? = nil, members: (inout JSONWriter) throws -> Void
+  ) rethrows -> Response {
+    var json = JSONWriter()
+    try json.object(members)
+    return answer(written: json.bytes, status: status, location: location)
+  }
+
+  /// An answer that is JSON already.
+  static func answer(written json: [UInt8], status: Status = .ok, location: String? = nil) -> Response {
+    var response = Response.json(json, status: status)
+    response.headers.append("Cache-Control", "no-store")
+    if let location { response.headers.append("Location", location) }
+    return response
+  }
+
+  /// A page of a list.
+  ///
+  /// - Parameter also: writes what is said of the whole list.
+  static func answer<Item, Answer: JSONWritable>(
+    _ page: Page<Item>, also members: (inout JSONWriter) -> Void = { _ in }, _ answer: (Item) throws -> Answer
+  ) rethrows -> Response {
+    // The lists of the API have a kilobyte for an item at most.
+    var json = JSONWriter(capacity: 256 + page.items.count * 1024)
+    try json.object { json in
+      try json.array("items", page.items) { json, item in try answer(item).write(to: &json) }
+      json.member("next", page.next)
+      members(&json)
+    }
+    return self.answer(written: json.bytes)
+  }
+
+  /// A page of a list whose items write themselves.
+  static func answer<Item: JSONWritable>(_ page: Page<Item>) -> Response { answer(page) { $0 } }
+
+  /// The answer to what is gone.
+  static var nothing: Response { Response(.noContent) }
+
+  /// The app of the address.
+  ///
+  /// - Throws: `StoreError.notFound`.
+  func app(_ database: Database) throws -> App { try Self.app(database, request.parameters["app"] ?? "") }
+
+  static func app(_ database: Database, _ bundleID: String) throws -> App {
+    guard let app = try App.find(database, bundleID: bundleID) else {
+      throw StoreError.notFound(noun: "app", id: String(bundleID.prefix(AppName.bundleIDLimit)))
+    }
+    return app
+  }
+
+  /// The app that a list is narrowed down to.
+  ///
+  /// - Throws: `Problems` at `app`: a list of nothing would hide the slip of the pen.
+  static func filter(_ database: Database, app bundleID: String?) throws -> App? {
+    guard let bundleID else { return nil }
+    guard let app = try App.find(database, bundleID: bundleID) else { throw Problems([PushPreview.noApp(bundleID)]) }
+    return app
+  }
+}

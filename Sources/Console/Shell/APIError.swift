@@ -1,0 +1,81 @@
+import HTTPServer
+import Model
+import SQLite
+import Store
+
+/// An error of the API with its status, so that the server's log does not take it for a failure of its own.
+struct APIError: HTTPResponseError {
+  let status: Status
+  let message: String
+  /// The fields that are wrong.
+  let problems: [Problem]
+  let headers: Headers
+
+  init(_ status: Status, _ message: String, problems: [Problem] = [], headers: Headers = Headers()) {
+    self.status = status
+    self.message = message
+    self.problems = problems
+    self.headers = headers
+  }
+
+  init(_ status: Status, _ problem: Problem) {
+    self.init(status, problem.text, problems: problem.field.isEmpty ? [] : [problem])
+  }
+
+  /// What rooms below say, as an answer; nil for what nobody expected.
+  init?(_ error: any Error) {
+    switch error {
+    case let error as Problems: self.init(refusing: error.all)
+    case let error as Problem: self.init(refusing: [error])
+    case StoreError.badCursor:
+      self.init(refusing: [Problem("cursor", code: "cursor.bad", "Invalid cursor for this list. Start without one.")])
+    case let error as StoreError:
+      guard let status = error.status else { return nil }
+      self.init(status, error.description)
+    case let error as SealingMismatch: self.init(.conflict, error.description)
+    case let error as SQLiteError where error.isBusy:
+      self.init(
+        .serviceUnavailable,
+        "Another write held the database for too long. Nothing was changed. Try again.",
+        headers: ["Retry-After": "1"])
+    case let error as SQLiteError:
+      guard let words = DiskWords(of: error) else { return nil }
+      self.init(
+        words.status,
+        "\(words.text) Nothing was changed. Try again once the disk is fixed.",
+        headers: ["Retry-After": "30"])
+    default: return nil
+    }
+  }
+
+  /// Runs a handler; what rooms below say becomes an error with a status.
+  static func telling(_ handler: () async throws -> Response) async throws -> Response {
+    do {
+      return try await handler()
+    } catch let error as any HTTPResponseError {
+      throw error
+    } catch {
+      throw APIError(error) ?? error
+    }
+  }
+
+  private init(refusing problems: [Problem]) {
+    self.init(
+      .unprocessableContent, problems.map(\.description).joined(separator: "\n"), problems: problems)
+  }
+
+  /// The body names an app that is not there.
+  static func noApp(_ bundleID: String) -> APIError { APIError(.notFound, PushPreview.noApp(bundleID)) }
+}
+
+extension StoreError {
+  /// How a request is answered that ran into it; nil: it is ours.
+  var status: Status? {
+    switch self {
+    case .notFound: .notFound
+    case .taken, .inUse, .detailsRemoved: .conflict
+    case .badCursor: .unprocessableContent
+    case .unreadable, .outOfOrder: nil
+    }
+  }
+}

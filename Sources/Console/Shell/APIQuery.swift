@@ -1,0 +1,85 @@
+import Foundation
+import HTTPServer
+import Model
+import Text
+
+/// Reads the query of a call and collects what is wrong with it.
+struct APIQuery {
+  /// Items of a page if nothing is said, and how many may be asked for.
+  static let usual = 50
+  static let limits = 1...500
+
+  private let items: URLEncodedForm
+  private(set) var problems: [Problem] = []
+
+  init(_ request: Request) { items = request.queryItems }
+
+  /// Refuses names that the call does not know, and names that stand twice.
+  static func check(_ items: URLEncodedForm, names: [String]) throws {
+    var problems: [Problem] = []
+    var seen: Set<String> = []
+    for pair in items.pairs {
+      let shown = String(pair.name.prefix(60))
+      if !names.contains(pair.name) {
+        if let suggestion = Suggestion.closest(to: pair.name, among: names) {
+          problems.append(Problem(shown, FieldMessage.unknownSimilar, ["suggestion": suggestion]))
+        } else {
+          problems.append(
+            Problem(
+              shown, code: "query.unknown", "Unknown query parameter. Known parameters: {known}.",
+              ["known": names.isEmpty ? "none" : names.joined(separator: ", ")]))
+        }
+      } else if !seen.insert(pair.name).inserted {
+        problems.append(Problem(shown, code: "query.twice", "This query parameter appears twice. Include it once."))
+      }
+    }
+    if !problems.isEmpty { throw Problems(Array(problems.prefix(100))) }
+  }
+
+  mutating func report(_ problem: Problem) { problems.append(problem) }
+
+  /// A text, nil if it is not given. An empty one is a mistake: it would filter nothing.
+  mutating func text(_ name: String) -> String? {
+    guard let text = items[name] else { return nil }
+    guard text.isEmpty else { return text }
+    report(Problem(name, FieldMessage.empty))
+    return nil
+  }
+
+  /// One of a closed list of words.
+  mutating func choice<T: RawRepresentable<String> & CaseIterable>(_ name: String, as type: T.Type = T.self) -> T? {
+    choice(name, T.allCases.map { ($0.rawValue, $0) })
+  }
+
+  mutating func choice<T>(_ name: String, _ choices: [(word: String, value: T)]) -> T? {
+    guard let word = text(name) else { return nil }
+    if let found = choices.first(where: { $0.word == word }) { return found.value }
+    let words = choices.map(\.word).joined(separator: ", ")
+    report(Problem(name, FieldMessage.expectedChoice, ["choices": words, "value": String(word.prefix(40))]))
+    return nil
+  }
+
+  /// How many items a page may have.
+  mutating func limit() -> Int { number("limit", in: Self.limits) ?? Self.usual }
+
+  /// A whole number, nil if it is not given or cannot be taken.
+  mutating func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    guard let text = text(name) else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
+    report(
+      Problem(
+        name, FieldMessage.outOfRange,
+        [
+          "low": String(range.lowerBound), "high": String(range.upperBound), "value": String(text.prefix(40)),
+        ]))
+    return nil
+  }
+
+  /// `next` of the page before.
+  mutating func cursor() -> String? { text("cursor") }
+
+  /// Ends the reading.
+  ///
+  /// - Throws: everything that is wrong.
+  func finish() throws { if !problems.isEmpty { throw Problems(problems) } }
+}

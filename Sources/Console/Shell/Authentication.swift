@@ -1,0 +1,84 @@
+import Foundation
+import HTTPServer
+import Reactor
+import OpenSSL
+import SQLite
+import Store
+
+/// Finds out who asks.
+struct Authentication: Sendable {
+  /// A browser that was not used for a week has to sign in again; one that was, after 30 days.
+  static let idle: TimeInterval = 7 * 86_400
+  static let lifetime: TimeInterval = 30 * 86_400
+
+  let store: Store
+
+  /// The person whose session a request carries, nil if there is none that is good.
+  func user(_ request: Request, now: Date) async throws -> Principal? {
+    guard let cookie = request.cookie(Cookies.sessionName(isSecure: request.isSecure)), !cookie.isEmpty else {
+      return nil
+    }
+    let hash = Secret.hash(cookie)
+    guard let (session, user) = try await store.session(idHash: hash, idle: Self.idle, now: now) else { return nil }
+    // Once a minute is enough to know that it is in use, and spares a write for each page.
+    if now.timeIntervalSince(session.seenAt) > 60 {
+      await store.noteUse { try Session.touch($0, idHash: hash, now: now) }
+    }
+    return .user(user, session)
+  }
+
+  /// The token that a request carries.
+  ///
+  /// - Throws: 401 with the challenge of RFC 6750 if there is none, or none that is good.
+  func token(_ request: Request, now: Date) async throws -> Principal {
+    let field = request.header("Authorization") ?? ""
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw HTTPError(
+        .unauthorized, "Send an API token: Authorization: Bearer <token>. Create one with `signalbox tokens add`.",
+        headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
+    }
+    let hash = Secret.hash(parts[1].trimmingCharacters(in: .whitespaces))
+    guard let token = try await store.token(hash: hash, now: now) else {
+      throw HTTPError(
+        .unauthorized, "This token is unknown, expired, or revoked.",
+        headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\", error=\"invalid_token\""])
+    }
+    if token.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
+      await store.noteUse { try APIToken.touch($0, id: token.id, now: now) }
+    }
+    return .token(token)
+  }
+
+  /// Whether somebody who was let in before would still be.
+  func isGood(_ principal: Principal, now: Date) async throws -> Bool {
+    switch principal {
+    case .user(_, let session): try await store.session(idHash: session.idHash, idle: Self.idle, now: now) != nil
+    case .token(let token): try await store.read { try APIToken.isGood($0, id: token.id, now: now) }
+    }
+  }
+
+  /// Opens a session for a person and gives the browser its cookie.
+  func open(_ user: User, _ request: Request, on response: inout Response, now: Date) async throws {
+    let value = Secret.text()
+    let csrf = Random.token(bytes: 18)
+    let agent = request.header("User-Agent").map { String($0.prefix(200)) }
+    let address = request.remoteAddress?.host
+    try await store.write { database in
+      try Session.deleteEnded(database, idle: Self.idle, now: now)
+      try Session.open(
+        database, idHash: Secret.hash(value), user: user.id, csrf: csrf, lifetime: Self.lifetime,
+        address: address, userAgent: agent, now: now)
+    }
+    Cookies.set(
+      Cookies.sessionName(isSecure: request.isSecure), value, age: Int(Self.lifetime), on: &response, request)
+  }
+}
+
+extension Store {
+  /// Notes that something was used. Where nothing can be written, reading goes on: the next use is noted instead, and
+  /// whoever has to write says what is wrong.
+  func noteUse(_ touch: @escaping @Sendable (Database) throws -> Void) async {
+    do { try await write(touch) } catch {}
+  }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import HTTPServer
+import OpenSSL
+import Store
+
+/// Registers routes. There are five ways, and none without a decision who may come in. It is made before anything of a
+/// request's body is read, so that strangers cannot fill the memory.
+struct ConsoleRouter {
+  /// The most bytes of a form for everybody: two passwords, each character escaped.
+  private static let openFormLimit = 32 * 1024
+
+  typealias PageHandler = @Sendable (PageContext) async throws -> Response
+  typealias UploadHandler = @Sendable (PageContext, IncomingFile?) async throws -> Response
+  typealias APIHandler = @Sendable (APIContext) async throws -> Response
+
+  private var router = Router()
+  let console: Console
+
+  init(_ console: Console) {
+    self.console = console
+    let errors = ErrorResponses(console)
+    let address = PublicAddress(console.configuration.address)
+    router.errorPage = { failure in
+      var response = errors.response(to: failure)
+      // What could not be read never reaches the middleware below.
+      SecurityHeaders.add(to: &response, isSecure: address.isSecure || failure.request?.isSecure ?? false)
+      return response
+    }
+    let proxies = TrustedProxies(
+      ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
+    router.use { request, next in
+      try address.check(request, through: proxies)
+      var request = proxies.restored(request)
+      // Also behind a proxy that nobody has named: cookies of a console with https are not for plain http.
+      if address.isSecure { request.isSecure = true }
+      var response = try await next(request)
+      if request.route == nil, response.status == .notFound,
+        response.headers["Content-Type"]?.hasPrefix("text/html") == true,
+        let page = try await Self.notFound(console, request)
+      {
+        response = page
+      }
+      SecurityHeaders.add(to: &response, isSecure: request.isSecure)
+      return response
+    }
+  }
+
+  /// The finished router; what no route takes is looked for among the public files.
+  func finished() -> Router {
+    var router = router
+    let files = console.publicFiles
+    let assets = console.assets
+    router.get("/assets/:version/*path") { request in
+      let version = request.parameters["version"] ?? ""
+      guard let response = try assets.response(to: request, version: version, path: request.parameters.rest) else {
+        throw HTTPError(.notFound)
+      }
+      return response
+    }
+    for folder in Console.assetFolders + ["api"] {
+      router.get("/\(folder)/*path") { request in
+        guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
+          throw HTTPError(.notFound)
+        }
+        return response
+      }
+    }
+    return router
+  }
+
+  /// A page for people who have signed in and may do what needs `role`. A form that came without the session's token,
+  /// or from another site, is refused before the handler sees it.
+  mutating func page(
+    _ method: Method, _ pattern: String, role: User.Role = .viewer, options: Route.Options = Route.Options(),
+    _ handler: @escaping PageHandler
+  ) {
+    personal(method, pattern, role: role, options: options) { context in
+      try await handler(method.isSafe ? context : context.reading(try await Form(context.request)))
+    }
+  }
+
+  /// A form of a page with a file that the handler reads piece by piece, however large it is. The other fields stand
+  /// before it, the token among them.
+  mutating func upload(
+    _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping UploadHandler
+  ) {
+    personal(.post, pattern, role: role, options: options) { context in
+      let (form, file) = try await IncomingFile.after(fieldsOf: context.request)
+      return try await handler(context.reading(form), file)
+    }
+  }
+
+  /// Calls the handler for a person who may be here and has not come from another site. Its form is still to be read.
+  private mutating func personal(
+    _ method: Method, _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping PageHandler
+  ) {
+    let console = console
+    router.on(method, pattern, options: options) { request in
+      let now = console.clock()
+      guard let principal = try await Authentication(store: console.store).user(request, now: now),
+        case .user(let user, let session) = principal
+      else {
+        return Response.redirect(to: "/session/new?return=\(Self.escaped(method == .get ? request.target : "/"))")
+      }
+      let texts = Self.texts(console, request, user)
+      let context = PageContext(
+        console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
+        now: now)
+      return try await Self.answer(context) {
+        if !method.isSafe { try Self.checkSite(request) }
+        guard context.may(role) else { throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")]) }
+        return try await handler(context)
+      }
+    }
+  }
+
+  /// A page for everybody. Its forms carry a token that a cookie of the same browser holds.
+  mutating func open(
+    _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
+  ) {
+    let console = console
+    var options = options
+    options.bodyLimit = Self.openFormLimit
+    router.on(method, pattern, options: options) { request in
+      let now = console.clock()
+      let principal = try await Authentication(store: console.store).user(request, now: now)
+      let known = request.cookie(Cookies.form) ?? ""
+      let csrf = known.utf8.count >= 20 ? known : Random.token(bytes: 18)
+      var user: User?
+      var expected = csrf
+      if case .user(let person, let session)? = principal { (user, expected) = (person, session.csrf) }
+      let context = PageContext(
+        console: console, request: request, principal: principal, texts: Self.texts(console, request, user),
+        csrf: expected, form: Form(), now: now)
+      var response = try await Self.answer(context) {
+        guard !method.isSafe else { return try await handler(context) }
+        try Self.checkSite(request)
+        // Without a session and without the cookie no token is right, whatever the form says.
+        guard principal != nil || csrf == known else { throw PageError(.forbidden, "csrf") }
+        return try await handler(context.reading(try await Form(request)))
+      }
+      if csrf != known { Cookies.set(Cookies.form, csrf, age: nil, on: &response, request) }
+      return response
+    }
+  }
+
+  /// A call of the JSON API, with a bearer token that may do what needs `role`.
+  mutating func api(
+    _ method: Method, _ pattern: String, role: User.Role, options: Route.Options = Route.Options(),
+    _ handler: @escaping APIHandler
+  ) {
+    let console = console
+    router.on(method, pattern, name: "api", options: options) { request in
+      let now = console.clock()
+      let principal = try await Authentication(store: console.store).token(request, now: now)
+      guard principal.role >= role else {
+        throw HTTPError(
+          .forbidden, "This token has the role \(principal.role.rawValue), but this request requires \(role.rawValue).")
+      }
+      // Nothing here has a tag: a change under the condition of one must not happen (RFC 9110 section 13.1.1).
+      if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
+        throw HTTPError(
+          .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
+      }
+      return try await handler(APIContext(console: console, request: request, principal: principal, now: now))
+    }
+  }
+
+  /// An answer for everybody that is no page, as `/healthz`.
+  mutating func plain(_ method: Method, _ pattern: String, _ handler: @escaping Handler) {
+    router.on(method, pattern, handler)
+  }
+
+  // MARK: -
+
+  private static func answer(
+    _ context: PageContext, _ body: () async throws -> Response
+  ) async throws -> Response {
+    do {
+      return try await body()
+    } catch let error as PageError {
+      return context.errorPage(error)
+    } catch is PasswordsBusy {
+      var response = context.errorPage(PageError(.serviceUnavailable, "crowded"))
+      response.headers.append("Retry-After", String(PasswordsBusy.pause))
+      return response
+    } catch let error as StoreError {
+      switch error {
+      case .notFound: return context.errorPage(PageError(.notFound, "not_found"))
+      // An address that somebody edited; a row that somebody else took into use meanwhile.
+      case .badCursor: return context.errorPage(PageError(.badRequest, "refused"))
+      case .taken, .inUse: return context.errorPage(PageError(.conflict, "refused"))
+      case .detailsRemoved(_, let date):
+        return context.errorPage(PageError(.conflict, "details_removed", ["date": date.dayText]))
+      case .unreadable, .outOfOrder: throw error
+      }
+    } catch let error as HTTPError where error.status == .notFound {
+      return context.errorPage(PageError(.notFound, "not_found"))
+    }
+  }
+
+  /// What stands at an address without a route for somebody who has signed in: the frame with its ways on. Nil for
+  /// strangers.
+  private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
+    let now = console.clock()
+    guard case .user(let user, let session)? = try await Authentication(store: console.store).user(request, now: now)
+    else { return nil }
+    let context = PageContext(
+      console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),
+      csrf: session.csrf, form: Form(), now: now)
+    return context.errorPage(PageError(.notFound, "not_found"))
+  }
+
+  private static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {
+    if let chosen = user?.language ?? request.cookie(Cookies.language), console.locales.texts[chosen] != nil {
+      return console.locales[chosen]
+    }
+    return console.locales.best(for: request.header("Accept-Language"))
+  }
+
+  /// Cross-site request forgery: what browsers say about the origin. The other half is ``PageContext/reading(_:)``.
+  private static func checkSite(_ request: Request) throws {
+    let site = request.header("Sec-Fetch-Site") ?? "same-origin"
+    guard site == "same-origin" || site == "none" else { throw PageError(.forbidden, "csrf") }
+  }
+
+  /// A path for a query's value.
+  static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~/"))) ?? ""
+  }
+}

@@ -1,0 +1,53 @@
+import HTTPServer
+import JSON
+import Logging
+import Model
+import SQLite
+import Store
+import Text
+
+/// What an error becomes: a page for people, problem details (RFC 9457) for programs.
+struct ErrorResponses: Sendable {
+  private let console: Console
+
+  init(_ console: Console) { self.console = console }
+
+  func response(to failure: Failure) -> Response {
+    if failure.error as? any HTTPResponseError == nil {
+      // The words of unknown errors may name devices: they are masked, and go to the log alone.
+      console.log.error(
+        "request failed",
+        [
+          "request": failure.requestID, "path": failure.request?.route ?? "",
+          "error": Redaction.masking("\(failure.error)"),
+        ])
+    }
+    var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
+    for field in failure.headers.fields { response.headers.append(field.name, field.value) }
+    return response
+  }
+
+  private func wantsJSON(_ request: Request?) -> Bool {
+    guard let request else { return false }
+    // The path as it was sent: one with a wrong escape has no segments.
+    return ["/api/", "/simulator/"].contains { request.path.hasPrefix($0) }
+      || request.header("Accept") == "application/json"
+  }
+
+  private func page(_ failure: Failure) -> Response {
+    let texts = console.locales.best(for: failure.request?.header("Accept-Language"))
+    let error = failure.error as? SQLiteError
+    let isBusy = error?.isBusy ?? false
+    let disk = error.flatMap(DiskWords.init(of:))
+    let status = isBusy ? Status.serviceUnavailable : disk?.status ?? failure.status
+    let code =
+      isBusy
+      ? "busy" : disk != nil ? "disk" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
+    let happened = disk?.text ?? (failure.message.isEmpty ? texts("errors.\(code).happened") : failure.message)
+    return console.views.page(
+      ErrorView(
+        status: status.code, title: texts("errors.\(code).title"), happened: happened,
+        kept: texts("errors.\(code).kept"), next: texts("errors.\(code).next"), request: failure.requestID),
+      console.views.frame(texts), status: status)
+  }
+}

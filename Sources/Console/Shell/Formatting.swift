@@ -1,0 +1,80 @@
+import Calendar
+import Foundation
+import JSON
+import Mustache
+import Model
+
+extension Int {
+  /// With commas between groups of three digits.
+  var grouped: String {
+    let digits = Array(String(magnitude).utf8)
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.unicodeScalars.append(Unicode.Scalar(digit))
+    }
+    return self < 0 ? "−" + text : text
+  }
+}
+
+extension Date {
+  /// As `2026-11-20 23:58 UTC`: what stands there until a script puts the viewer's own zone in.
+  var utcText: String {
+    let text = Timestamp.text(self)
+    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+  }
+
+  /// As `2026-11-20`.
+  var dayText: String { String(Timestamp.text(self).prefix(10)) }
+}
+
+extension Texts {
+  /// How long ago something was, as “2 h ago”; “never” for nil.
+  func ago(_ date: Date?, now: Date) -> String {
+    guard let date else { return self("time.never") }
+    let seconds = max(0, Int(now.timeIntervalSince(date)))
+    switch seconds {
+    case ..<60: return self("time.just_now")
+    case ..<3600: return self("time.minutes_ago", count: seconds / 60)
+    case ..<86_400: return self("time.hours_ago", count: seconds / 3600)
+    default: return self("time.days_ago", count: seconds / 86_400)
+    }
+  }
+
+  /// As “12 days left”, “expired 4 days ago”.
+  func daysLeft(_ days: Int?) -> String {
+    guard let days else { return self("time.never_expires") }
+    return days < 0 ? self("time.expired_days", count: -days) : self("time.days_left", count: days)
+  }
+
+  func duration(milliseconds: Int) -> String {
+    milliseconds < 1000 ? "\(milliseconds) ms" : String(format: "%.1f s", Double(milliseconds) / 1000)
+  }
+}
+
+extension Value {
+  /// The value of a `<time>`: the instant for machines, and its text.
+  static func instant(_ date: Date) -> (datetime: Value, text: Value) {
+    (.string(Timestamp.text(date)), .string(date.utcText))
+  }
+
+  /// The choices of a `<select>`.
+  static func options(_ choices: [(value: String, label: String)], selected: String) -> Value {
+    .list(
+      choices.map { choice in
+        ["value": .string(choice.value), "label": .string(choice.label), "selected": .bool(choice.value == selected)]
+      })
+  }
+
+  /// Radio buttons or checkboxes.
+  static func choices(_ choices: [(value: String, label: String)], checked: [String]) -> Value {
+    .list(
+      choices.map { choice in
+        [
+          "value": .string(choice.value), "label": .string(choice.label),
+          "checked": .bool(checked.contains(choice.value)),
+          "production": .bool(choice.value == Environment.production.rawValue),
+        ]
+      })
+  }
+}

@@ -1,0 +1,51 @@
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// An error as RFC 9457 writes it, with `errors` for fields; `instance` is the id of the request in the log.
+struct ProblemDetails: Sendable {
+  var status: Status
+  var title: String
+  var detail: String
+  var errors: [Problem] = []
+  var request: String?
+
+  init(_ failure: Failure) {
+    let known = failure.error as? APIError ?? APIError(failure.error)
+    status = known?.status ?? failure.status
+    title = status.reason
+    detail = known?.message ?? failure.message
+    errors = known?.problems ?? []
+    request = failure.requestID
+    if status == .unprocessableContent { title = "The request has invalid fields" }
+    if detail.isEmpty { detail = status.code >= 500 ? "See the server's log for the cause." : title }
+  }
+
+  var response: Response {
+    var response = Response.json(JSONWriter.bytes(of: self), status: status, type: "application/problem+json")
+    response.headers.append("Cache-Control", "no-store")
+    return response
+  }
+}
+
+extension ProblemDetails: JSONWritable {
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "about:blank")
+      json.member("title", title)
+      json.member("status", status.code)
+      json.member("detail", detail)
+      if let request { json.member("instance", request) }
+      guard !errors.isEmpty else { return }
+      json.array("errors", errors) { json, error in
+        json.object { json in
+          json.member("field", error.field)
+          json.member("code", error.code)
+          json.member("message", error.text)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import Reactor
+import OpenSSL
+import Model
+import SQLite
+import Store
+
+/// Sign-in, sign-out, the one-time link that sets a password, and the language.
+enum SessionPages {
+  static let views: [any PageView.Type] = [SignInView.self, SetupView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.open(.get, "/session/new") { page in
+      if page.user != nil { return .redirect(to: "/") }
+      return signInPage(page, returnTo: ownPath(page.query["return"]))
+    }
+    // A password is checked only for somebody who waits for the answer.
+    let options = Route.Options(endsWithClient: true)
+    routes.open(.post, "/session", options: options) { page in try await signIn(page) }
+    routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
+    routes.open(.post, "/session/setup", options: options) { page in try await setUp(page) }
+    routes.open(.post, "/language") { page in try await setLanguage(page) }
+    routes.page(.post, "/session/end") { page in
+      if let session = page.session { try await page.store.write { try Session.end($0, idHash: session.idHash) } }
+      var response = Response.redirect(to: "/session/new")
+      Cookies.set(
+        Cookies.sessionName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
+      return response
+    }
+  }
+
+  /// A path of this console: an address that leads elsewhere is not followed.
+  static func ownPath(_ text: String?) -> String {
+    guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), !text.hasPrefix("/\\"),
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
+    else { return "/" }
+    return text
+  }
+
+  // MARK: Sign-in
+
+  private static func signInPage(
+    _ page: PageContext, returnTo: String, problem: String? = nil, status: Status = .ok, retryAfter: Int? = nil
+  ) -> Response {
+    var response = page.answer(
+      SignInView(problem: problem, returnTo: returnTo, email: page.form["email"]), status: status)
+    if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
+    return response
+  }
+
+  private static func signIn(_ page: PageContext) async throws -> Response {
+    let name = page.form["email"]
+    let password = page.form.raw("password")
+    let returnTo = ownPath(page.form.raw("return"))
+    let now = page.now
+    let strangers = SignInThrottle.subjects(account: name, address: page.request.remoteAddress)
+    let device = page.deviceHash
+    let (found, isKnown, answer) = try await page.store.write { database in
+      let found = try User.find(database, name: name)
+      var known: SignInFailures.Subject?
+      if let found, let device, try KnownDevice.isKnown(database, hash: device, user: found.id, now: now) {
+        known = .device(device)
+      }
+      return (found, known != nil, try SignInThrottle.begin(database, known.map { [$0] } ?? strangers, now: now))
+    }
+    let attempt: SignInThrottle.Attempt
+    switch answer {
+    case .go(let counted): attempt = counted
+    case .wait(let seconds):
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
+        retryAfter: seconds)
+    }
+    let parameters = page.console.configuration.passwordCost.parameters
+    let hash = found?.passwordHash.flatMap { PasswordHash($0) }
+    let checked = hash ?? PasswordHash.decoy(parameters: parameters)
+    let isRight: Bool
+    do {
+      isRight = try await page.hashing(isKnown: isKnown) { checked.verifies(password) }
+    } catch {
+      // It was not looked at: it is no failure.
+      try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
+      guard error is PasswordsBusy else { throw error }
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.busy"), status: .serviceUnavailable,
+        retryAfter: PasswordsBusy.pause)
+    }
+    guard isRight, let user = found, user.disabledAt == nil else {
+      let audit = page.audit("session.refused", "user \(name.prefix(255))")
+      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
+    }
+    try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+    if let former = user.passwordHash, checked.needsRehash(for: parameters) {
+      do {
+        let text = try await page.hashing(isKnown: true) {
+          try PasswordHash.make(password: password, parameters: parameters).text
+        }
+        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: text) }
+      } catch is PasswordsBusy {
+        // The next sign-in does it.
+      }
+    }
+    return try await enter(page, user, returnTo: returnTo)
+  }
+
+  private static func enter(_ page: PageContext, _ user: User, returnTo: String) async throws -> Response {
+    var response = Response.redirect(to: returnTo)
+    let entry = NewAuditEntry(
+      actor: user.name, action: "session.open", subject: "user \(user.name)",
+      address: page.request.remoteAddress?.host)
+    let now = page.now
+    let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
+    let (device, formerDevice) = (Secret.text(), page.deviceHash)
+    try await page.store.write { database in
+      // A session that was there before, of whomever, is not taken over.
+      if let former { try Session.end(database, idHash: Secret.hash(former)) }
+      try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
+      try AuditEntry.add(database, entry, now: now)
+    }
+    try await Authentication(store: page.store).open(user, page.request, on: &response, now: now)
+    Cookies.set(
+      Cookies.deviceName(isSecure: page.request.isSecure), device, age: Int(KnownDevice.lifetime), on: &response,
+      page.request)
+    return response
+  }
+
+  // MARK: The one-time link
+
+  private static func setUpPage(
+    _ page: PageContext, token: String, errors: FieldErrors = FieldErrors()
+  ) async throws -> Response {
+    let now = page.now
+    let found = try await page.store.read { database -> (SignInLink, User?)? in
+      guard let link = try SignInLink.find(database, hash: Secret.hash(token), now: now) else { return nil }
+      return (link, try link.userID.flatMap { try User.find(database, id: $0) })
+    }
+    let isFirst = found?.0.purpose == .firstStart
+    let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
+    let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
+    var response = page.answer(
+      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
+    // The link stands in the address: no other site may learn it.
+    response.headers.append("Referrer-Policy", "no-referrer")
+    return response
+  }
+
+  private static func setUp(_ page: PageContext) async throws -> Response {
+    let token = page.form.raw("token")
+    let now = page.now
+    let linkHash = Secret.hash(token)
+    let link = try await page.store.read { try SignInLink.find($0, hash: linkHash, now: now) }
+    var errors = FieldErrors()
+    var password = ""
+    do {
+      password = try NewPassword.read(page.form, page.texts)
+    } catch {
+      errors = error
+    }
+    let email = page.form["email"]
+    if link?.purpose == .firstStart, AccountName.problem(email) != nil {
+      errors.add("email", page.texts("setup.email_problem"))
+    }
+    guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
+    let parameters = page.console.configuration.passwordCost.parameters
+    let chosen = password
+    let text = try await page.hashing(isKnown: true) {
+      try PasswordHash.make(password: chosen, parameters: parameters).text
+    }
+    let address = page.request.remoteAddress?.host
+    let user = try await page.store.write { database -> User? in
+      try database.transaction {
+        guard let link = try SignInLink.use(database, hash: linkHash, now: now) else { return nil }
+        let user: User
+        switch link.purpose {
+        case .firstStart: user = try User.add(database, name: email, role: .admin, now: now)
+        case .invitation, .reset: user = try User.get(database, id: link.userID ?? 0)
+        }
+        try User.setPassword(database, id: user.id, hash: text)
+        try AuditEntry.add(
+          database,
+          NewAuditEntry(
+            actor: user.name, action: "user.password", subject: "user \(user.name)",
+            detail: ["link": .string(link.purpose.rawValue)], address: address), now: now)
+        return try User.get(database, id: user.id)
+      }
+    }
+    guard let user else { return try await setUpPage(page, token: token) }
+    return try await enter(page, user, returnTo: "/")
+  }
+
+  // MARK: Language
+
+  private static func setLanguage(_ page: PageContext) async throws -> Response {
+    let code = page.form["lang"]
+    var response = Response.redirect(to: ownPath(page.form.raw("return")))
+    guard page.console.locales.texts[code] != nil else { return response }
+    if let user = page.user {
+      _ = try await page.store.write { try User.update($0, id: user.id, role: user.role, language: code) }
+    }
+    Cookies.set(Cookies.language, code, age: 365 * 86_400, on: &response, page.request)
+    return response
+  }
+}

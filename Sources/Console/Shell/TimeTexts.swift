@@ -1,0 +1,56 @@
+import Calendar
+import Foundation
+import Model
+
+/// Words for moments that are still to come, for rules, and for speeds.
+extension Texts {
+  /// As “in 3 days”, “in 5 s”; what has passed is “now”.
+  func ahead(_ date: Date, now: Date) -> String {
+    let seconds = Int(date.timeIntervalSince(now).rounded(.up))
+    switch seconds {
+    case ...0: return self("send.now")
+    case ..<90: return self("when.in_seconds", count: seconds)
+    case ..<5400: return self("when.in_minutes", count: seconds / 60)
+    case ..<172_800: return self("when.in_hours", count: seconds / 3600)
+    default: return self("when.in_days", count: seconds / 86_400)
+    }
+  }
+
+  /// As “2026-12-01 09:00 Europe/Berlin (08:00 UTC)”.
+  func moment(_ date: Date, _ zone: NamedZone) -> String {
+    guard zone != .utc else { return date.utcText }
+    let utc = date.utcText
+    // The day too, if it is another one there.
+    let short = zone.text(date).prefix(10) == utc.prefix(10) ? String(utc.dropFirst(11)) : utc
+    return "\(zone.text(date)) \(zone.name) (\(short))"
+  }
+
+  /// As “every 2 weeks on Mon, Thu at 09:00, Europe/Berlin, until 2027-01-01 00:00, 10 times”.
+  func rule(_ rule: RepeatRule) -> String {
+    let days: String =
+      switch rule.days {
+      case .daily: self("when.daily", count: rule.interval)
+      case .weekly(let weekdays):
+        self(
+          "when.weekly", count: rule.interval,
+          ["days": weekdays.map { self("when.\($0.rawValue)") }.joined(separator: ", ")])
+      case .monthly(31): self("when.monthly_last", count: rule.interval)
+      case .monthly(let day): self("when.monthly", count: rule.interval, ["day": String(day)])
+      }
+    var parts = [self("when.rule", ["days": days, "time": rule.time, "zone": rule.zone.name])]
+    if let until = rule.until { parts.append(self("when.rule_until", ["date": rule.zone.text(until)])) }
+    if let count = rule.count { parts.append(self("when.rule_count", count: count)) }
+    return parts.joined(separator: ", ")
+  }
+
+  /// As “at 500 a second”, “spread over 30 min, about 0.7 a second”; nil: as fast as it goes.
+  func speed(_ draft: PushDraft, devices: Int?) -> String? {
+    if let rate = draft.options.rate { return self("when.at_rate", count: rate) }
+    guard let minutes = draft.options.spreadMinutes else { return nil }
+    let spread = self("when.spread_over", count: minutes)
+    guard let devices, devices > 0, let rate = draft.rate(target: devices) else { return spread }
+    if rate < 0.5 { return self("when.about_pause", count: Int((1 / rate).rounded()), ["spread": spread]) }
+    let shown = rate >= 10 ? Int(rate.rounded()).grouped : String(format: "%.1f", rate)
+    return self("when.about_rate", ["spread": spread, "rate": shown])
+  }
+}

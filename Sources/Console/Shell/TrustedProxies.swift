@@ -1,0 +1,95 @@
+import Foundation
+import HTTPServer
+import Logging
+import Reactor
+import Synchronization
+
+/// A range of addresses, as `10.0.0.0/8` or `::1`.
+public struct AddressRange: Sendable, Hashable {
+  private let bytes: [UInt8]
+  private let length: Int
+
+  /// Reads the CIDR notation (RFC 4632, RFC 4291); an address alone is a range of one.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let bytes = SocketAddress(host: String(parts[0]), port: 0)?.bytes
+    else { return nil }
+    let length = parts.count == 2 ? Int(parts[1]) ?? -1 : bytes.count * 8
+    guard (0...bytes.count * 8).contains(length) else { return nil }
+    self.bytes = bytes
+    self.length = length
+  }
+
+  /// Whether an address, as text, is in it. An IPv4 address mapped into IPv6 is the IPv4 address.
+  public func contains(_ host: String) -> Bool {
+    guard let other = SocketAddress(host: host, port: 0)?.bytes, other.count == bytes.count else { return false }
+    return (0..<length).allSatisfy { bit in
+      let mask = UInt8(0x80) >> (bit % 8)
+      return bytes[bit / 8] & mask == other[bit / 8] & mask
+    }
+  }
+}
+
+/// Believes what a proxy that is ours says about where a request came from.
+struct TrustedProxies: Sendable {
+  let ranges: [AddressRange]
+  /// Hears of those that look like a proxy and are none of ours.
+  var undeclared: UndeclaredProxies?
+
+  /// The request as its client sent it.
+  func restored(_ request: Request) -> Request {
+    guard let peer = request.remoteAddress else { return request }
+    guard isTrusted(peer) else {
+      guard UndeclaredProxies.headers.contains(where: { request.header($0) != nil }) else { return request }
+      undeclared?.note(peer)
+      var request = request
+      request.context[UndeclaredProxies.Peer.self] = peer
+      return request
+    }
+    var request = request
+    if let proto = request.header("X-Forwarded-Proto") { request.isSecure = proto.lowercased() == "https" }
+    // Each proxy adds the address that it saw at the end; what stands before the last of ours may be made up.
+    let hops = request.headers.values(of: "X-Forwarded-For").flatMap { $0.split(separator: ",") }.map(Self.address)
+    let stranger = hops.lastIndex { hop in hop.map { !isTrusted($0) } ?? true } ?? 0
+    if stranger < hops.count, let client = hops[stranger] { request.remoteAddress = client }
+    return request
+  }
+
+  private func isTrusted(_ address: SocketAddress) -> Bool { ranges.contains { $0.contains(address.host) } }
+
+  /// A hop as proxies write it: an address, an IPv6 address in brackets, either with a port. Nil for what is none, as
+  /// `unknown`.
+  private static func address(_ hop: Substring) -> SocketAddress? {
+    let text = hop.trimmingCharacters(in: .whitespaces)
+    if let address = SocketAddress(host: text, port: 0) { return address }
+    if text.hasPrefix("["), text.hasSuffix("]") {
+      return SocketAddress(host: String(text.dropFirst().dropLast()), port: 0)
+    }
+    return SocketAddress(text).flatMap { SocketAddress(host: $0.host, port: 0) }
+  }
+}
+
+/// Warns of proxies that nobody has declared: everybody behind one has the same address here, and shares its limits.
+final class UndeclaredProxies: Sendable {
+  /// What proxies add to requests.
+  static let headers = ["X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"]
+  /// Anybody may send these headers: the log is not to be filled by them.
+  private static let most = 16
+
+  /// Where a request came from that looks as if such a proxy had passed it on.
+  enum Peer: RequestContextKey { typealias Value = SocketAddress }
+
+  private let known = Mutex<Set<String>>([])
+  private let log: Logger
+
+  init(log: Logger) { self.log = log }
+
+  /// Logs a line the first time for each address.
+  func note(_ peer: SocketAddress) {
+    let isNew = known.withLock { $0.count < Self.most && $0.insert(peer.host).inserted }
+    guard isNew else { return }
+    log.warning(
+      "ignoring forwarding headers from an address that is not a trusted proxy; if it is your proxy, start "
+        + "with --trusted-proxy, or all users behind it share one sign-in limit", ["from": peer.host])
+  }
+}

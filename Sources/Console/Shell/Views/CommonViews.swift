@@ -1,0 +1,92 @@
+import Foundation
+import Mustache
+
+/// A way on: address and label.
+struct LinkView: View {
+  let href: String
+  let label: String
+
+  static let fields: [Field<Self>] = [.text("href") { $0.href }, .text("label") { $0.label }]
+}
+
+/// Ways through a list that is longer than a page, for `components/pager`.
+struct PagerView: View {
+  let newer: String?
+  let older: String?
+
+  init(_ pager: Pager, next: String?) {
+    newer = pager.previous
+    older = pager.next(next)
+  }
+
+  static let fields: [Field<Self>] = [.optional("newer") { $0.newer }, .optional("older") { $0.older }]
+}
+
+/// One of a list to choose from, for `components/select`, `radios` and `checkboxes`.
+struct ChoiceView: View {
+  let value: String
+  let label: String
+  var isSelected = false
+  /// Whether choosing it acts on production.
+  var isProduction = false
+
+  static let fields: [Field<Self>] = [
+    .text("value") { $0.value },
+    .text("label") { $0.label },
+    .flag("selected") { $0.isSelected },
+    .flag("production") { $0.isProduction },
+  ]
+}
+
+/// A field of a form: what is in it, and what is wrong with it. For `components/field` and its kin.
+struct FieldView: View {
+  var value = ""
+  var error = ""
+  var choices: [ChoiceView] = []
+  /// Of a checkbox.
+  var isChecked = false
+
+  static let fields: [Field<Self>] = [
+    .text("value") { $0.value },
+    .text("error") { $0.error },
+    .list("choices") { $0.choices },
+    .flag("checked") { $0.isChecked },
+  ]
+}
+
+/// A label and its value, for `components/details`.
+struct FactView: View {
+  let label: String
+  let value: String
+  var href: String?
+  /// Of a fact that is a moment; then there is no value.
+  var time: MomentView?
+
+  static let fields: [Field<Self>] = [
+    .text("label") { $0.label },
+    .text("value") { $0.value },
+    .optional("href") { $0.href },
+    .view("time") { $0.time },
+  ]
+}
+
+extension FactView {
+  /// Nil if there is nothing to say.
+  init?(_ label: String, _ value: String?, href: String? = nil) {
+    guard let value, !value.isEmpty else { return nil }
+    self.init(label: label, value: value, href: href)
+  }
+
+  /// Nil if it has not happened.
+  init?(_ label: String, at date: Date?) {
+    guard let date else { return nil }
+    self.init(label: label, value: "", time: MomentView(date: date))
+  }
+}
+
+/// A number that a text's plural form is chosen by.
+struct CountView: View {
+  let count: Int
+
+  static let fields: [Field<Self>] = [.number("count") { $0.count }]
+}

@@ -1,0 +1,111 @@
+import Calendar
+import Foundation
+import Mustache
+import Model
+
+/// A moment, for `components/time` and `components/ago`. Written without a text in between: lists are full of them.
+struct MomentView: View {
+  let date: Date
+  /// The time of the page: only for `components/ago`.
+  var now: Date?
+
+  static let fields: [Field<Self>] = [
+    .written("datetime") { $1.write(timestamp: $0.date) },
+    .written("text") { $1.write(utc: $0.date) },
+    .written("day") { $1.write(day: $0.date) },
+    .view("seconds_ahead") { $0.ahead(1..<90, unit: 1) },
+    .view("minutes_ahead") { $0.ahead(90..<5400, unit: 60) },
+    .view("hours_ahead") { $0.ahead(5400..<172_800, unit: 3600) },
+    .view("days_ahead") { $0.ahead(172_800..<Int.max, unit: 86_400) },
+    .flag("just_now") { (0..<60).contains($0.age) },
+    .view("minutes_ago") { $0.ago(60..<3600, unit: 60) },
+    .view("hours_ago") { $0.ago(3600..<86_400, unit: 3600) },
+    .view("days_ago") { $0.ago(86_400..<Int.max, unit: 86_400) },
+  ]
+
+  /// Seconds since it; below zero for what is still to come.
+  private var age: Int { now.map { Int($0.timeIntervalSince(date).rounded(.down)) } ?? 0 }
+
+  private func ago(_ range: Range<Int>, unit: Int) -> CountView? {
+    range.contains(age) ? CountView(count: age / unit) : nil
+  }
+
+  private func ahead(_ range: Range<Int>, unit: Int) -> CountView? {
+    range.contains(-age) ? CountView(count: -age / unit) : nil
+  }
+}
+
+extension Output {
+  /// Writes an instant as RFC 3339, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
+  mutating func write(timestamp date: Date) {
+    let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+    let (days, rest) = milliseconds.quotientRoundedDown(dividingBy: 86_400_000)
+    write(civil: days)
+    write(byte: UInt8(ascii: "T"))
+    write(clock: rest / 1000, seconds: true)
+    if rest % 1000 != 0 {
+      write(byte: UInt8(ascii: "."))
+      write(byte: UInt8(ascii: "0") + UInt8(rest % 1000 / 100))
+      write(pair: rest % 100)
+    }
+    write(byte: UInt8(ascii: "Z"))
+  }
+
+  /// Writes an instant as `2026-11-20 23:58 UTC`: what stands there until a script puts the viewer's own zone in.
+  mutating func write(utc date: Date) {
+    let (days, rest) = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400)
+    write(civil: days)
+    write(byte: UInt8(ascii: " "))
+    write(clock: rest, seconds: false)
+    write(" UTC" as StaticString)
+  }
+
+  /// Writes an instant's day, as `2026-11-20`.
+  mutating func write(day date: Date) {
+    write(civil: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
+  }
+
+  /// Writes an instant's time of day, UTC, as `23:58`.
+  mutating func write(clock date: Date) {
+    let rest = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).remainder
+    write(clock: rest, seconds: false)
+  }
+
+  /// Writes hundredths as `12.34`, for attributes of SVG.
+  mutating func write(hundredths: Int) {
+    write(hundredths / 100)
+    guard hundredths % 100 != 0 else { return }
+    write(byte: UInt8(ascii: "."))
+    write(pair: hundredths % 100)
+  }
+
+  private mutating func write(civil days: Int) {
+    let (year, month, day) = CivilDate(number: days).parts
+    write(year)
+    write(byte: UInt8(ascii: "-"))
+    write(pair: month)
+    write(byte: UInt8(ascii: "-"))
+    write(pair: day)
+  }
+
+  private mutating func write(clock second: Int, seconds: Bool) {
+    write(pair: second / 3600)
+    write(byte: UInt8(ascii: ":"))
+    write(pair: second / 60 % 60)
+    guard seconds else { return }
+    write(byte: UInt8(ascii: ":"))
+    write(pair: second % 60)
+  }
+
+  private mutating func write(pair number: Int) {
+    write(byte: UInt8(ascii: "0") + UInt8(number / 10 % 10))
+    write(byte: UInt8(ascii: "0") + UInt8(number % 10))
+  }
+}
+
+extension Int {
+  fileprivate func quotientRoundedDown(dividingBy divisor: Int) -> (quotient: Int, remainder: Int) {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+}

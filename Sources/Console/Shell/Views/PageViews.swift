@@ -1,0 +1,79 @@
+import HTTPServer
+import Mustache
+import Store
+
+/// The pages of the console, bound to their templates in every language when it starts.
+struct PageViews: Sendable {
+  private let library: ViewLibrary<PageFrame>
+  private let version: String
+  private let assets: String
+  /// For each language, the others.
+  private let others: [String: [FrameLanguage]]
+
+  /// Pages that are views.
+  private static let pages: [any TemplateView.Type] = [
+    OverviewPage.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
+    CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views, SessionPages.views,
+    SettingsPages.views, [ErrorView.self],
+  ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
+  /// Parts of pages that answers renew.
+  private static let parts: [any TemplateView.Type] = SendPages.parts
+
+  /// - Throws: `TemplateError` with file, line and column, for a name that a view does not have or a text that a
+  ///   language does not have.
+  init(templates: TemplateLibrary, locales: Locales, version: String, assets: String) throws {
+    // English first: it stands in for languages that are not there.
+    let rest = locales.texts.values.filter { $0.code != Locales.fallback }.sorted { $0.code < $1.code }
+    let all = [locales[Locales.fallback]] + rest
+    library = try ViewLibrary(
+      templates, all.map(\.language), frame: PageFrame.self, pages: Self.pages, parts: Self.parts)
+    self.version = version
+    self.assets = assets
+    others = Dictionary(
+      uniqueKeysWithValues: all.map { one in
+        (
+          one.code,
+          all.filter { $0.code != one.code }.map { FrameLanguage(code: $0.code, name: $0("layout.own_name")) }
+        )
+      })
+  }
+
+  /// The frame of a page in a language, for nobody yet.
+  func frame(_ texts: Texts) -> PageFrame {
+    PageFrame(language: texts.code, version: version, assets: assets, languages: others[texts.code] ?? [])
+  }
+
+  /// A whole page.
+  func page(_ view: some PageView, _ frame: PageFrame, status: Status = .ok) -> Response {
+    var output = Output(capacity: 65_536)
+    library.page(view, frame, language: frame.language, into: &output)
+    return Response(
+      status, headers: ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"],
+      body: .bytes(output.array))
+  }
+
+  /// A part of a page.
+  func part(_ view: some TemplateView, _ texts: Texts) -> String {
+    var output = Output()
+    library.part(view, language: texts.code, into: &output)
+    return String(decoding: output.array, as: UTF8.self)
+  }
+}
+
+extension PageContext {
+  /// Answers with a page, with the message that the page before left.
+  func answer<V: PageView>(_ view: V, status: Status = .ok) -> Response {
+    var frame = console.views.frame(texts)
+    frame.csrf = CSRFToken.masked(csrf)
+    frame.path = request.path
+    frame.section = V.section
+    frame.person = user.map {
+      FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
+    }
+    let flash = request.cookie(Cookies.flash).flatMap { texts.known("flash.\($0)") }
+    frame.flash = flash.map { FrameFlash(text: $0) }
+    var response = console.views.page(view, frame, status: status)
+    if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
+    return response
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Providers
+import SQLite
+import Store
+import Synchronization
+
+/// What people hear of pushes under way.
+extension DeliveryEngine {
+  /// Why nothing is carried out, nil if all is well: the store could not be read at the start, does not take what came
+  /// of a push, or ``run()`` has ended.
+  public var trouble: String? {
+    state.withLock { state in state.trouble ?? state.running.values.lazy.compactMap(\.storeTrouble).first }
+  }
+
+  /// Why a push stands still: it waits for the store, or an error stopped it; nil: it does not.
+  public func trouble(push id: Int64) -> String? {
+    state.withLock { $0.running[id].map(\.storeTrouble) ?? $0.stopped[id]?.reason }
+  }
+
+  /// What happens to a push from now on, the present first; ends with its end.
+  public func progress(_ id: Int64) async throws -> AsyncStream<PushProgress> {
+    let (stream, continuation) = AsyncStream.makeStream(of: PushProgress.self, bufferingPolicy: .bufferingNewest(1))
+    let isRunning = state.withLock { state in
+      guard let running = state.running[id] else { return false }
+      state.nextListener += 1
+      let number = state.nextListener
+      state.running[id]?.listeners[number] = continuation
+      continuation.onTermination = { [weak self] _ in self?.remove(listener: number, of: id) }
+      if let progress = running.progress { continuation.yield(progress) }
+      return true
+    }
+    if !isRunning {
+      continuation.yield(try await store.read { try PushProgress.find($0, push: id) })
+      continuation.finish()
+    }
+    return stream
+  }
+
+  /// Says when there may be something new of a push that is not under way: it begins, or somebody wants something of
+  /// it; and once a second, because another process may have changed it.
+  public func news(_ id: Int64) -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.nextListener += 1
+      state.followers[id, default: [:]][state.nextListener] = continuation
+      return state.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { state in
+        state.followers[id]?[number] = nil
+        if state.followers[id]?.isEmpty ?? false { state.followers[id] = nil }
+      }
+    }
+    return stream
+  }
+
+  func tell(_ id: Int64) {
+    for follower in state.withLock({ Array($0.followers[id, default: [:]].values) }) { follower.yield() }
+  }
+
+  private func remove(listener: Int, of id: Int64) {
+    state.withLock { state in state.running[id]?.listeners[listener] = nil }
+  }
+
+  func publish(_ id: Int64, _ progress: PushProgress) {
+    let (told, listeners) = state.withLock { state in
+      var told = progress
+      told.trouble = state.running[id]?.storeTrouble ?? progress.trouble
+      state.running[id]?.progress = told
+      return (told, state.running[id]?.listeners.values.map { $0 } ?? [])
+    }
+    for listener in listeners { listener.yield(told) }
+  }
+
+  /// A push waits for the store, for a reason; or goes on.
+  func note(_ id: Int64, storeTrouble reason: String?) {
+    let progress = state.withLock { state in
+      state.running[id]?.storeTrouble = reason
+      var progress = state.running[id]?.progress
+      progress?.trouble = reason
+      return progress
+    }
+    if let progress { publish(id, progress) }
+  }
+}

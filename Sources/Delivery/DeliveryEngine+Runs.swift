@@ -1,0 +1,68 @@
+import Foundation
+import Logging
+import Providers
+import Model
+import SQLite
+import Store
+import Synchronization
+
+/// The pushes under way, each with its ``PushRunner``.
+extension DeliveryEngine {
+  /// Gives an order to a push that is under way.
+  func order(_ order: RunControl.Order, push: Int64) {
+    state.withLock { $0.running[push]?.control }?.give(order)
+    tell(push)
+  }
+
+  /// Begins a push, at once or as soon as it has come to a halt.
+  func goOn(_ id: Int64) {
+    let isRunning = state.withLock { state in
+      state.stopped[id] = nil
+      state.running[id]?.goesOn = true
+      return state.running[id] != nil
+    }
+    if !isRunning { enqueue(id) }
+    tell(id)
+  }
+
+  /// - Returns: false if it is under way already.
+  func begin(_ id: Int64) -> Bool {
+    defer { tell(id) }
+    return state.withLock { state in
+      guard state.running[id] == nil else { return false }
+      let control = RunControl(isStopping: state.isStopping)
+      if state.isInterrupted { control.interrupt() }
+      state.running[id] = Running(control: control)
+      return true
+    }
+  }
+
+  /// Brings results to their push; those of a push that is not under way any more are of no use.
+  private func deliver(_ report: SendReport) {
+    let control = state.withLock { $0.running[report.push]?.control }
+    control?.inbox.add(report.results.map { Inbox.Item(device: $0.device, result: $0.result) })
+  }
+
+  func carryOut(_ id: Int64) async {
+    guard let control = state.withLock({ $0.running[id]?.control }) else { return }
+    let patient = PatientStore(
+      store: store, push: id, log: log, pause: pause, told: { self.note(id, storeTrouble: $0) })
+    let tools = PushRunner.Tools(
+      store: patient, routes: routes, clock: clock, steady: steady, sleep: sleep, policy: policy, shares: shares,
+      leaps: leaps,
+      trail: state.withLock { $0.trail }, log: log, report: { self.deliver($0) }, publish: { self.publish(id, $0) })
+    do {
+      try await PushRunner(id, tools: tools, control: control).carryOut()
+      state.withLock { $0.stopped[id] = nil }
+    } catch {
+      stop(id, error)
+    }
+    let (listeners, goesOn) = state.withLock { state in
+      let ended = state.running.removeValue(forKey: id)
+      return (ended?.listeners.values.map { $0 } ?? [], ended?.goesOn ?? false)
+    }
+    if goesOn { enqueue(id) }
+    for listener in listeners { listener.finish() }
+    tell(id)
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import HTTP2
+import Providers
+import Model
+
+/// The provider of a dry run: sends nothing, and says so for each device.
+final class DryProvider: Providers.Provider {
+  private let report: @Sendable (SendReport) -> Void
+
+  init(report: @escaping @Sendable (SendReport) -> Void) { self.report = report }
+
+  /// Reaches what a provider would reach; no credential's health is concerned.
+  static func route(report: @escaping @Sendable (SendReport) -> Void) -> Route {
+    let platforms = ProviderList.all.reduce(into: Set<Platform>()) { $0.formUnion($1.capabilities.platforms) }
+    return Route(credentialID: 0, platforms: platforms, provider: DryProvider(report: report))
+  }
+
+  func prepare(_ push: ProviderPush) -> any PreparedPush { DryPush(push: push.id, report: report) }
+
+  // Nothing waits, nothing is in flight, and nothing is connected.
+  func cancel(push: Int64) {}
+  func reconnect() {}
+  func stop() {}
+  func ifIdle(_ then: @escaping @Sendable () -> Void) { then() }
+  func probe(topic: String) {}
+  var state: ProviderState { .ready }
+  func health(at now: Date) -> ProviderHealth { ProviderHealth() }
+}
+
+private struct DryPush: PreparedPush {
+  let push: Int64
+  let report: @Sendable (SendReport) -> Void
+
+  func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    report(SendReport(push: push, results: devices.map { ($0.id, .notSent(reason: OwnReason.dryRun.rawValue)) }))
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Model
+import Store
+
+/// Devices that are not sent to: what a process before left under way, and the rest of a push that ends early.
+extension PushRun {
+  // MARK: What the process before left
+
+  /// Counts the devices that may have been sent to without an answer that was kept. If they may be sent to again, they
+  /// are counted as repeats; if not (at most once, or the push is over), they are unknown.
+  mutating func takeStock() {
+    // An error cut this push short in this very process: the trail says which devices it had left for.
+    if trail != 0, row.trail == trail { ask(.store(.followTrail), .followingTrail) } else { countRepeats() }
+  }
+
+  mutating func countRepeats() {
+    guard plan.policy.repeatsUnanswered, ending == nil else { return readInterrupted() }
+    ask(.store(.countRepeats), .countingRepeats)
+  }
+
+  mutating func readInterrupted() { ask(.store(.interrupted(limit: plan.pageSize)), .readingInterrupted) }
+
+  mutating func recordInterrupted(_ due: [WaitingDelivery.Due]) {
+    if due.isEmpty {
+      // No more devices than these were under way; what was foreseen behind them was not sent to.
+      return readUnanswered(after: row.cursor, left: plan.policy.repeatsUnanswered ? plan.window : .max)
+    }
+    var batch = RunResults()
+    for item in due {
+      // It may have left again before the process ended.
+      batch.repeats.count(after: item.waiting.last)
+      var result = result(item, Self.interrupted)
+      result.attempts += 1
+      batch.results.append(result)
+    }
+    record(batch, .recordingInterrupted)
+  }
+
+  mutating func readUnanswered(after: Int64, left: Int) {
+    guard after < row.handedOut, left > 0 else { return beginTrail() }
+    ask(
+      .store(
+        .page(after: after, upTo: row.handedOut, limit: min(plan.pageSize, left), withoutDeliveries: true)),
+      .readingUnanswered(after: after, left: left))
+  }
+
+  mutating func recordUnanswered(_ members: [AudienceMember], left: Int) {
+    guard let last = members.last?.id else { return beginTrail() }
+    let results = members.map {
+      DeliveryResult(deviceID: $0.id, platform: $0.platform, outcome: Self.interrupted, at: world.now.wall)
+    }
+    record(RunResults(results: results), .recordingUnanswered(after: last, left: left - members.count))
+  }
+
+  private static let interrupted = Outcome.unknown(reason: OwnReason.interrupted.rawValue)
+
+  /// From here on the trail knows for which devices the push leaves: before the first, and after all that is known
+  /// without it.
+  mutating func beginTrail() {
+    guard row.trail != trail, ending == nil else { return findFirstRoute() }
+    ask(.store(.setTrail(trail)), .beginningTrail)
+  }
+
+  mutating func findFirstRoute() {
+    publish()
+    if ending == nil { ask(.findRoute, .findingFirstRoute) } else { look() }
+  }
+
+  // MARK: The rest of a push that ends early
+
+  /// Reads the next devices that get the outcome of an early end.
+  ///
+  /// - Returns: whether the store is asked.
+  mutating func readRest() -> Bool {
+    guard row.waiting > 0 else { return readRestPage() }
+    ask(.store(.allWaiting(limit: plan.pageSize + flights.count)), .readingWaiting)
+    return true
+  }
+
+  private mutating func readRestPage() -> Bool {
+    guard !walk.isAtEnd else { return false }
+    // Nothing is sent, so commits are the cost: fewer and larger, and still short enough for others.
+    ask(.store(page(limit: restSize)), .readingRest)
+    return true
+  }
+
+  private var restSize: Int { 5 * plan.pageSize }
+
+  mutating func recordWaiting(_ due: [WaitingDelivery.Due]) {
+    let waiting = due.filter { flights[$0.waiting.deviceID] == nil }
+    guard let ending, !waiting.isEmpty else {
+      if !readRestPage() { leaveOrWait() }
+      return
+    }
+    record(RunResults(results: waiting.map { result($0, ending.outcome(after: $0.waiting.last)) }), .recordingRest)
+  }
+
+  mutating func recordRest(_ members: [AudienceMember]) {
+    walk.handOut(members, atMost: restSize)
+    for member in members { walk.finish(member.id) }
+    let outcome = ending?.outcome(after: nil) ?? RunEnding.cancelled.outcome(after: nil)
+    let now = world.now.wall
+    record(
+      RunResults(
+        results: members.map {
+          DeliveryResult(deviceID: $0.id, platform: $0.platform, outcome: outcome, at: now, attempts: 0)
+        }), .recordingRest)
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Providers
+import Model
+import Store
+
+/// What came of devices under way.
+extension PushRun {
+  mutating func record(_ items: [Inbox.Item]) {
+    let now = world.now.wall
+    var batch = RunResults()
+    var reconnects = false
+    var places: [Int32] = []
+    for item in items {
+      guard let flight = flights.removeValue(forKey: item.device) else { continue }
+      walk.finish(item.device)
+      if let place = flight.place { places.append(place) }
+      guard let failure = RetryPolicy.Failure(item.result) else {
+        batch.repeats.count(after: flight.last)
+        if batch.verdicts.isEmpty { batch.verdicts.append(.accepted(at: now)) }
+        batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
+        continue
+      }
+      if failure.hasLeft {
+        report.troubleSince = nil
+        batch.repeats.count(after: flight.last)
+      }
+      let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
+      switch decide(failure, item.device, flight, attempts) {
+      case .final(let outcome): batch.results.append(result(item.device, outcome, flight, attempts: attempts))
+      case .stopCredential(let outcome):
+        if case .rejected(_, let word, _) = outcome { batch.verdicts.append(.refused(at: now, reason: word)) }
+        refuse(failure.reason)
+        batch.results.append(result(item.device, outcome, flight, attempts: attempts))
+      case .retry(let date):
+        batch.waiting.append(
+          WaitingDelivery(
+            deviceID: item.device, dueAt: date, attempts: attempts, firstAt: flight.firstAt,
+            last: failure.hasLeft ? failure.outcome : flight.last ?? failure.outcome))
+      case .newConnection, .resign:
+        reconnects = true
+        batch.waiting.append(
+          WaitingDelivery(
+            deviceID: item.device, dueAt: now, attempts: max(1, attempts), firstAt: flight.firstAt,
+            last: failure.outcome))
+      }
+    }
+    if reconnects { act(.reconnect) }
+    if batch.isEmpty { look() } else { record(batch, .recordingResults(places)) }
+  }
+
+  /// What the policy says, and before it what this process ended itself.
+  private mutating func decide(
+    _ failure: RetryPolicy.Failure, _ device: Int64, _ flight: Flight, _ attempts: Int
+  ) -> RetryPolicy.Decision {
+    let now = world.now.wall
+    if case .notProcessed(let word) = failure {
+      switch OwnReason(rawValue: word) {
+      case .dryRun, .noProvider: return .final(failure.outcome)
+      case .cancelled:
+        if let ending { return .final(ending.outcome(after: flight.last)) }
+        if hasGivenUp { return .retry(at: now) }
+      case .interrupted:
+        // The credential was changed: its successor's connections take it at once.
+        if hasRoute { act(.forgetRoute) }
+        hasRoute = false
+        return ending.map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
+      default: break
+      }
+    }
+    let history = RetryPolicy.History(
+      attempts: attempts, firstAt: flight.firstAt, deadline: plan.expiration,
+      // The provider signs anew and sends once more by itself; what it reports has failed twice.
+      isResigned: true)
+    let decision = plan.policy.decide(
+      failure, history, now: now, jitter: RetryPolicy.jitter(seed: plan.seed, device: device, attempt: attempts))
+    guard let ending else { return decision }
+    switch decision {
+    case .final, .stopCredential: return decision
+    case .retry, .resign, .newConnection: return .final(ending.outcome(after: failure.outcome))
+    }
+  }
+
+  private func result(_ device: Int64, _ outcome: Outcome, _ flight: Flight, attempts: Int) -> DeliveryResult {
+    let wasAnswered = if case .skipped = outcome { false } else { true }
+    let duration = Int(((world.now.steady - flight.askedAt) * 1000).rounded())
+    return DeliveryResult(
+      deviceID: device, platform: flight.platform, outcome: outcome, at: world.now.wall,
+      durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts)
+  }
+
+  /// The result of a device that waited and is not sent to any more.
+  func result(_ due: WaitingDelivery.Due, _ outcome: Outcome) -> DeliveryResult {
+    DeliveryResult(
+      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? .ios, outcome: outcome, at: world.now.wall,
+      attempts: due.waiting.attempts)
+  }
+}
+
+extension RetryPolicy.Failure {
+  /// Whether it was sent, as far as is known.
+  fileprivate var hasLeft: Bool { if case .notProcessed = self { false } else { true } }
+}

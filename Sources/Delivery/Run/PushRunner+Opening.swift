@@ -1,0 +1,130 @@
+import Calendar
+import JSON
+import Foundation
+import Providers
+import Model
+import SQLite
+import Store
+
+extension PushRunner {
+  /// A push that was begun, or taken up again.
+  struct Opened: Sendable {
+    let plan: RunPlan
+    let row: RunRow
+    let nextDue: Date?
+    let uid: String
+    let app: Int64
+    let environment: Environment
+    /// Nil: the push cannot be read.
+    var push: ProviderPush?
+    var query: AudienceQuery?
+    var isDryRun = false
+  }
+
+  /// Moves the push to *sending*, reads what is asked for, and counts the audience.
+  ///
+  /// - Returns: nil: there is nothing to do.
+  func open() async throws -> Opened? {
+    let (id, now) = (id, tools.clock())
+    let (push, isStarted) = try await tools.store.write { database -> (PushRecord, Bool) in
+      // One for later stays where it is; it is found when its time has come.
+      let push = try PushRecord.get(database, id: id)
+      if push.waits(now: now) != nil { return (push, false) }
+      let isStarted = try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
+      return (try PushRecord.get(database, id: id), isStarted)
+    }
+    guard isStarted || (push.state.isOver && !PushProgress(push).isFinal) else { return nil }
+    let draft: PushDraft
+    do {
+      draft = try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
+    } catch {
+      let ending = RunEnding(
+        reason: .cancelled, state: .failed, error: "The push can no longer be read: \(error)")
+      let plan = plan(push, isStarted ? .closing(ending) : .finishing(ending))
+      return Opened(
+        plan: plan, row: RunRow(push), nextDue: nil, uid: push.uid, app: push.appID,
+        environment: push.environment)
+    }
+    return try await open(push, draft, isStarted: isStarted)
+  }
+
+  private func open(_ push: PushRecord, _ draft: PushDraft, isStarted: Bool) async throws -> Opened {
+    let sentAt = push.sendAt ?? push.createdAt
+    var start = RunPlan.Start.sending
+    if !isStarted {
+      // It ended while devices had no outcome: those that waited, and those behind, get theirs now.
+      start = .finishing(
+        push.state == .cancelled ? .cancelled : RunEnding(reason: .credentialRefused, state: push.state))
+    } else if let error = Self.lateness(push, draft) {
+      start = .closing(RunEnding(reason: .expired, state: .finished, error: error))
+    }
+    var plan = plan(push, start, repeatsUnanswered: !draft.options.atMostOnce)
+    if let text = APNsPayload(draft, uid: push.uid).expiration(sentAt: sentAt), let seconds = Double(text) {
+      plan.expiration = Date(timeIntervalSince1970: seconds)
+    }
+    // A dry run sends nothing: it needs no moderation.
+    if !draft.options.dryRun { plan.rate = draft.options.rate.map(Double.init) }
+    let counted = try await count(
+      push,
+      AudienceQuery(
+        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience), plan)
+    // A push that is spread over a time has its speed only now that its devices are counted.
+    if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
+    plan.lastDeviceID = counted.push.lastDeviceID ?? .max
+    return Opened(
+      plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
+      environment: push.environment,
+      push: ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt), query: counted.query,
+      isDryRun: draft.options.dryRun)
+  }
+
+  private func plan(_ push: PushRecord, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {
+    var policy = tools.policy
+    policy.repeatsUnanswered = repeatsUnanswered
+    return RunPlan(
+      push: id, seed: push.seed, start: start, lastDeviceID: push.lastDeviceID ?? .max,
+      isResumed: push.lastDeviceID != nil, policy: policy, trail: tools.trail?.number ?? 0,
+      window: tools.shares.window)
+  }
+
+  /// Nothing of a push is sent that was taken up too late, as after days without a server. Its first start stands in its
+  /// row: after a crash in the midst of this, it is too late still.
+  ///
+  /// - Returns: nil: it is in time.
+  private static func lateness(_ push: PushRecord, _ draft: PushDraft) -> String? {
+    guard let planned = push.plannedAt, let started = push.startedAt else { return nil }
+    let latest = draft.latestStart(due: planned)
+    guard started >= latest else { return nil }
+    return """
+      It was due at \(Timestamp.text(planned)), and could begin until \(Timestamp.text(latest)). The server took it up \
+      at \(Timestamp.text(started)), which was too late: nothing was sent.
+      """
+  }
+
+  private func count(
+    _ push: PushRecord, _ query: AudienceQuery, _ plan: RunPlan
+  ) async throws -> (push: PushRecord, query: AudienceQuery, nextDue: Date?) {
+    let (id, parent) = (id, push.parentID)
+    // On a reader: a large audience takes seconds to count, and everybody else's writes would wait for that.
+    let (full, count, last, due) = try await tools.store.read { database in
+      var query = query
+      if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
+      return (
+        query, plan.isResumed ? nil : try query.count(database), try Device.lastID(database),
+        try WaitingDelivery.nextDue(database, push: id)
+      )
+    }
+    guard let count else { return (push, full, due) }
+    let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
+    // The first of them, in the same transaction: a push to few devices needs no other.
+    let room = tools.shares.share(credential: 0, least: PushRun.pageSize)
+    let reach = plan.policy.repeatsUnanswered ? PushRun.foresight(room: room, rate: plan.rate) : 0
+    let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
+    let counted = try await tools.store.write { database in
+      try PushRecord.setTarget(
+        database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
+      return try PushRecord.get(database, id: id)
+    }
+    return (counted, full, due)
+  }
+}

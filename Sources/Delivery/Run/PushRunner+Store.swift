@@ -1,0 +1,88 @@
+import Foundation
+import Model
+import SQLite
+import Store
+
+/// What a run asks of the store.
+extension PushRunner {
+  func answer(_ task: RunTask, _ query: AudienceQuery?, credential: Int64, now: Date) async throws -> RunEvent {
+    let (id, store) = (id, tools.store)
+    switch task {
+    case .reload: return .row(RunRow(try await store.read { try PushRecord.get($0, id: id) }))
+    case .setTrail(let number): return try await write { try PushRecord.setTrail($0, id: id, number) }
+    case .setHandedOut(let last): return try await write { try PushRecord.setHandedOut($0, id: id, upTo: last) }
+    case .setAllReturned(let last): return try await write { try PushRecord.setAllReturned($0, id: id, upTo: last) }
+    case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
+    case .record(let results): return try await record(results, credential: credential, now: now)
+    case .end(let state, let error):
+      return try await write { database in
+        _ = try PushRecord.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
+        try PushRecord.settle(database, id: id)
+      }
+    case .finish: return try await write { try PushRecord.settle($0, id: id) }
+    case .followTrail:
+      let left = tools.trail?.left(by: id) ?? []
+      return try await writeWaits { try PushRecord.follow($0, id: id, left: left, now: now) }
+    case .shift(let seconds): return try await writeWaits { try WaitingDelivery.shift($0, push: id, by: seconds) }
+    case .countRepeats: return try await countRepeats(query, now: now)
+    case .nextDue(let date):
+      return .nextDue(try await store.read { try WaitingDelivery.nextDue($0, push: id, after: date) })
+    case .page(let after, let upTo, let limit, let isUnanswered):
+      guard let query else { return .members([]) }
+      return .members(
+        try await store.read {
+          try query.page($0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
+        })
+    case .due(let limit):
+      return .due(try await store.read { try WaitingDelivery.due($0, push: id, now: now, limit: limit) })
+    case .allWaiting(let limit):
+      return .due(try await store.read { try WaitingDelivery.all($0, push: id, limit: limit) })
+    case .interrupted(let limit):
+      return .due(try await store.read { try WaitingDelivery.interrupted($0, push: id, limit: limit) })
+    }
+  }
+
+  private func record(_ results: RunResults, credential: Int64, now: Date) async throws -> RunEvent {
+    let id = id
+    let noted = (id: credential, verdicts: results.verdicts)
+    return try await write { database in
+      _ = try Delivery.record(
+        database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
+        handedOut: results.foreseen, credential: noted, now: now)
+      if results.repeats.total > 0 { try PushRecord.note(database, id: id, repeats: results.repeats) }
+    }
+  }
+
+  /// Counts the devices that may have had the push from the process before, and lets those that waited wait again.
+  private func countRepeats(_ query: AudienceQuery?, now: Date) async throws -> RunEvent {
+    let (id, window) = (id, tools.shares.window)
+    return try await writeWaits { database in
+      let push = try PushRecord.get(database, id: id)
+      var repeats = try WaitingDelivery.releaseInterrupted(database, push: id, dueAt: now)
+      if let query, push.handedOut > push.cursor {
+        repeats.interrupted += try query.page(
+          database, after: push.cursor, upTo: push.handedOut, limit: window, withoutDeliveriesOf: id
+        ).count
+      }
+      if repeats.total > 0 { try PushRecord.note(database, id: id, repeats: repeats) }
+    }
+  }
+
+  private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws -> RunEvent {
+    let id = id
+    return .row(
+      try await tools.store.write { database in
+        try body(database)
+        return RunRow(try PushRecord.get(database, id: id))
+      })
+  }
+
+  private func writeWaits(_ body: @escaping @Sendable (Database) throws -> Void) async throws -> RunEvent {
+    let id = id
+    let (row, due) = try await tools.store.write { database in
+      try body(database)
+      return (RunRow(try PushRecord.get(database, id: id)), try WaitingDelivery.nextDue(database, push: id))
+    }
+    return .waits(row, nextDue: due)
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Providers
+import Model
+import Store
+
+/// What people are told of a push under way.
+struct RunReport: Sendable {
+  /// Since when the provider has failed without an answer, in steady seconds; nil: it works.
+  var troubleSince: TimeInterval?
+  private var wasWell = true
+  private var done = 0
+  private var meter: RateMeter
+
+  init(now: Moment) { meter = RateMeter(now: now.steady) }
+
+  /// - Returns: since when the provider has failed.
+  mutating func beginTrouble(_ now: Moment) -> TimeInterval {
+    let since = troubleSince ?? now.steady
+    troubleSince = since
+    return since
+  }
+
+  mutating func note(_ results: [DeliveryResult], _ now: Moment) {
+    done += results.count
+    meter.note(done, now: now.steady)
+    if results.contains(where: { $0.outcome == .accepted }) { troubleSince = nil }
+  }
+
+  /// Whether there is anything to tell after a look at the push's row.
+  mutating func isNews(hasChanged: Bool, isWell: Bool) -> Bool {
+    defer { wasWell = isWell }
+    return hasChanged || troubleSince != nil || !isWell || !wasWell
+  }
+
+  func progress(_ row: RunRow, nextDue: Date?, hasRoute: Bool, _ world: RunWorld) -> PushProgress {
+    var progress = PushProgress(row, nextDue: nextDue)
+    if hasRoute {
+      if case .failing(let failure) = world.provider, troubleSince != nil { progress.trouble = failure.reason }
+      progress.health = world.health
+    }
+    progress.rate = meter.rate
+    // Results are still coming, or are being written: more is to follow.
+    if progress.state.isOver { progress.isSettling = true }
+    return progress
+  }
+}
+
+/// Outcomes a second, over the last ten seconds.
+struct RateMeter: Sendable {
+  private var samples: [(at: TimeInterval, done: Int)]
+
+  /// - Parameter now: in steady seconds.
+  init(now: TimeInterval) { samples = [(now, 0)] }
+
+  /// Notes how many there are in all.
+  mutating func note(_ done: Int, now: TimeInterval) {
+    samples.removeAll { now - $0.at > 10 }
+    // One sample for each quarter of a second.
+    if let last = samples.last, now - last.at < 0.25, samples.count > 1 { samples.removeLast() }
+    samples.append((now, done))
+  }
+
+  var rate: Double {
+    guard let first = samples.first, let last = samples.last, last.at > first.at else { return 0 }
+    return Double(last.done - first.done) / (last.at - first.at)
+  }
+}

@@ -1,0 +1,82 @@
+/// What writes itself as JSON.
+public protocol JSONWritable {
+  /// Writes one value.
+  func write(to json: inout JSONWriter)
+}
+
+extension JSONWritable {
+  /// The JSON for people: indented, members sorted.
+  public var prettyJSON: String {
+    JSONValue(written: self).text(pretty: true)
+  }
+}
+
+extension String: JSONWritable {
+  /// One value.
+  public func write(to json: inout JSONWriter) { json.string(self) }
+}
+
+extension Bool: JSONWritable {
+  /// One value.
+  public func write(to json: inout JSONWriter) { json.bool(self) }
+}
+
+extension Int: JSONWritable {
+  /// One value.
+  public func write(to json: inout JSONWriter) { json.integer(Int64(self)) }
+}
+
+extension Int64: JSONWritable {
+  /// One value.
+  public func write(to json: inout JSONWriter) { json.integer(self) }
+}
+
+extension Double: JSONWritable {
+  /// One value.
+  public func write(to json: inout JSONWriter) { json.double(self) }
+}
+
+extension Optional: JSONWritable where Wrapped: JSONWritable {
+  /// Nil is null.
+  @inlinable
+  public func write(to json: inout JSONWriter) {
+    if let self { self.write(to: &json) } else { json.null() }
+  }
+}
+
+extension Array: JSONWritable where Element: JSONWritable {
+  /// One value.
+  @inlinable
+  public func write(to json: inout JSONWriter) {
+    json.array { json in for element in self { json.element(element) } }
+  }
+}
+
+extension JSONValue {
+  /// What something writes, as a value: for what is kept beside other values, as the detail of an audit line.
+  public init<Value: JSONWritable>(written value: Value) {
+    // What the writer wrote is JSON.
+    self = (try? JSONValue(parsing: JSONWriter.bytes(of: value))) ?? .null
+  }
+}
+
+extension JSONValue: JSONWritable {
+  /// Members are sorted: an object has no order of its own, and equal values are written equally.
+  public func write(to json: inout JSONWriter) {
+    switch self {
+    case .null: json.null()
+    case .bool(let flag): json.bool(flag)
+    case .integer(let number): json.integer(number)
+    case .double(let number): json.double(number)
+    case .string(let text): json.string(text)
+    case .array(let elements): elements.write(to: &json)
+    case .object(let members):
+      json.object { json in
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+          json.key(dynamic: name)
+          member.write(to: &json)
+        }
+      }
+    }
+  }
+}

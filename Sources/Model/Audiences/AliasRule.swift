@@ -1,0 +1,87 @@
+import Text
+
+/// What an app's aliases (user ids) and tags may look like.
+public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
+  /// Any text without control characters.
+  case none
+  /// JPush's: at most 40 bytes of UTF-8; letters, digits, `_`, Han characters and `@!#$&*+=.|`, so no `-`.
+  case jpush
+
+  /// What JPush's client library answers to an alias (docs/protocols.md §4.7).
+  public enum ResultCode: Int, Sendable {
+    case accepted = 0
+    case invalidCharacters = 6003
+    case tooLong = 6004
+  }
+
+  /// Bytes that an alias may have: JPush's limit, and ours where JPush's rule does not count.
+  public var limit: Int { self == .jpush ? JPushName.limit : 255 }
+
+  /// What JPush's client library would answer. Length is looked at before characters (S002: 41 bytes with `-` → 6004).
+  public static func resultCode(for alias: String) -> ResultCode {
+    if alias.utf8.count > JPushName.limit { return .tooLong }
+    return JPushName.firstForbidden(in: alias) == nil ? .accepted : .invalidCharacters
+  }
+
+  /// What is wrong with an alias under this rule.
+  public func problem(with alias: String) -> Problem? {
+    guard self == .jpush else { return PlainName.problem(with: alias, limit: limit) }
+    if alias.isEmpty { return Problem("", NameMessage.empty) }
+    switch Self.resultCode(for: alias) {
+    case .accepted: return nil
+    case .tooLong:
+      return Problem("", NameMessage.aliasTooLong, ["limit": String(limit), "count": String(alias.utf8.count)])
+    case .invalidCharacters:
+      let character = JPushName.firstForbidden(in: alias).map(String.init) ?? ""
+      return Problem("", NameMessage.aliasCharacter, ["character": character])
+    }
+  }
+
+  /// The form that S002's app gives a user id so that JPush takes it: `user-` becomes `usr-`, then `-` becomes `_`.
+  ///
+  /// The server must derive it exactly as the app does, everywhere in the text.
+  public static func usr(_ alias: String) -> String {
+    alias.replacing("user-", with: "usr-").replacing("-", with: "_")
+  }
+
+  /// The ``usr(_:)`` form, if the rule refuses `alias` and takes that.
+  public func suggestion(for alias: String) -> String? {
+    let form = Self.usr(alias)
+    return problem(with: alias) != nil && problem(with: form) == nil ? form : nil
+  }
+}
+
+/// JPush's rule for aliases and tags (docs/protocols.md §4.4).
+enum JPushName {
+  static let limit = 40
+
+  /// The first character that must not stand in an alias or tag.
+  static func firstForbidden(in name: String) -> Unicode.Scalar? { name.unicodeScalars.first { !allows($0) } }
+
+  private static func allows(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "!", "#", "$", "&", "*", "+", "=", ".", "|": true
+    // Han: the unified ideographs, their extensions, and the compatibility ideographs.
+    case "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{F900}"..."\u{FAFF}", "\u{20000}"..."\u{323AF}": true
+    default: false
+    }
+  }
+}
+
+/// A name that only people and we read.
+enum PlainName {
+  static func problem(with name: String, limit: Int) -> Problem? {
+    if name.isEmpty { return Problem("", NameMessage.empty) }
+    if name.utf8.count > limit {
+      return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
+    }
+    if name.isPlainASCII { return name.first == " " || name.last == " " ? Problem("", NameMessage.blankEdge) : nil }
+    if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
+      return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
+    }
+    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
+      return Problem("", NameMessage.blankEdge)
+    }
+    return nil
+  }
+}

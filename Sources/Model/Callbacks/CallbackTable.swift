@@ -1,0 +1,121 @@
+/// What an app sees of a push: which of its methods iOS calls, when, and how often, for one payload.
+///
+/// The nineteen rows of docs/protocols.md §5, drawn from the project's five founding documents (S000…S004) and Apple's
+/// pages. Where they disagree, Apple wins, the cell is resolved as §5 says, and carries the contradiction.
+public struct CallbackTable: Sendable, Hashable {
+  /// Three generations × three states × background mode off and on, in this order.
+  public let cells: [Cell]
+
+  /// Works the table out for what a payload tells the system.
+  public init(_ facts: APNsPayload.Facts) {
+    cells = Generation.allCases.flatMap { generation in
+      State.allCases.flatMap { state in
+        [false, true].map { Cell(facts, generation, state, backgroundMode: $0) }
+      }
+    }
+  }
+
+  /// The cell of one situation.
+  public func cell(_ generation: Generation, _ state: State, backgroundMode: Bool) -> Cell {
+    let states = State.allCases.count
+    let index = (generation.index * states + state.index) * 2 + (backgroundMode ? 1 : 0)
+    return cells[index]
+  }
+
+  /// Whether one push may reach an app's code more than once in some situation of today's iOS: then the app needs
+  /// the id in ``APNsPayload/idKey`` to drop the repeats.
+  public var duplicates: Bool { cells.contains { $0.generation == .from10 && $0.duplicates } }
+
+  /// Versions of iOS that behave alike.
+  public enum Generation: String, Sendable, CaseIterable {
+    case before7 = "<7"
+    case from7to9 = "7–9"
+    case from10 = "10+"
+
+    var index: Int { self == .before7 ? 0 : self == .from7to9 ? 1 : 2 }
+  }
+
+  /// What the app is doing when the push arrives.
+  public enum State: String, Sendable, CaseIterable {
+    case foreground
+    case background
+    case notRunning = "not_running"
+
+    var index: Int { self == .foreground ? 0 : self == .background ? 1 : 2 }
+  }
+
+  /// What is shown on arrival.
+  public enum Banner: String, Sendable, CaseIterable {
+    case yes
+    case no
+    /// Only if the app passes options to the completion handler of `willPresent`.
+    case appDecides = "app_decides"
+  }
+
+  /// What happens when the person opens the app by its icon instead of the banner.
+  public enum IconTap: String, Sendable, CaseIterable {
+    /// The app is open already.
+    case notApplicable = "not_applicable"
+    /// No method learns of the push.
+    case nothing
+    /// Nothing more, but the data was already refreshed on arrival.
+    case nothingNew = "nothing_new"
+    /// The app starts without the push, which is lost to it.
+    case pushLost = "push_lost"
+  }
+
+  /// Where a row comes from.
+  public enum Source: String, Sendable, CaseIterable {
+    case s000 = "S000"
+    case s001 = "S001"
+    case s003 = "S003"
+    case s004 = "S004"
+    case apple = "Apple"
+  }
+
+  /// The methods of an app that iOS calls.
+  public enum Method: String, Sendable, CaseIterable {
+    /// The app is started.
+    case launch = "M1"
+    /// Before iOS 7, or where the app has no ``fetch``.
+    case receive = "M2"
+    /// iOS 7 and later.
+    case fetch = "M3"
+    /// A tap, iOS 10 and later.
+    case respond = "M4"
+    /// On arrival in the foreground, iOS 10 and later.
+    case present = "M5"
+
+    /// As Swift names it.
+    public var swiftName: String {
+      switch self {
+      case .launch: "application(_:didFinishLaunchingWithOptions:)"
+      case .receive: "application(_:didReceiveRemoteNotification:)"
+      case .fetch: "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+      case .respond: "userNotificationCenter(_:didReceive:withCompletionHandler:)"
+      case .present: "userNotificationCenter(_:willPresent:withCompletionHandler:)"
+      }
+    }
+  }
+
+  /// One call of a method.
+  public struct Call: Sendable, Hashable {
+    /// Which method.
+    public let method: Method
+    /// When it is made.
+    public var condition = Condition.always
+
+    /// On what a call depends.
+    public enum Condition: String, Sendable, CaseIterable {
+      case always
+      /// For the launch: the options hold the push under `UIApplicationLaunchOptionsRemoteNotificationKey`.
+      case withPush = "with_push"
+      /// Not if the person has removed the app from the app switcher.
+      case unlessForceQuit = "unless_force_quit"
+      /// Only if the app had the banner shown.
+      case ifShown = "if_shown"
+      /// The sources disagree whether it is made.
+      case disputed
+    }
+  }
+}

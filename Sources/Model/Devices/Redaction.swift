@@ -1,0 +1,68 @@
+import Text
+
+/// Takes out of a text what must not stand in a log: device tokens, signed tokens, passwords in headers.
+public enum Redaction {
+  /// Hexadecimal digits from which on a run of them is taken for a device token. Ids and fingerprints with colons or
+  /// dashes are shorter runs, and stay.
+  static let hexadecimalDigits = 64
+
+  /// The text with every token shortened to its ends, or to nothing if it is a secret.
+  public static func masking(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    var before: Substring = ""
+    while let first = rest.first {
+      if first == "<", let group = description(rest) {
+        result += "<\(abbreviated(group.filter(\.isHexDigit)))>"
+        rest = rest[group.endIndex...].dropFirst()
+        before = ""
+      } else if isWord(first) {
+        let word = rest.prefix(while: isWord)
+        result += masked(word, after: before)
+        before = word
+        rest = rest[word.endIndex...]
+      } else {
+        if first != " ", first != ":" { before = "" }
+        result.append(first)
+        rest.removeFirst()
+      }
+    }
+    return result
+  }
+
+  private static func isWord(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || "_-.+/=~:".contains(character))
+  }
+
+  private static func masked(_ word: Substring, after before: Substring) -> String {
+    // RFC 9110 §11.6.2: what stands after the scheme is the credential.
+    if ["bearer", "basic"].contains(before.lowercased()) { return "…" }
+    // A JSON Web Token is {"…"} in Base64URL, twice, and a signature.
+    if word.hasPrefix("eyJ"), word.filter({ $0 == "." }).count == 2 { return "eyJ…" }
+    if word.contains(":APA91") { return abbreviated(word) }
+    // A path ends in its token, an assignment too.
+    let parts = word.split(omittingEmptySubsequences: false) { "/=:.".contains($0) }
+    guard parts.contains(where: isToken) else { return String(word) }
+    var result = ""
+    for part in parts {
+      result += isToken(part) ? abbreviated(part) : String(part)
+      if part.endIndex < word.endIndex { result.append(word[part.endIndex]) }
+    }
+    return result
+  }
+
+  private static func isToken(_ word: Substring) -> Bool {
+    word.utf8.count >= hexadecimalDigits && word.utf8.allSatisfy(ASCII.isHexDigit)
+  }
+
+  /// `<77366f0d c4a4f2f4 …>`: what stands between the brackets, if it is groups of hexadecimal digits.
+  private static func description(_ rest: Substring) -> Substring? {
+    let inside = rest.dropFirst().prefix { $0 != ">" && ($0.isHexDigit || $0 == " ") }
+    guard inside.endIndex < rest.endIndex, rest[inside.endIndex] == ">",
+      inside.filter({ $0 != " " }).count >= hexadecimalDigits
+    else { return nil }
+    return inside
+  }
+
+  private static func abbreviated(_ token: some StringProtocol) -> String { "\(token.prefix(8))…\(token.suffix(8))" }
+}

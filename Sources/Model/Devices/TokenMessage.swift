@@ -1,0 +1,50 @@
+/// What is said about a device token that cannot be read.
+public enum TokenMessage: String, MessageSet {
+  case empty = "token.empty"
+  case lossy = "token.lossy"
+  case noBytes = "token.no_bytes"
+  case abbreviated = "token.abbreviated"
+  case notHexadecimal = "token.not_hexadecimal"
+  case oddLength = "token.odd_length"
+  case tooShort = "token.too_short"
+  case tooLong = "token.too_long"
+  case wrongLength = "token.wrong_length"
+  case looksLikeFCM = "token.looks_like_fcm"
+  case looksLikeAPNs = "token.looks_like_apns"
+  case notFCM = "token.not_fcm"
+  case lengthFCM = "token.length_fcm"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .empty: "Enter a device token."
+    case .lossy:
+      """
+      This text has lost part of the token: since iOS 13 the description of Data leaves out the middle (“...”). \
+      Log it in the app with {remedy} instead.
+      """
+    case .noBytes:
+      """
+      This is what Swift prints for a Data value (“32 bytes”): it does not contain the token. \
+      Log it in the app with {remedy} instead.
+      """
+    case .abbreviated:
+      "This token is shortened, as in logs and lists. Copy the full token from the device's page or the app."
+    case .notHexadecimal:
+      "“{character}” at position {position} is not a hexadecimal digit. A device token consists of 0–9 and a–f."
+    case .oddLength:
+      "A device token must have an even number of hexadecimal digits, but this one has {count}: one is missing or extra."
+    case .tooShort: "A device token must have at least {limit} hexadecimal digits, but this one has {count}."
+    case .tooLong: "A device token must have at most {limit} hexadecimal digits, but this one has {count}."
+    case .wrongLength: "The text says the token has {stated} bytes but shows {count}."
+    case .looksLikeFCM: "This is a Firebase registration token. An iOS device needs its APNs device token."
+    case .looksLikeAPNs: "This is an APNs device token. An Android device needs its Firebase registration token."
+    case .notFCM:
+      "“{character}” at position {position} is not allowed in a Firebase registration token (letters, digits, : _ -)."
+    case .lengthFCM: "A Firebase registration token must have {low} to {high} characters, but this one has {count}."
+    }
+  }
+
+  /// What an app logs its token with, so that nothing is lost.
+  public static let remedy = #"deviceToken.map { String(format: "%02x", $0) }.joined()"#
+}

@@ -1,0 +1,127 @@
+import Foundation
+import JSON
+
+extension Lint {
+  /// Push type, visibility, empty pushes, images, levels.
+  static func content(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
+    let facts = payload.facts
+    let notification = draft.notification
+    var findings: [Finding] = []
+    if payload.pushType == .background {
+      findings += background(draft, payload, facts)
+    } else if payload.pushType == .alert, !facts.isVisible {
+      findings.append(nothingToSee(draft))
+    }
+    if draft.apns.payload != nil {
+      if notification != Notification() { findings.append(finding(.hint, "apns.payload", .payloadOverrides)) }
+      return findings
+    }
+    if notification.image != nil, !notification.mutableContent {
+      let fix = changing(draft) { $0.notification.mutableContent = true }
+      findings.append(finding(.warning, "notification.image", .imageNotMutable, fix: fix))
+    }
+    if notification.interruptionLevel == .critical {
+      findings.append(finding(.hint, "notification.interruption_level", .critical))
+    }
+    if notification.interruptionLevel == .passive, notification.sound != nil {
+      let fix = changing(draft) { $0.notification.sound = nil }
+      findings.append(finding(.hint, "notification.sound", .passiveSound, fix: fix))
+    }
+    return findings
+  }
+
+  private static func background(
+    _ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts
+  ) -> [Finding] {
+    let raw = draft.apns.payload != nil
+    let field = raw ? "apns.payload" : "notification"
+    var findings: [Finding] = []
+    if facts.isVisible {
+      let keys = [("alert", facts.alert), ("badge", facts.badge), ("sound", facts.sound)]
+        .filter(\.1).map(\.0).joined(separator: ", ")
+      let fix = changing(draft) {
+        $0.options.pushType = nil
+        $0.apns.headers[APNsHeader.pushType] = nil
+      }
+      findings.append(finding(.error, field, .backgroundVisible, ["keys": keys], fix: fix))
+    } else if !facts.contentAvailable {
+      let fix = raw ? nil : changing(draft) { $0.notification.contentAvailable = true }
+      findings.append(finding(.error, field, .backgroundNotAvailable, fix: fix))
+    }
+    if payload.priority == 10 {
+      let fix = changing(draft) {
+        $0.options.priority = .normal
+        $0.apns.headers[APNsHeader.priority] = nil
+      }
+      findings.append(finding(.error, "options.priority", .backgroundPriority, fix: fix))
+    }
+    findings.append(finding(.hint, field, .backgroundOften))
+    return findings
+  }
+
+  private static func nothingToSee(_ draft: PushDraft) -> Finding {
+    if draft.apns.payload != nil { return finding(.warning, "apns.payload", .empty) }
+    // A background type in the fix would contradict nothing: it is derived from what the payload holds.
+    let fix = changing(draft) { $0.notification.contentAvailable = true }
+    let message: LintMessage = draft.notification.extras.isEmpty ? .empty : .extrasOnly
+    return finding(.error, "notification", message, fix: draft.notification.extras.isEmpty ? nil : fix)
+  }
+
+  /// What a push type needs beside its name.
+  static func delivery(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
+    var findings: [Finding] = []
+    if let mismatch = payload.topicMismatch {
+      let fix = changing(draft) { $0.apns.headers[APNsHeader.topic] = nil }
+      findings.append(Finding(severity: .warning, problem: mismatch, fix: fix))
+    }
+    switch payload.pushType {
+    case .liveactivity:
+      let aps = payload.json["aps"]
+      for key in ["timestamp", "event", "content-state"] where aps?[key] == nil {
+        findings.append(finding(.error, "apns.payload", .liveActivity, ["key": key]))
+      }
+    case .mdm, .controls, .widgets, .pushtotalk, .location, .fileprovider:
+      if draft.apns.payload == nil {
+        let arguments = ["type": payload.pushType.rawValue]
+        findings.append(finding(.warning, "options.push_type", .specialNotRaw, arguments))
+      }
+    case .alert, .background, .voip, .complication: break
+    }
+    return findings
+  }
+
+  static func size(_ payload: APNsPayload) -> [Finding] {
+    guard payload.body.count <= payload.limit, payload.body.count * 10 >= payload.limit * 9 else { return [] }
+    let arguments = ["size": String(payload.body.count), "limit": String(payload.limit)]
+    return [finding(.hint, "notification", .nearLimit, arguments)]
+  }
+
+  /// JSON pasted where people will read it.
+  static func texts(_ draft: PushDraft) -> [Finding] {
+    let texts = [
+      ("title", draft.notification.title), ("subtitle", draft.notification.subtitle),
+      ("body", draft.notification.body),
+    ]
+    return texts.compactMap { name, text in
+      guard let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), let first = text.first,
+        "{[".contains(first), let json = pasted(text)
+      else { return nil }
+      // A payload with aps is surely meant as one; of anything else nobody knows where it should go.
+      let fix = json["aps"]?.object == nil ? nil : changing(draft) { $0.usePayload(json) }
+      return finding(.warning, "notification.\(name)", .jsonAsText, fix: fix)
+    }
+  }
+
+  private static func pasted(_ text: String) -> JSONValue? {
+    // Whatever is no JSON is a text that begins with a bracket, and no finding.
+    guard let json = try? JSONValue(parsing: Data(text.utf8)) else { return nil }
+    return json.object?.isEmpty == false || json.array?.contains { $0.object != nil } == true ? json : nil
+  }
+}
+
+extension PushDraft {
+  fileprivate mutating func usePayload(_ payload: JSONValue) {
+    notification = Notification()
+    apns.payload = payload
+  }
+}

@@ -1,0 +1,68 @@
+import Calendar
+import Foundation
+
+extension Lint {
+  /// When it is sent, and how long that takes.
+  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    moments(draft, context) + speed(draft)
+  }
+
+  private static func moments(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    var findings: [Finding] = []
+    let isLater = draft.sendAt != nil || draft.recurrence != nil
+    if isLater, draft.options.timeToLive == 0 {
+      let fix = changing(draft) { $0.options.timeToLive = nil }
+      findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))
+    }
+    if let late = credentialEnd(draft, context) { findings.append(late) }
+    guard let now = context.now else { return findings }
+    if let rule = draft.recurrence {
+      let start = draft.sendAt ?? now
+      if Recurrence(rule, from: start).first(from: now) == nil {
+        findings.append(finding(.error, "repeat", .repeatNever))
+      } else if start < now {
+        findings.append(finding(.hint, "send_at", .repeatStartPast))
+      }
+    } else if let sendAt = draft.sendAt, sendAt <= now {
+      let fix = changing(draft) { $0.sendAt = nil }
+      let latest = draft.latestStart(due: sendAt)
+      findings.append(
+        latest <= now
+          ? finding(.error, "send_at", .sendAtTooLate, ["limit": Timestamp.text(latest)], fix: fix)
+          : finding(.hint, "send_at", .sendAtPast, fix: fix))
+    }
+    return findings
+  }
+
+  /// A time to come at which what sends to iOS has ended.
+  private static func credentialEnd(_ draft: PushDraft, _ context: Context) -> Finding? {
+    guard let scope = context.credential, let ends = scope.notAfter, draft.platforms.contains(.ios) else { return nil }
+    // RFC 5280 §4.1.2.5: the last second is still good.
+    let over = ends.addingTimeInterval(1)
+    var arguments = ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))]
+    guard let rule = draft.recurrence else {
+      guard let sendAt = draft.sendAt, sendAt >= over else { return nil }
+      return finding(.warning, "send_at", .credentialEnds, arguments)
+    }
+    guard let now = context.now else { return nil }
+    let recurrence = Recurrence(rule, from: draft.sendAt ?? now)
+    guard let next = recurrence.first(from: now), let first = recurrence.first(from: max(over, now)) else { return nil }
+    if next >= over { return finding(.warning, "repeat", .credentialEnds, arguments) }
+    // What has no end outlives every certificate: that is said once the end is near.
+    let isEndless = rule.until == nil && rule.count == nil
+    guard !isEndless || ends < now.addingTimeInterval(nearEnd) else { return nil }
+    arguments["first"] = String(Timestamp.text(first).prefix(10))
+    return finding(.warning, "repeat", .credentialEndsBetween, arguments)
+  }
+
+  /// Seconds before an end from which on it is near: the 30 days of the warnings.
+  private static let nearEnd: TimeInterval = 30 * 86_400
+
+  private static func speed(_ draft: PushDraft) -> [Finding] {
+    guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,
+      minutes * 60 > seconds
+    else { return [] }
+    let arguments = ["minutes": String(minutes), "seconds": String(seconds)]
+    return [finding(.warning, "options.spread_minutes", .spreadOutlives, arguments)]
+  }
+}

@@ -1,0 +1,98 @@
+public import Foundation
+import JSON
+
+/// Looks a draft over for the classic mistakes: what is wrong, why, and how to put it right.
+public enum Lint {
+  /// How grave a finding is.
+  public enum Severity: String, Sendable, CaseIterable, Comparable {
+    /// The provider refuses it, or nobody could want it: must not be sent.
+    case error
+    /// Probably not what is meant.
+    case warning
+    /// Worth knowing.
+    case hint
+
+    /// Graver first.
+    public static func < (one: Severity, other: Severity) -> Bool { one.rank < other.rank }
+
+    private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
+  }
+
+  /// One thing found.
+  public struct Finding: Sendable, Hashable {
+    /// How grave.
+    public let severity: Severity
+    /// Where, which code, and the sentence with its arguments.
+    public let problem: Problem
+    /// The draft with the mistake put right, if that can be done without asking.
+    public let fix: PushDraft?
+  }
+
+  /// What is known besides the draft.
+  public struct Context: Sendable {
+    /// The app's rule for aliases and tags.
+    public var aliasRule = AliasRule.none
+    /// The time of asking; nil: what depends on it is not looked at.
+    public var now: Date?
+    /// The push's public id, or another of its length: it counts in the payload's size.
+    public var uid: String?
+    /// What the app's key or certificate for the draft's environment may send, and until when; nil: not known.
+    public var credential: CredentialScope?
+
+    /// Creates a context.
+    public init(
+      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil
+    ) {
+      self.credential = credential
+      self.aliasRule = aliasRule
+      self.now = now
+      self.uid = uid
+    }
+  }
+
+  /// Everything found in a draft: graver first, otherwise in the order of the fields.
+  public static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
+    let payload = APNsPayload(draft, uid: context.uid)
+    var findings: [Finding] = []
+    if draft.platforms.contains(.ios) {
+      findings += payload.problems.map { refusal($0, draft) }
+      findings += content(draft, payload) + keys(draft) + delivery(draft, payload) + size(payload)
+      findings += credential(draft, payload, context)
+    }
+    findings += texts(draft) + audience(draft, context) + times(draft, context)
+    // Stable: sorted() keeps no promise about equals, the offset does.
+    return findings.enumerated()
+      .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
+      .map(\.element)
+  }
+
+  /// The errors among the findings, for a caller that must refuse them.
+  ///
+  /// - Throws: all of them, if there is one.
+  public static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
+    let errors = findings(in: draft, context).filter { $0.severity == .error }
+    if !errors.isEmpty { throw Problems(errors.map(\.problem)) }
+  }
+
+  static func finding(
+    _ severity: Severity, _ field: String, _ message: LintMessage, _ arguments: [String: String] = [:],
+    fix: PushDraft? = nil
+  ) -> Finding {
+    Finding(severity: severity, problem: Problem(field, message, arguments), fix: fix)
+  }
+
+  /// A draft with one thing changed.
+  static func changing(_ draft: PushDraft, _ change: (inout PushDraft) -> Void) -> PushDraft {
+    var draft = draft
+    change(&draft)
+    return draft
+  }
+
+  /// What APNs would refuse; ``APNsPayload`` says it already.
+  private static func refusal(_ problem: Problem, _ draft: PushDraft) -> Finding {
+    let fix =
+      problem.code == PayloadMessage.reservedKey.code
+      ? changing(draft) { $0.notification.extras["aps"] = nil } : nil
+    return Finding(severity: .error, problem: problem, fix: fix)
+  }
+}

@@ -1,0 +1,108 @@
+import JSON
+
+/// The linter's sentences.
+public enum LintMessage: String, MessageSet {
+  case backgroundVisible = "lint.background_visible"
+  case backgroundPriority = "lint.background_priority"
+  case backgroundNotAvailable = "lint.background_without_content_available"
+  case backgroundOften = "lint.background_often"
+  case misspeltKey = "lint.misspelt_key"
+  case keyOutsideAps = "lint.key_outside_aps"
+  case keyInsideAps = "lint.key_inside_aps"
+  case keyShadowed = "lint.key_shadowed"
+  case jsonAsText = "lint.json_as_text"
+  case empty = "lint.empty"
+  case extrasOnly = "lint.extras_only"
+  case payloadOverrides = "lint.payload_overrides"
+  case nearLimit = "lint.payload_near_limit"
+  case imageNotMutable = "lint.image_not_mutable"
+  case critical = "lint.critical"
+  case passiveSound = "lint.passive_sound"
+  case liveActivity = "lint.live_activity"
+  case specialNotRaw = "lint.special_without_payload"
+  case aliasForm = "lint.alias_form"
+  case scheduledOnce = "lint.scheduled_without_storage"
+  case sendAtPast = "lint.send_at_past"
+  case sendAtTooLate = "lint.send_at_too_late"
+  case repeatNever = "lint.repeat_never"
+  case repeatStartPast = "lint.repeat_start_past"
+  case spreadOutlives = "lint.spread_outlives"
+  case credentialEnds = "lint.credential_ends"
+  case credentialEndsBetween = "lint.credential_ends_between"
+  case tokenLossy = "lint.token_lossy"
+  case tokenLength = "lint.token_length"
+  case broadcastProduction = "lint.broadcast_production"
+  case onlyExclusions = "lint.only_exclusions"
+  case credentialTopic = "lint.credential_topic"
+  case credentialIsKey = "lint.credential_is_key"
+  case credentialIsCertificate = "lint.credential_is_certificate"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .backgroundVisible:
+      "A background push must not have an alert, badge, or sound. With {keys}, APNs refuses, delays, or drops it."
+    case .backgroundPriority:
+      "A background push must have normal priority (5). Apple: “Using priority 10 is an error”."
+    case .backgroundNotAvailable: "A background push without content_available does not wake the app and shows nothing."
+    case .backgroundOften:
+      "iOS throttles background pushes to two or three per hour, and delivers none after a force quit (Apple)."
+    case .misspeltKey: "“{key}” is misspelled or misplaced. Use “{right}” inside aps."
+    case .keyOutsideAps: "“{key}” is only custom data here. To work as Apple's key, it must be inside aps."
+    case .keyInsideAps: "Apple ignores “{key}” inside aps. Put the app's own data next to aps."
+    case .keyShadowed: "The extra data key “{key}” is overwritten by Signalbox's own key with that name."
+    case .jsonAsText: "This text is JSON and would be shown to people as is."
+    case .empty: "This push is empty: it has no text, badge, sound, or content_available."
+    case .extrasOnly:
+      "Extra data alone shows nothing and does not wake the app. Add text, or content_available for a background push."
+    case .payloadOverrides: "The raw payload is sent as is. The notification's own fields are ignored on iOS."
+    case .nearLimit: "The payload uses {size} of {limit} bytes."
+    case .imageNotMutable: "Without mutable_content, iOS starts no service extension and the image is not shown."
+    case .critical: "Critical alerts need an entitlement from Apple. Without it, iOS shows a regular notification."
+    case .passiveSound: "Passive notifications are silent. iOS ignores the sound."
+    case .liveActivity: "A Live Activity needs “{key}” in aps. Put the full payload in apns.payload."
+    case .specialNotRaw: "The push type {type} needs its own payload. Put it in apns.payload."
+    case .aliasForm:
+      "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
+    case .scheduledOnce:
+      "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
+    case .sendAtPast: "This time is in the past. The push would be sent at once."
+    case .sendAtTooLate:
+      """
+      This time has passed, and so has {limit}, until when it could have begun: nothing would be sent. Leave it out to \
+      send at once.
+      """
+    case .repeatNever: "This never runs: it ends before its next run."
+    case .repeatStartPast: "The start is in the past. Runs before now are skipped."
+    case .spreadOutlives:
+      """
+      Spread over {minutes} minutes, it outlives its time to live of {seconds} seconds: who has not had their turn by \
+      then gets nothing.
+      """
+    case .credentialEnds:
+      "“{name}”, which sends this push, expires on {date}. Apple refuses it after that. Assign its replacement before then."
+    case .credentialEndsBetween:
+      """
+      “{name}”, which it is sent with, ends on {date}: Apple would refuse it from {first} on. Bind its successor before \
+      that day.
+      """
+    case .tokenLossy:
+      """
+      This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \
+      Log it in the app with {remedy} instead.
+      """
+    case .tokenLength: "APNs device tokens currently have 32 bytes, but this one has {count}."
+    case .broadcastProduction: "This push goes to every production device of the app."
+    case .credentialTopic:
+      """
+      “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \
+      sent: {types}.
+      """
+    case .credentialIsKey:
+      "Device management needs its own certificate. The key “{name}” cannot send the push type {type}."
+    case .credentialIsCertificate:
+      "Location pushes need an APNs key (.p8). The certificate “{name}” cannot send the push type {type}."
+    case .onlyExclusions: "This audience only excludes devices, so the push goes to all others."
+    }
+  }
+}

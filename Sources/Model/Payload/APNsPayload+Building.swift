@@ -1,0 +1,74 @@
+public import JSON
+
+extension APNsPayload {
+  /// What a payload tells the system to do, whoever wrote it.
+  public struct Facts: Sendable, Hashable {
+    /// Has an `alert`: a banner.
+    public var alert = false
+    /// Has a `badge`.
+    public var badge = false
+    /// Has a `sound`.
+    public var sound = false
+    /// Has `content-available: 1`.
+    public var contentAvailable = false
+
+    /// Whether there is anything that a person sees or hears.
+    public var isVisible: Bool { alert || badge || sound }
+
+    /// Creates facts.
+    public init(alert: Bool = false, badge: Bool = false, sound: Bool = false, contentAvailable: Bool = false) {
+      self.alert = alert
+      self.badge = badge
+      self.sound = sound
+      self.contentAvailable = contentAvailable
+    }
+
+    /// Reads them from a payload.
+    public init(payload: JSONValue) {
+      let aps = payload["aps"]?.object ?? [:]
+      alert = aps["alert"].map { ![.null, "", [:]].contains($0) } ?? false
+      badge = aps["badge"] != nil
+      sound = aps["sound"].map { ![.null, ""].contains($0) } ?? false
+      // JPush's clients send `true`; iOS takes either.
+      contentAvailable = [1, true].contains(aps["content-available"])
+    }
+  }
+
+  /// What this payload tells the system to do.
+  public var facts: Facts { Facts(payload: json) }
+
+  /// `alert`, or `background` if there is nothing to show; Apple: the type must match the payload.
+  static func pushType(of payload: JSONValue) -> PushType {
+    if payload["mdm"] != nil { return .mdm }
+    if payload["aps"]?["content-state"] != nil { return .liveactivity }
+    let facts = Facts(payload: payload)
+    return facts.contentAvailable && !facts.isVisible ? .background : .alert
+  }
+
+  /// The payload of a notification (Apple, Generating a remote notification).
+  static func payload(of notification: Notification, uid: String?) -> JSONValue {
+    var aps: [String: JSONValue] = [:]
+    aps["alert"] = alert(of: notification)
+    aps["badge"] = notification.badge.map { .integer(Int64($0)) }
+    aps["sound"] = notification.sound.map(JSONValue.string)
+    aps["category"] = notification.category.map(JSONValue.string)
+    aps["thread-id"] = notification.threadID.map(JSONValue.string)
+    aps["interruption-level"] = notification.interruptionLevel.map { .string($0.rawValue) }
+    if notification.contentAvailable { aps["content-available"] = 1 }
+    if notification.mutableContent { aps["mutable-content"] = 1 }
+    var payload = notification.extras
+    if let link = notification.link { payload[linkKey] = .string(link) }
+    if let image = notification.image { payload[imageKey] = .string(image) }
+    if let uid { payload[idKey] = .string(uid) }
+    payload["aps"] = .object(aps)
+    return .object(payload)
+  }
+
+  /// A body alone stands as the alert itself, which Apple allows and which is shorter.
+  private static func alert(of notification: Notification) -> JSONValue? {
+    let parts = ["title": notification.title, "subtitle": notification.subtitle, "body": notification.body]
+      .compactMapValues { $0.map(JSONValue.string) }
+    if parts.count == 1, let body = parts["body"] { return body }
+    return parts.isEmpty ? nil : .object(parts)
+  }
+}

@@ -1,0 +1,58 @@
+public import JSON
+
+/// The notification of a push under a name that does not clash with `Foundation.Notification`.
+public typealias PushNotification = Notification
+
+extension Notification {
+  /// Reads the object `notification` of a push.
+  ///
+  /// - Throws: everything that is wrong with it, in the order of the fields.
+  public init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    let notification = Self.read(fields)
+    try fields.finish()
+    self = notification
+  }
+
+  /// As `POST /api/v1/pushes` has it; what is not set is left out.
+  public var json: JSONValue {
+    let texts = [
+      "title": title, "subtitle": subtitle, "body": body, "sound": sound, "category": category,
+      "thread_id": threadID, "interruption_level": interruptionLevel?.rawValue, "image": image, "link": link,
+    ]
+    var members = texts.compactMapValues { $0.map(JSONValue.string) }
+    if let badge { members["badge"] = .integer(Int64(badge)) }
+    if contentAvailable { members["content_available"] = true }
+    if mutableContent { members["mutable_content"] = true }
+    if !extras.isEmpty { members["extras"] = .object(extras) }
+    return .object(members)
+  }
+
+  static func read(_ fields: JSONFields) -> Self {
+    var notification = Self()
+    let title = TextLimit.characters(PushLimits.title)
+    let word = TextLimit.bytes(PushLimits.word)
+    notification.title = fields.string("title", limit: title, lines: true)
+    notification.subtitle = fields.string("subtitle", limit: title, lines: true)
+    notification.body = fields.string("body", limit: .bytes(PushLimits.body), lines: true)
+    notification.badge = readBadge(fields)
+    notification.sound = fields.string("sound", limit: word)
+    notification.category = fields.string("category", limit: word)
+    notification.threadID = fields.string("thread_id", limit: word)
+    notification.interruptionLevel = fields.choice("interruption_level")
+    notification.image = fields.address("image", limit: .bytes(PushLimits.address))
+    notification.link = fields.string("link", limit: word)
+    notification.contentAvailable = fields.bool("content_available") ?? false
+    notification.mutableContent = fields.bool("mutable_content") ?? false
+    notification.extras = fields.members("extras") ?? [:]
+    return notification
+  }
+
+  private static func readBadge(_ fields: JSONFields) -> Int? {
+    if let text = fields.value("badge")?.string, let sign = text.first, "+-".contains(sign), Int(text) != nil {
+      fields.report("badge", Problem("", DraftMessage.badgeRelative, ["value": text]))
+      return nil
+    }
+    return fields.integer("badge", in: PushLimits.badge)
+  }
+}

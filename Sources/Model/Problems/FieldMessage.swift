@@ -1,0 +1,40 @@
+/// What is said about a field of a request that cannot be read.
+public enum FieldMessage: String, MessageSet {
+  case required = "field.required"
+  case choose = "field.choose"
+  case expected = "field.expected"
+  case expectedChoice = "field.not_a_choice"
+  case empty = "field.empty"
+  case tooManyCharacters = "field.too_many_characters"
+  case tooManyBytes = "field.too_many_bytes"
+  case outOfRange = "field.out_of_range"
+  case tooMany = "field.too_many"
+  case controlCharacter = "field.control_character"
+  case unknown = "field.unknown"
+  case unknownSimilar = "field.unknown_similar"
+  case notATime = "field.not_a_time"
+  case notAnAddress = "field.not_an_address"
+  case notYet = "field.not_yet"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .required: "This field is required."
+    case .choose: "Choose one of {choices}. There is no default."
+    case .expected: "Expected a JSON {expected}, found {found}."
+    case .expectedChoice: "Must be one of {choices}, not “{value}”."
+    case .empty: "Must not be empty. Leave the field out instead."
+    case .tooManyCharacters: "Must have at most {limit} characters, but has {count}."
+    case .tooManyBytes: "Must have at most {limit} bytes of UTF-8, but has {count}."
+    case .outOfRange: "Must be between {low} and {high}, not {value}."
+    case .tooMany: "Must have at most {limit} entries, but has {count}."
+    case .controlCharacter: "Must not contain the control character {character} (at position {position})."
+    case .unknown: "Unknown field. Known fields: {known}."
+    case .unknownSimilar: "Unknown field. Did you mean “{suggestion}”?"
+    case .notATime:
+      "Must be an RFC 3339 time with Z or an offset, e.g. 2026-12-01T09:00:00Z, not “{value}”."
+    case .notAnAddress: "Must be a URL that starts with https:// or http://, not “{value}”."
+    case .notYet: "This field is not supported yet. Leave it out or empty."
+    }
+  }
+}

@@ -1,0 +1,107 @@
+public import Foundation
+public import JSON
+import Text
+
+/// Reads the members of one JSON object and collects everything that is wrong with them, each with its path.
+///
+/// A field that is absent or `null` is nil. A field that cannot be read is nil as well, and reported: a reader goes on
+/// to its end and asks ``finish()`` then, so that a person sees all problems at once, in the order of the fields.
+/// Members that nobody asked for are reported as unknown.
+public final class JSONFields {
+  private let members: [String: JSONValue]
+  private let path: String
+  private let list: ProblemList
+  private var asked: [String] = []
+
+  /// Reads the top of a document.
+  public convenience init(_ json: JSONValue) {
+    let list = ProblemList()
+    if json.object == nil {
+      list.add(Problem("", FieldMessage.expected, ["expected": "object", "found": json.typeName]))
+    }
+    self.init(json.object ?? [:], path: "", list: list)
+  }
+
+  /// Parses the body of a request.
+  ///
+  /// - Throws: one problem, that says where the text goes wrong.
+  public convenience init(parsing data: Data) throws(Problems) {
+    self.init(try JSONValue(body: data))
+  }
+
+  private init(_ members: [String: JSONValue], path: String, list: ProblemList) {
+    self.members = members
+    self.path = path
+    self.list = list
+  }
+
+  /// What was found so far, without unknown members of this object.
+  public var problems: [Problem] { list.all }
+
+  /// Ends the reading.
+  ///
+  /// - Throws: everything that was reported here and in the objects inside, if anything was.
+  public func finish() throws(Problems) {
+    reportUnknown()
+    if !list.all.isEmpty { throw Problems(list.all) }
+  }
+
+  /// Reports a problem that the reader itself found; its field is relative to `name`.
+  public func report(_ name: String, _ problem: Problem) { list.add(problem.under(path(of: name))) }
+
+  /// A member as it is; nil if absent or null.
+  public func value(_ name: String) -> JSONValue? {
+    asked.append(name)
+    return if case .some(let value) = members[name], value != .null { value } else { nil }
+  }
+
+  /// Reads an object inside. Its unknown members are reported when `read` returns.
+  public func object<T>(_ name: String, required: Bool = false, _ read: (JSONFields) -> T) -> T? {
+    guard let value = present(name, required: required) else { return nil }
+    guard let members = value.object else { return mismatch(name, "object", value) }
+    let fields = JSONFields(members, path: path(of: name), list: list)
+    let result = read(fields)
+    fields.reportUnknown()
+    return result
+  }
+
+  // MARK: Inside
+
+  func present(_ name: String, required: Bool) -> JSONValue? {
+    let value = value(name)
+    if value == nil, required { report(name, Problem("", FieldMessage.required)) }
+    return value
+  }
+
+  func mismatch<T>(_ name: String, _ expected: String, _ value: JSONValue) -> T? {
+    report(name, Problem("", FieldMessage.expected, ["expected": expected, "found": value.typeName]))
+    return nil
+  }
+
+  private func reportUnknown() {
+    let known = asked
+    for name in members.keys.sorted() where !known.contains(name) {
+      let candidates = known.filter { members[$0] == nil }
+      if let suggestion = Suggestion.closest(to: name, among: candidates) {
+        report(name, Problem("", FieldMessage.unknownSimilar, ["suggestion": suggestion]))
+      } else {
+        report(name, Problem("", FieldMessage.unknown, ["known": known.joined(separator: ", ")]))
+      }
+    }
+  }
+
+  private func path(of name: String) -> String {
+    let plain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+    let step = plain && !name.isEmpty ? name : "[\"\(name.abbreviated(to: 60))\"]"
+    return path.isEmpty ? step : step.hasPrefix("[") ? path + step : "\(path).\(step)"
+  }
+
+  /// The problems of a whole document, shared by the readers of its objects.
+  private final class ProblemList {
+    /// More than a person reads; a document of garbage must not make an answer of megabytes.
+    static let limit = 100
+    private(set) var all: [Problem] = []
+
+    func add(_ problem: Problem) { if all.count < Self.limit { all.append(problem) } }
+  }
+}

@@ -1,0 +1,61 @@
+public import JSON
+import Text
+
+/// What is said about a text that is no JSON, or that two readers could read differently.
+public enum JSONMessage: String, MessageSet {
+  case ended = "json.ended"
+  case unexpected = "json.unexpected"
+  case trailing = "json.trailing"
+  case controlCharacter = "json.control_character"
+  case escape = "json.escape"
+  case surrogate = "json.surrogate"
+  case encoding = "json.encoding"
+  case number = "json.number"
+  case repeatedKey = "json.repeated_key"
+  case tooDeep = "json.too_deep"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .ended: "The JSON is incomplete: it ends at line {line}, column {column}."
+    case .unexpected: "Invalid JSON: unexpected “{character}” at line {line}, column {column}."
+    case .trailing: "Unexpected “{character}” after the end of the JSON, at line {line}, column {column}."
+    case .controlCharacter:
+      "Line {line}, column {column}: a JSON string must not contain {character}. Escape it with a backslash."
+    case .escape: "Line {line}, column {column}: invalid escape after a backslash."
+    case .surrogate: "Line {line}, column {column}: \\u starts a surrogate pair whose other half is missing."
+    case .encoding: "Line {line}, column {column}: invalid UTF-8."
+    case .number: "Line {line}, column {column}: this number cannot be stored exactly. Write it as a string."
+    case .repeatedKey: "Line {line}, column {column}: duplicate key “{key}”."
+    case .tooDeep: "Line {line}, column {column}: the JSON is nested more than {limit} levels deep."
+    }
+  }
+}
+
+extension Problem {
+  /// What is wrong with a text that is not JSON, in the words of every other problem.
+  public init(_ error: JSONError) {
+    let message: JSONMessage
+    var arguments = ["line": String(error.line), "column": String(error.column)]
+    arguments["character"] = error.character
+    switch error.fault {
+    case .ended: message = .ended
+    case .unexpected: message = .unexpected
+    case .trailing: message = .trailing
+    case .controlCharacter:
+      message = .controlCharacter
+      arguments["character"] = error.detail
+    case .escape: message = .escape
+    case .surrogate: message = .surrogate
+    case .encoding: message = .encoding
+    case .number: message = .number
+    case .repeatedKey:
+      message = .repeatedKey
+      arguments["key"] = error.detail?.abbreviated(to: 60)
+    case .tooDeep:
+      message = .tooDeep
+      arguments["limit"] = error.detail
+    }
+    self.init("", message, arguments)
+  }
+}

@@ -1,0 +1,78 @@
+import Calendar
+public import JSON
+import Text
+
+extension PushDraft {
+  /// Reads the body of `POST /api/v1/pushes`.
+  ///
+  /// - Throws: everything that is wrong with it, in the order of the fields, each with its path; unknown fields too.
+  public init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    let limit = TextLimit.characters(AppName.bundleIDLimit)
+    let app = fields.string("app", required: true, limit: limit, check: AppName.problem(withBundleID:))
+    let environment = fields.choice("environment", required: true, as: Environment.self)
+    let platforms = Self.readPlatforms(fields)
+    let audience = Audience.read(fields, platforms: platforms)
+    let notification = fields.object("notification", Notification.read)
+    let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
+    if notification == nil, fields.value("notification") == nil, apns.payload == nil {
+      fields.report("notification", Problem("", DraftMessage.contentMissing))
+    }
+    fields.notYet("android")
+    let options = fields.object("options", Options.read) ?? Options()
+    let sendAt = fields.time("send_at")
+    let timeZone = Self.readZone(fields)
+    let recurrence = fields.object("repeat", RepeatRule.read) ?? nil
+    try fields.finish()
+    guard let app, let environment, let audience else {
+      // Each of the three is nil only with a problem reported, so that finish() has thrown.
+      throw Problems([Problem("", FieldMessage.required)])
+    }
+    self.init(
+      app: app, environment: environment, platforms: platforms, audience: audience,
+      notification: notification ?? Notification())
+    self.apns = apns
+    self.options = options
+    self.sendAt = sendAt
+    self.timeZone = timeZone
+    self.recurrence = recurrence
+  }
+
+  /// The body of `POST /api/v1/pushes` that asks for this very push; what is not set is left out.
+  public var json: JSONValue {
+    var members: [String: JSONValue] = [
+      "app": .string(app), "environment": .string(environment.rawValue),
+      "platforms": .array(Platform.allCases.filter(platforms.contains).map { .string($0.rawValue) }),
+      "audience": audience.json, "notification": notification.json,
+    ]
+    if apns != APNsOverrides() { members["apns"] = apns.json }
+    if options != Options() { members["options"] = options.json }
+    if let sendAt { members["send_at"] = .string(Timestamp.text(sendAt)) }
+    if let timeZone { members["time_zone"] = .string(timeZone.name) }
+    if let recurrence { members["repeat"] = recurrence.json }
+    return .object(members)
+  }
+
+  private static func readZone(_ fields: JSONFields) -> NamedZone? {
+    guard let name = fields.string("time_zone") else { return nil }
+    do { return try NamedZone(name) } catch {
+      fields.report("time_zone", Problem(error))
+      return nil
+    }
+  }
+
+  /// Absent means every platform: unlike audience and environment, a platform chooses nobody, it only leaves out.
+  public static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
+    guard let value = fields.value("platforms"), value != "all" else { return Set(Platform.allCases) }
+    let before = fields.problems.count
+    let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in
+      if let platform = Platform(rawValue: word) { return platform }
+      let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
+    }
+    if platforms.isEmpty, fields.problems.count == before {
+      fields.report("platforms", Problem("", DraftMessage.platformsEmpty))
+    }
+    return platforms.isEmpty ? Set(Platform.allCases) : Set(platforms)
+  }
+}

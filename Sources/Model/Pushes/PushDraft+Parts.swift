@@ -1,0 +1,95 @@
+public import JSON
+
+extension PushDraft.APNsOverrides {
+  /// Reads the object `apns` of a push.
+  ///
+  /// - Throws: everything that is wrong with it, in the order of the fields.
+  public init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    let overrides = Self.read(fields)
+    try fields.finish()
+    self = overrides
+  }
+
+  /// As `POST /api/v1/pushes` has it; what is not set is left out.
+  public var json: JSONValue {
+    var members: [String: JSONValue] = [:]
+    if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
+    if let payload { members["payload"] = payload }
+    return .object(members)
+  }
+
+  static func read(_ fields: JSONFields) -> Self {
+    var overrides = Self()
+    overrides.headers = readHeaders(fields)
+    // The example of the API's own page has `"payload": {}`: nothing overridden.
+    overrides.payload = fields.members("payload").flatMap { $0.isEmpty ? nil : .object($0) }
+    return overrides
+  }
+
+  private static func readHeaders(_ fields: JSONFields) -> [String: String] {
+    let members = fields.members("headers") ?? [:]
+    var headers: [String: String] = [:]
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      let lower = name.lowercased()
+      let text = value.string ?? value.integer.map(String.init)
+      guard let text else {
+        let arguments = ["expected": "string", "found": value.typeName]
+        fields.report("headers", Problem(name, FieldMessage.expected, arguments))
+        continue
+      }
+      if headers.updateValue(text, forKey: lower) != nil {
+        fields.report("headers", Problem(name, DraftMessage.headerTwice))
+      } else if let problem = APNsHeader.problem(with: lower, value: text) {
+        fields.report("headers", problem.under(name))
+      }
+    }
+    return headers
+  }
+}
+
+extension PushDraft.Options {
+  /// Reads the object `options` of a push.
+  ///
+  /// - Throws: everything that is wrong with it, in the order of the fields.
+  public init(json: JSONValue) throws(Problems) {
+    let fields = JSONFields(json)
+    let options = Self.read(fields)
+    try fields.finish()
+    self = options
+  }
+
+  /// As `POST /api/v1/pushes` has it; what is not set is left out.
+  public var json: JSONValue {
+    var members: [String: JSONValue] = [:]
+    if let timeToLive { members["time_to_live"] = .integer(Int64(timeToLive)) }
+    if let priority { members["priority"] = .string(priority.rawValue) }
+    if let collapseID { members["collapse_id"] = .string(collapseID) }
+    if let pushType { members["push_type"] = .string(pushType.rawValue) }
+    if let rate { members["rate"] = .integer(Int64(rate)) }
+    if let spreadMinutes { members["spread_minutes"] = .integer(Int64(spreadMinutes)) }
+    if undoSeconds != 0 { members["undo_seconds"] = .integer(Int64(undoSeconds)) }
+    if atMostOnce { members["at_most_once"] = true }
+    if dryRun { members["dry_run"] = true }
+    return .object(members)
+  }
+
+  static func read(_ fields: JSONFields) -> Self {
+    var options = Self()
+    options.timeToLive = fields.integer("time_to_live", in: PushLimits.timeToLive)
+    options.priority = fields.choice("priority")
+    options.collapseID = fields.string("collapse_id", limit: .bytes(PushLimits.collapseID)) {
+      APNsHeader.problem(with: APNsHeader.collapseID, value: $0)
+    }
+    options.pushType = fields.choice("push_type")
+    options.rate = fields.integer("rate", in: PushLimits.rate)
+    options.spreadMinutes = fields.integer("spread_minutes", in: PushLimits.spreadMinutes)
+    if options.rate != nil, options.spreadMinutes != nil {
+      fields.report("spread_minutes", Problem("", RepeatMessage.speedTwice))
+    }
+    options.undoSeconds = fields.integer("undo_seconds", in: PushLimits.undoSeconds) ?? 0
+    options.atMostOnce = fields.bool("at_most_once") ?? false
+    options.dryRun = fields.bool("dry_run") ?? false
+    return options
+  }
+}

@@ -1,0 +1,112 @@
+/// Reasons that Signalbox itself gives: nothing was sent, or no answer came.
+public enum OwnReason: String, Sendable, CaseIterable {
+  /// The app has no credential for this provider and environment.
+  case noCredential = "NoCredential"
+  /// No provider of the app serves this platform.
+  case noProvider = "NoProvider"
+  /// The credential cannot be used: expired, key missing, sealed with another key.
+  case credentialUnusable = "CredentialUnusable"
+  /// The provider refused the credential, and all that needs it was stopped.
+  case credentialRefused = "CredentialRefused"
+  /// A person stopped the push first.
+  case cancelled = "Cancelled"
+  /// The push's time to live ended first.
+  case expired = "Expired"
+  /// The device is parked.
+  case quarantined = "Quarantined"
+  /// It was a dry run.
+  case dryRun = "DryRun"
+  /// No connection could be made.
+  case unreachable = "Unreachable"
+  /// The provider's server could not prove who it is.
+  case untrusted = "Untrusted"
+  /// Sent, but no answer came in time.
+  case timedOut = "TimedOut"
+  /// Sent, but the connection ended before the answer.
+  case connectionLost = "ConnectionLost"
+  /// Signalbox was stopped between sending and the answer.
+  case interrupted = "Interrupted"
+  /// An answer came that is no answer of this protocol.
+  case unreadableAnswer = "UnreadableAnswer"
+}
+
+extension Reason {
+  /// What one of our own reasons means.
+  public static func of(_ own: OwnReason) -> Reason { of(own.rawValue) }
+
+  static let own: [Reason] = OwnReason.allCases.map { own in
+    let (retry, actor, cause, remedy): (Retry, Actor, String, String) =
+      switch own {
+      case .noCredential:
+        (
+          .afterCredential, .operations, "The app has no credential for this provider and environment.",
+          "Assign a key or certificate on the app's page, then retry the failed devices."
+        )
+      case .noProvider:
+        (
+          .afterCredential, .operations, "No provider is set up for this platform.",
+          "Set one up on the app's page, or exclude the platform."
+        )
+      case .credentialUnusable:
+        (
+          .afterCredential, .operations, "The credential has expired or its key cannot be read.",
+          "See the certificate's page and upload a replacement."
+        )
+      case .credentialRefused:
+        (
+          .afterCredential, .operations,
+          "The provider refused the credential, so all pushes that need it were stopped.",
+          "See the refusal on the app's page, correct the credential, then retry the failed devices."
+        )
+      case .cancelled:
+        (
+          .never, .nobody, "The push was canceled before it reached this device.",
+          "No action needed. If that was a mistake, send the push again."
+        )
+      case .expired:
+        (
+          .never, .nobody, "The push's time to live expired before it could be sent.",
+          "If it is still relevant, send it again with a longer time to live."
+        )
+      case .quarantined:
+        (
+          .never, .appDeveloper, "The device is parked because its token was refused earlier.",
+          "On the device's page, move it to the other environment or reactivate it, or let the app register again."
+        )
+      case .dryRun:
+        (.never, .nobody, "This was a dry run: nothing was sent.", "To send it, turn dry run off.")
+      case .unreachable:
+        (
+          .later, .operations, "Signalbox could not connect to the provider.",
+          "Run signalbox doctor to test the DNS name, port, and certificate of each provider."
+        )
+      case .untrusted:
+        (
+          .afterCredential, .operations,
+          "The provider's server presented a certificate that this machine does not trust.",
+          "Run signalbox doctor. Install ca-certificates, or check for a proxy that intercepts TLS."
+        )
+      case .timedOut:
+        (
+          .never, .operations, "The push was sent, but no answer came in time. It may have arrived.",
+          "Retry only if a duplicate does no harm. Apps that read sbid drop duplicates."
+        )
+      case .connectionLost:
+        (
+          .never, .nobody, "The push was sent, but the connection closed before an answer came. It may have arrived.",
+          "Retry only if a duplicate does no harm. Apps that read sbid drop duplicates."
+        )
+      case .interrupted:
+        (
+          .never, .nobody, "Signalbox stopped after sending the push and before an answer came. It may have arrived.",
+          "Retry only if a duplicate does no harm. Apps that read sbid drop duplicates."
+        )
+      case .unreadableAnswer:
+        (
+          .never, .operations, "The server that answered does not speak the provider's protocol.",
+          "Check the credential's endpoint, and check for a proxy in between."
+        )
+      }
+    return Reason(own.rawValue, .signalbox, nil, retry, actor, cause: cause, remedy: remedy)
+  }
+}

@@ -1,0 +1,61 @@
+import JSON
+
+// JPush, REST API v3 push, error codes (docs/protocols.md §4.3). A code is kept as `JPush 1011`.
+
+extension Reason {
+  static let jpush: [Reason] = [
+    Reason(
+      "JPush 1000", .jpush, 500, .later, .nobody,
+      cause: "JPush had an internal error.", remedy: "No action needed: it is retried later."),
+    Reason(
+      "JPush 1001", .jpush, 405, .never, .operations,
+      cause: "The request was not a POST.", remedy: "Check for a proxy between this server and JPush."),
+    Reason(
+      "JPush 1002", .jpush, 400, .never, .appDeveloper,
+      cause: "A required parameter is missing.", remedy: "See JPush's message in the answer for the parameter's name."),
+    Reason(
+      "JPush 1003", .jpush, 400, .never, .appDeveloper,
+      cause: "A value is not allowed, often an alias or tag with a character that JPush refuses, e.g. “-”.",
+      remedy: "See JPush's message in the answer and the push's checks."),
+    Reason(
+      "JPush 1004", .jpush, 401, .afterCredential, .operations,
+      cause: "The AppKey and master secret do not match.",
+      remedy: "Copy both again from the same app in the JPush console."),
+    Reason(
+      "JPush 1005", .jpush, 400, .never, .appDeveloper,
+      cause: "The message is too long. The limit is 2000 bytes for iOS and 4000 for "
+        + "Android.", remedy: "Shorten the text or the extra data."),
+    Reason(
+      "JPush 1008", .jpush, 400, .afterCredential, .operations,
+      cause: "JPush does not know the AppKey.", remedy: "Copy the AppKey again from the JPush console."),
+    Reason(
+      "JPush 1009", .jpush, 400, .never, .appDeveloper,
+      cause: "The request contains a key that JPush does not "
+        + "support.", remedy: "Remove the key that the message names."),
+    Reason(
+      "JPush 1011", .jpush, 400, .never, .appDeveloper,
+      cause: "JPush knows no device in this audience, or none was active in the last 255 days. Often the alias was "
+        + "never set "
+        + "or the environment (apns_production) is wrong.",
+      remedy: "Check the device's page for its alias and environment."),
+    Reason(
+      "JPush 1012", .jpush, 400, .later, .operations,
+      cause: "Too many pushes with a speed limit are running.", remedy: "Wait until one of them has finished."),
+    Reason(
+      "JPush 1020", .jpush, 404, .never, .operations,
+      cause: "JPush accepts only HTTPS.", remedy: "Change the endpoint to https://."),
+    Reason(
+      "JPush 1030", .jpush, 503, .later, .nobody,
+      cause: "JPush did not answer in time.", remedy: "No action needed: it is retried later."),
+    Reason(
+      "JPush 2002", .jpush, 429, .later, .operations,
+      cause: "The AppKey exceeded its calls per minute (600 on the free plan).",
+      remedy: "Set a speed limit on the push, or send to more devices per call."),
+    Reason(
+      "JPush 2003", .jpush, 403, .afterCredential, .operations,
+      cause: "JPush has blocked the AppKey.", remedy: "Contact JPush support."),
+    Reason(
+      "JPush 2004", .jpush, 403, .afterCredential, .operations,
+      cause: "This server's IP address is not on the AppKey's allow list.", remedy: "Add it in the JPush console."),
+  ]
+}

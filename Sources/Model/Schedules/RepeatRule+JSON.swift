@@ -1,0 +1,116 @@
+public import Calendar
+public import JSON
+import Text
+
+extension RepeatRule {
+  /// The words of the field `every`.
+  enum Unit: String, CaseIterable { case day, week, month }
+
+  static func read(_ fields: JSONFields) -> RepeatRule? {
+    let unit = fields.choice("every", required: true, as: Unit.self)
+    let interval = fields.integer("interval", in: PushLimits.repeatInterval) ?? 1
+    let weekdays = readWeekdays(fields, unit)
+    let day = readDay(fields, unit)
+    let minute = fields.string("at", required: true, limit: .bytes(16)) { text in
+      Self.minute(text) == nil ? Problem("", RepeatMessage.time, ["value": text]) : nil
+    }.flatMap(Self.minute)
+    var zone: NamedZone?
+    if let name = fields.string("time_zone", required: true) {
+      do { zone = try NamedZone(name) } catch { fields.report("time_zone", Problem(error)) }
+    }
+    let until = fields.time("until")
+    let count = fields.integer("count", in: PushLimits.repeatCount)
+    guard let unit, let minute, let zone else { return nil }
+    let days: Days =
+      switch unit {
+      case .day: .daily
+      case .week: .weekly(weekdays.sorted())
+      case .month: .monthly(day: day ?? 1)
+      }
+    var rule = RepeatRule(days, interval: interval, minute: minute, zone: zone)
+    (rule.until, rule.count) = (until, count)
+    return rule
+  }
+
+  private static func readWeekdays(_ fields: JSONFields, _ unit: Unit?) -> [Weekday] {
+    let before = fields.problems.count
+    let weekdays = fields.elements("weekdays", atMost: 7) { word throws(Problem) in
+      if let weekday = Weekday(rawValue: word.lowercased()) { return weekday }
+      let choices = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
+    }
+    guard fields.problems.count == before else { return weekdays }
+    if unit == .week, weekdays.isEmpty { fields.report("weekdays", Problem("", RepeatMessage.weekdaysMissing)) }
+    if let unit, unit != .week, !weekdays.isEmpty {
+      fields.report("weekdays", Problem("", RepeatMessage.weekdaysUnused, ["unit": unit.rawValue]))
+    }
+    return weekdays
+  }
+
+  /// 1…31, or `last`, which is 31.
+  private static func readDay(_ fields: JSONFields, _ unit: Unit?) -> Int? {
+    let isGiven = fields.value("day") != nil
+    let day = fields.value("day") == "last" ? 31 : fields.integer("day", in: 1...31)
+    if unit == .month, !isGiven { fields.report("day", Problem("", RepeatMessage.dayMissing)) }
+    if let unit, unit != .month, isGiven, day != nil {
+      fields.report("day", Problem("", RepeatMessage.dayUnused, ["unit": unit.rawValue]))
+    }
+    return day
+  }
+
+  /// As the field `repeat` of `POST /api/v1/pushes` has it; what is not set is left out.
+  public var json: JSONValue {
+    var members: [String: JSONValue] = ["at": .string(time), "time_zone": .string(zone.name)]
+    switch days {
+    case .daily: members["every"] = "day"
+    case .weekly(let weekdays):
+      members["every"] = "week"
+      members["weekdays"] = .array(weekdays.map { .string($0.rawValue) })
+    case .monthly(let day):
+      members["every"] = "month"
+      members["day"] = .integer(Int64(day))
+    }
+    if interval != 1 { members["interval"] = .integer(Int64(interval)) }
+    if let until { members["until"] = .string(Timestamp.text(until)) }
+    if let count { members["count"] = .integer(Int64(count)) }
+    return .object(members)
+  }
+}
+
+extension Problem {
+  /// The sentence for a time zone that does not exist.
+  public init(_ error: NamedZoneError) {
+    let shown = error.name.abbreviated(to: 40)
+    if let suggestion = error.suggestion {
+      self.init("", RepeatMessage.zoneSimilar, ["value": shown, "suggestion": suggestion])
+    } else {
+      self.init("", RepeatMessage.zone, ["value": shown])
+    }
+  }
+}
+
+/// What is said about a repetition that cannot be understood.
+public enum RepeatMessage: String, MessageSet {
+  case zone = "repeat.zone"
+  case zoneSimilar = "repeat.zone_similar"
+  case time = "repeat.time"
+  case weekdaysMissing = "repeat.weekdays_missing"
+  case weekdaysUnused = "repeat.weekdays_unused"
+  case dayMissing = "repeat.day_missing"
+  case dayUnused = "repeat.day_unused"
+  case speedTwice = "options.speed_twice"
+
+  /// The English sentence.
+  public var english: String {
+    switch self {
+    case .zone: "“{value}” is not a time zone. Use an IANA name, e.g. Europe/Berlin, or UTC."
+    case .zoneSimilar: "“{value}” is not a time zone. Did you mean “{suggestion}”?"
+    case .time: "Must be a time of day from 00:00 to 23:59, e.g. 09:00, not “{value}”."
+    case .weekdaysMissing: "Choose at least one weekday: mon, tue, wed, thu, fri, sat, sun."
+    case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."
+    case .dayMissing: "Choose a day of the month from 1 to 31. Shorter months use their last day."
+    case .dayUnused: "A day of the month applies only to “every month”, but this repeats every {unit}. Leave it out."
+    case .speedTwice: "Choose either a limit per second (rate) or a spread over time (spread_minutes), not both."
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import HTTP2
+import OpenSSL
+import Model
+
+/// APNs as one of the ``ProviderList``.
+public struct APNsMaker: ProviderMaker {
+  /// Creates it.
+  public init() {}
+
+  /// iOS devices, in both environments.
+  public let capabilities = ProviderCapabilities(
+    kind: .apns, platforms: [.ios], environments: Set(Environment.allCases))
+
+  /// See ``ProviderMaker``.
+  public func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
+    try APNsProvider(
+      try Self.credentials(account), endpoint: Self.endpoint(account), loop: tools.loop, resolver: tools.resolver,
+      configuration: tools.connections, clock: tools.clock, report: tools.report, stateChanged: tools.stateChanged)
+  }
+
+  private static func credentials(_ account: ProviderAccount) throws -> APNsCredentials {
+    // The simulator takes any well-formed key.
+    guard let secret = account.secret else {
+      return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
+    }
+    if let chain = account.publicPEM {
+      let identity = TLSIdentity(certificateChainPEM: Array(chain.utf8), privateKeyPEM: secret)
+      return .certificate(identity: identity, topics: account.topics)
+    }
+    guard let keyID = account.keyID, let teamID = account.teamID else {
+      throw ProviderProblem("The key \(account.name) lacks a key ID or team ID. Upload it again with both.")
+    }
+    return .token(key: try PrivateKey(p8: String(decoding: secret, as: UTF8.self)), keyID: keyID, teamID: teamID)
+  }
+
+  private static func endpoint(_ account: ProviderAccount) -> APNsEndpoint {
+    switch account.endpoint {
+    case .service: APNsEndpoint(account.environment)
+    case .custom(let host, let port, let trust): .custom(host: host, port: port, trust: trust)
+    }
+  }
+
+  // MARK: Probe
+
+  /// What an answer says of the sender (docs/protocols.md §1.6); pure.
+  public func verdict(_ result: SendResult) -> ProviderVerdict {
+    switch result {
+    case .outcome(.accepted): .taken(answer: "200")
+    // The topic is the credential's business, the token the device's.
+    case .outcome(.rejected(_, let reason, _)) where APNsCode(rawValue: reason)?.isAboutTopic == true:
+      .refused(reason: reason)
+    case .outcome(.rejected(403, let reason, _)): .refused(reason: reason)
+    case .outcome(.rejected(let status, let reason, _)) where status == 400 || status == 410:
+      .taken(answer: "\(status) \(reason)")
+    case .outcome(.rejected(let status, let reason, _)): .undecided(reason: "\(status) \(reason)")
+    case .outcome(.unknown(let reason)), .outcome(.skipped(let reason)), .notSent(let reason):
+      .undecided(reason: reason)
+    case .retry(let cause): .undecided(reason: cause.reason)
+    }
+  }
+}
+
+extension APNsProvider: Provider {
+  /// Headers and payload.
+  public func prepare(_ push: ProviderPush) -> any PreparedPush {
+    let payload = APNsPayload(push.draft, uid: push.uid)
+    return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
+  }
+
+  /// A request to a device that does not exist: who is taken for a sender hears that the device token is bad, everybody
+  /// else that he is none. It is not stored for later.
+  public func probe(topic: String) {
+    let type: PushType =
+      topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
+    let request = APNsRequest(
+      headers: [
+        ("apns-topic", topic), ("apns-push-type", type.rawValue), ("apns-priority", type == .voip ? "10" : "5"),
+        ("apns-expiration", "0"),
+      ], payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
+    var batch = APNsBatchBuilder(push: 0, request: request, capacity: 1)
+    // All zeros: well-formed, and no device's.
+    let token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32))
+    batch.append(device: 0, token: token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
+    submit(batch.build())
+  }
+}
+
+/// A push on its way to APNs: a request for each device.
+private struct APNsPush: PreparedPush {
+  let provider: APNsProvider
+  let push: ProviderPush
+  let request: APNsRequest
+
+  func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
+    for device in devices {
+      batch.append(device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id))
+    }
+    provider.submit(batch.build())
+  }
+}

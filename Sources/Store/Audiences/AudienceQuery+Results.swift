@@ -1,0 +1,144 @@
+public import Foundation
+public import Model
+public import SQLite
+
+extension AudienceQuery {
+  /// How many devices there are, by platform and state.
+  ///
+  /// A broadcast and a single tag are read from counters. Everything else is counted device by device, about a second
+  /// for a million: give the read a limit.
+  public func count(_ database: Database) throws -> AudienceCount {
+    if retry == nil, case .all = audience {
+      return try fromCounters(database, "device_counters", "app_id", app)
+    }
+    if retry == nil, case .rule(let rule) = audience, rule.isSingleTag {
+      guard let tag = try Tag.ids(database, rule.tag + rule.tagAnd, app: app).first else { return AudienceCount() }
+      return try fromCounters(database, "tag_counters", "tag_id", tag)
+    }
+    guard let plan = try plan(database, states: DeviceState.allCases, DeviceSource.Range()) else {
+      return AudienceCount()
+    }
+    let (sql, arguments) = plan.source.query(
+      "d.platform, d.state, count(*)", where: plan.condition, tail: "GROUP BY d.platform, d.state")
+    return try count(database, sql, arguments)
+  }
+
+  /// The next devices that can be sent to, in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - after: the last id of the page before; 0 at the start.
+  ///   - upTo: the highest id that takes part.
+  ///   - push: leaves out devices that have an outcome in this push already, or wait for it.
+  /// - Returns: up to `limit` devices; fewer only at the end.
+  public func page(
+    _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
+  ) throws -> [AudienceMember] {
+    guard let (sql, arguments) = try pageQuery(database, after: after, upTo: upTo, limit: limit, push) else {
+      return []
+    }
+    var last = after
+    return try database.fetchAll(sql, arguments: arguments) { row in
+      let member = AudienceMember(
+        id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
+        alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5))
+      // The order comes from the source, not from an ORDER BY of the whole query, which would sort millions of rows
+      // for each page. A page in another order would lose devices: better none.
+      guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
+      last = member.id
+      return member
+    }
+  }
+
+  /// Nil: there can be none.
+  func pageQuery(
+    _ database: Database, after: Int64, upTo: Int64, limit: Int, _ push: Int64?
+  ) throws -> (sql: String, arguments: [SQLiteValue])? {
+    let range = DeviceSource.Range(after: after, upTo: upTo)
+    guard let plan = try plan(database, states: [.active], range) else { return nil }
+    var condition = plan.condition
+    if let push {
+      condition.add(
+        """
+        NOT EXISTS (SELECT 1 FROM deliveries y WHERE y.push_id = ? AND y.device_id = d.id)
+        AND NOT EXISTS (SELECT 1 FROM push_waiting y WHERE y.push_id = ? AND y.device_id = d.id)
+        """, [.integer(push), .integer(push)])
+    }
+    return plan.source.query(
+      "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at", where: condition,
+      tail: "LIMIT \(limit)")
+  }
+
+  private func fromCounters(
+    _ database: Database, _ table: String, _ owner: String, _ id: Int64
+  ) throws -> AudienceCount {
+    let codes = platforms.map { "\($0.code)" }.sorted().joined(separator: ",")
+    return try count(
+      database,
+      """
+      SELECT platform, state, count FROM \(table)
+      WHERE \(owner) = ? AND environment = ? AND platform IN (\(codes)) AND count > 0
+      """, [.integer(id), .integer(Int64(environment.code))])
+  }
+
+  private func count(_ database: Database, _ sql: String, _ arguments: [SQLiteValue]) throws -> AudienceCount {
+    var result = AudienceCount()
+    try database.forEach(sql, arguments: arguments) { row in
+      let kind = AudienceCount.Kind(
+        platform: try Platform(code: row.int(0)), state: try row.value(1, as: DeviceState.self))
+      result.counts[kind, default: 0] += row.int(2)
+      return .continue
+    }
+    return result
+  }
+}
+
+extension Audience.Rule {
+  /// Whether it is one tag and nothing else.
+  fileprivate var isSingleTag: Bool {
+    tag.count + tagAnd.count == 1 && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty && deviceToken.isEmpty
+  }
+}
+
+/// A device that a push goes to: what a provider needs to know of it.
+public struct AudienceMember: Sendable, Hashable {
+  /// The device's row id.
+  public let id: Int64
+  /// What it runs.
+  public let platform: Platform
+  /// Its token.
+  public let token: DeviceToken
+  /// The user.
+  public let alias: String?
+  /// The installation.
+  public let registrationID: String?
+  /// Last registration.
+  public let registeredAt: Date
+}
+
+/// How many devices an audience has.
+public struct AudienceCount: Sendable, Hashable {
+  /// What a device is counted as.
+  public struct Kind: Sendable, Hashable {
+    /// What it runs.
+    public let platform: Platform
+    /// Whether it can be sent to.
+    public let state: DeviceState
+  }
+
+  /// Each kind that there is.
+  public internal(set) var counts: [Kind: Int] = [:]
+
+  /// Devices that a push would be sent to.
+  public var reachable: Int { sum { $0.state == .active } }
+  /// Devices of the audience that are quarantined or dead.
+  public var unreachable: Int { sum { $0.state != .active } }
+  /// All devices of the audience.
+  public var total: Int { sum { _ in true } }
+
+  /// Devices of a platform that a push would be sent to.
+  public func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }
+
+  private func sum(_ isCounted: (Kind) -> Bool) -> Int {
+    counts.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
+  }
+}

@@ -1,0 +1,215 @@
+public import Foundation
+internal import OpenSSL
+public import SQLite
+
+/// Which key a database is sealed with, so that another one is told from a damaged row before harm is done.
+public enum Sealing {
+  /// How a key and a database stand to each other.
+  public enum State: Sendable, Hashable {
+    /// What is sealed opens, and new things may be sealed.
+    case fits
+    /// There is no key.
+    case missing
+    /// The database is sealed with another key, which has this identifier.
+    case other(database: String)
+  }
+
+  /// What does not open, and where it stands.
+  public struct Closed: Sendable, Hashable {
+    /// The table.
+    public let table: String
+    /// The row.
+    public let id: Int64
+  }
+
+  /// The identifier of the key that the database is sealed with, nil if nothing was ever sealed in it.
+  public static func identifier(_ database: Database) throws -> String? {
+    try database.fetchOne("SELECT identifier FROM sealing_key WHERE id = 1") { $0.text(0) }
+  }
+
+  /// Whether the database is sealed with this key.
+  public static func state(_ database: Database, _ sealer: any Sealer) throws -> State {
+    if let ring = sealer as? KeyRing, ring.isMissing { return .missing }
+    guard let own = sealer.keyIdentifier else { return .fits }
+    // Whoever seals records the key in the same transaction: without a record, nothing is sealed yet.
+    guard let known = try identifier(database) else { return .fits }
+    return known == own ? .fits : .other(database: known)
+  }
+
+  /// Records the key in a database that has none recorded, if it fits.
+  ///
+  /// - Returns: whether it fits.
+  @discardableResult
+  public static func recordKey(_ database: Database, _ sealer: any Sealer, now: Date) throws -> State {
+    let state = try state(database, sealer)
+    if state == .fits { try note(database, sealer, now: now) }
+    return state
+  }
+
+  /// From now on the database is sealed with this key; what was sealed with another one stays closed.
+  public static func beginAnew(_ database: Database, _ sealer: any Sealer, now: Date) throws {
+    try database.run("DELETE FROM sealing_key")
+    try note(database, sealer, now: now)
+  }
+
+  private static func note(_ database: Database, _ sealer: any Sealer, now: Date) throws {
+    guard let own = sealer.keyIdentifier else { return }
+    try database.run(
+      "INSERT INTO sealing_key(id, identifier, since) VALUES (1, ?, ?) ON CONFLICT(id) DO NOTHING", own, now)
+  }
+
+  /// Seals a value for a row, in the transaction that keeps it.
+  ///
+  /// - Throws: ``SealingMismatch`` if the database is sealed with another key: two keys in one file lose one half.
+  static func seal(
+    _ database: Database, _ bytes: [UInt8], _ table: String, _ id: Int64, _ sealer: any Sealer, now: Date
+  ) throws -> [UInt8] {
+    switch try recordKey(database, sealer, now: now) {
+    case .fits: break
+    case .missing: throw SealingMismatch.missing
+    case .other: throw SealingMismatch.other
+    }
+    return try sealer.seal(bytes, associatedData: place(table, id))
+  }
+
+  /// Everything that this key does not open.
+  public static func closed(_ database: Database, _ sealer: any Sealer) throws -> [Closed] {
+    try SealedColumn.all.flatMap { column in
+      try closedRows(database, column, sealer).map { Closed(table: column.table, id: $0) }
+    }
+  }
+
+  /// The rows of a table that this key does not open.
+  public static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
+    Set(
+      try SealedColumn.all.filter { $0.table == table }.flatMap { column in
+        try closedRows(database, column, sealer)
+      })
+  }
+
+  /// Whether this key does not open a row of a table.
+  public static func isClosed(
+    _ database: Database, in table: String, id: Int64, _ sealer: any Sealer
+  ) throws -> Bool {
+    try SealedColumn.all.contains { try $0.table == table && !opens(database, $0, id, sealer) }
+  }
+
+  /// The rows of a column that this key does not open.
+  ///
+  /// A value that opened once opens again, as long as it is the same value: each begins with random bytes of its own
+  /// (`SealingKey`). A ``KeyRing`` remembers these, and only values that it has not seen are opened.
+  private static func closedRows(
+    _ database: Database, _ column: SealedColumn, _ sealer: any Sealer
+  ) throws -> [Int64] {
+    let ring = sealer as? KeyRing
+    let known = ring?.opened(column) ?? [:]
+    var closed: [Int64] = []
+    var opened: [Int64: [UInt8]] = [:]
+    let name = column.column
+    let heads = try database.fetchAll(
+      "SELECT id, substr(\(name), 1, 13) FROM \(column.table) WHERE \(name) IS NOT NULL ORDER BY id"
+    ) { ($0.int64(0), $0.blob(1)) }
+    for (id, head) in heads {
+      if try known[id] == head || opens(database, column, id, sealer) {
+        opened[id] = head
+      } else {
+        closed.append(id)
+      }
+    }
+    ring?.keepOpened(opened, column)
+    return closed
+  }
+
+  /// Opens every value with one key and seals it with another, in one transaction.
+  ///
+  /// - Returns: how many, and what the old key did not open, which is left as it is.
+  public static func reseal(
+    _ database: Database, from old: any Sealer, to new: any Sealer, now: Date
+  ) throws -> (count: Int, closed: [Closed]) {
+    var count = 0
+    var closed: [Closed] = []
+    for column in SealedColumn.all {
+      for id in try rows(database, column) {
+        guard let bytes = try value(database, column, id) else { continue }
+        let place = place(column.table, id)
+        guard let opened = try? old.open(bytes, associatedData: place) else {  // told in `closed`
+          closed.append(Closed(table: column.table, id: id))
+          continue
+        }
+        let sealed = try new.seal(opened, associatedData: place)
+        try database.run("UPDATE \(column.table) SET \(column.column) = ? WHERE id = ?", sealed, id)
+        count += 1
+      }
+    }
+    try beginAnew(database, new, now: now)
+    return (count, closed)
+  }
+
+  /// What a call that opens something sealed gives; nil if that does not open, whatever the reason of its seal. Anything
+  /// else that goes wrong, as a busy database, is thrown: it would look as if there were no secret.
+  public static func opened<Value>(_ open: () throws -> Value?) throws -> Value? {
+    do { return try open() } catch is SealingError { return nil } catch is SealingMismatch { return nil }
+  }
+
+  private static func rows(_ database: Database, _ column: SealedColumn) throws -> [Int64] {
+    try database.fetchAll("SELECT id FROM \(column.table) WHERE \(column.column) IS NOT NULL ORDER BY id") {
+      $0.int64(0)
+    }
+  }
+
+  private static func value(_ database: Database, _ column: SealedColumn, _ id: Int64) throws -> [UInt8]? {
+    try database.fetchOne("SELECT \(column.column) FROM \(column.table) WHERE id = ?", id) { $0.blob(0) }
+  }
+
+  private static func opens(
+    _ database: Database, _ column: SealedColumn, _ id: Int64, _ sealer: any Sealer
+  ) throws -> Bool {
+    guard let bytes = try value(database, column, id) else { return true }
+    // Why it does not open cannot be told apart; that it does not is the answer.
+    return (try? sealer.open(bytes, associatedData: place(column.table, id))) != nil
+  }
+}
+
+/// Why nothing may be sealed.
+public enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible {
+  /// There is no key.
+  case missing
+  /// The database is sealed with another key than the one at hand.
+  case other
+
+  /// What is wrong, and what to do.
+  public var description: String {
+    switch self {
+    case .missing:
+      "The key file is missing, so secrets cannot be saved. Restore it, or start over with a new key: "
+        + "signalbox rotate-key --lost"
+    case .other:
+      "The key file does not match this database. Restore the right one, or start over with this "
+        + "one: signalbox rotate-key --lost"
+    }
+  }
+}
+
+/// A column whose values are sealed. Every one stands in ``all``: what is not there is not sealed anew when the key
+/// is changed, and lost with the old key; a test holds the list against the schema.
+public struct SealedColumn: Sendable, Hashable {
+  /// Its rows have an integer `id`; what is sealed there opens as `<table>/<id>` and nowhere else.
+  public let table: String
+  /// Named `sealed`, or `sealed_…`.
+  public let column: String
+
+  init(_ table: String, _ column: String = "sealed") {
+    self.table = table
+    self.column = column
+  }
+
+  /// Every sealed column of the schema.
+  public static let all: [SealedColumn] = [
+    SealedColumn("certificates"),
+    SealedColumn("certificate_candidates"),
+    SealedColumn("certificate_requests"),
+    SealedColumn("locked_files"),
+    SealedColumn("receivers"),
+    SealedColumn("mail_passwords"),
+  ]
+}

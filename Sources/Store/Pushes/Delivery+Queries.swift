@@ -1,0 +1,124 @@
+public import Foundation
+public import Model
+public import SQLite
+
+extension Delivery {
+  /// A delivery with the device that it was for.
+  public struct WithDevice: Sendable, Hashable {
+    /// The delivery.
+    public let delivery: Delivery
+    /// The device as it is now, without its tags; nil: removed since.
+    public let device: Device?
+  }
+
+  /// A delivery with the push that it was of.
+  public struct WithPush: Sendable, Hashable {
+    /// The delivery.
+    public let delivery: Delivery
+    /// The push's public id.
+    public let uid: String
+    /// The push's seed.
+    public let seed: UInt64
+    /// The push's title.
+    public let title: String?
+    /// The push's body.
+    public let body: String?
+    /// When the push was asked for.
+    public let createdAt: Date
+  }
+
+  /// How many devices were refused for one reason.
+  public struct ReasonCount: Sendable, Hashable {
+    /// What they run.
+    public let platform: Platform
+    /// What became of it.
+    public let outcome: OutcomeKind
+    /// Why; nil for what was accepted.
+    public let reason: String?
+    /// How many.
+    public let count: Int
+  }
+
+  /// A page of a push's deliveries, by device.
+  ///
+  /// The accepted ones are looked for row by row: of a push that hardly reached anybody a page may have fewer items than
+  /// asked for, and the next one goes on behind what there was `patience` for.
+  ///
+  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  public static func list(
+    _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int,
+    patience: Patience = Patience()
+  ) throws -> Page<WithDevice> {
+    let after = try position(cursor) ?? -1
+    guard let (sql, arguments) = try query(database, push, filter, after: after, limit: limit + 1) else {
+      return Page(items: [], next: nil)
+    }
+    var patience = patience
+    var found: [Delivery] = []
+    var reached: Int64?
+    try database.forEach(sql, arguments: arguments) { row in
+      let delivery = try Delivery(row)
+      guard filter.looksThroughAll else {
+        found.append(delivery)
+        return .continue
+      }
+      if delivery.outcome == .accepted { found.append(delivery) }
+      if found.count > limit { return .stop }
+      guard delivery.deviceID % Int64(Patience.lot) == 0, patience.isOver() else { return .continue }
+      reached = delivery.deviceID
+      return .stop
+    }
+    var page = Page(found, limit: limit, key: \.deviceID)
+    if page.next == nil { page = Page(items: page.items, next: reached.map { String($0) }) }
+    return try page.map { delivery in
+      let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", delivery.deviceID) {
+        try Device($0)
+      }
+      return WithDevice(delivery: delivery, device: device)
+    }
+  }
+
+  /// One delivery with its device (and the device's tags), nil if there is none yet.
+  public static func find(_ database: Database, push: Int64, device: Int64) throws -> WithDevice? {
+    let delivery = try database.fetchOne(
+      "SELECT \(columns) FROM deliveries x \(reasons) WHERE x.push_id = ? AND x.device_id = ?", push, device
+    ) { try Delivery($0) }
+    return try delivery.map { WithDevice(delivery: $0, device: try Device.find(database, id: device)) }
+  }
+
+  /// A page of a device's deliveries, newest push first.
+  public static func list(
+    _ database: Database, device: Int64, cursor: String? = nil, limit: Int
+  ) throws -> Page<WithPush> {
+    let found = try database.fetchAll(
+      """
+      SELECT \(columns), p.uid, p.seed, p.title, p.body, p.created_at
+      FROM deliveries x INDEXED BY deliveries_device JOIN pushes p ON p.id = x.push_id \(reasons)
+      WHERE x.device_id = ? AND x.push_id < ? ORDER BY x.push_id DESC LIMIT ?
+      """, device, try position(cursor) ?? .max, limit + 1
+    ) { row in
+      let next = columnCount
+      return WithPush(
+        delivery: try Delivery(row), uid: row.text(next), seed: UInt64(bitPattern: row.int64(next + 1)),
+        title: row.optionalText(next + 2), body: row.optionalText(next + 3), createdAt: row.date(next + 4))
+    }
+    return Page(found, limit: limit, key: \.delivery.pushID)
+  }
+
+  /// Why devices were refused, most frequent first; with what was accepted. Read from counters.
+  public static func reasonCounts(_ database: Database, push: Int64) throws -> [ReasonCount] {
+    try database.fetchAll(
+      """
+      SELECT n.platform, n.outcome, r.text, n.count FROM push_reasons n LEFT JOIN reasons r ON r.id = n.reason_id
+      WHERE n.push_id = ? ORDER BY n.count DESC, n.outcome, r.text
+      """, push
+    ) { row in
+      ReasonCount(
+        platform: try Platform(code: row.int(0)), outcome: try row.value(1, as: OutcomeKind.self),
+        reason: row.optionalText(2), count: row.int(3))
+    }
+  }
+
+  static let reasons = "LEFT JOIN reasons r ON r.id = x.reason_id"
+}

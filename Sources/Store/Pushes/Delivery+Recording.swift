@@ -1,0 +1,184 @@
+public import Foundation
+internal import Model
+public import SQLite
+
+extension Delivery {
+  /// What ``record(_:push:_:waiting:cursor:handedOut:credential:now:)`` did.
+  public struct Recorded: Sendable, Hashable {
+    /// Results that were new; the others were there already and count for nothing.
+    public var counts = OutcomeCounts()
+    /// Devices that are now dead or quarantined.
+    public var retired: [Int64] = []
+  }
+
+  /// Keeps the results of a batch: rows, the push's counters, reasons, latencies, dead tokens, the credential's health,
+  /// what is to be sent again, and the push's cursor; all in one transaction. The same batch a second time changes
+  /// nothing. A device that has its outcome waits no more.
+  ///
+  /// - Parameters:
+  ///   - push: row id of the push.
+  ///   - waiting: devices that are to be sent to again; none of them has an outcome.
+  ///   - cursor: every device of the audience up to this id has its outcome now, or waits; nil: as it was.
+  ///   - handedOut: devices up to this id may be sent to from now on; nil: as it was.
+  ///   - credential: what the answers said about the credential.
+  public static func record(
+    _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
+    cursor: Int64? = nil, handedOut: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil,
+    now: Date
+  ) throws -> Recorded {
+    try database.transaction {
+      var batch = Batch()
+      let found = try database.fetchOne(
+        "SELECT uid, waiting, app_id, environment FROM pushes WHERE id = ?", push
+      ) { row in
+        (
+          uid: row.text(0), waiting: row.int(1), app: row.int64(2),
+          environment: try row.value(3, as: Environment.self)
+        )
+      }
+      guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
+      try batch.insert(database, push, found.uid, results)
+      if found.waiting > 0 { try batch.release(database, push, results) }
+      if !waiting.isEmpty { try batch.keep(database, push, waiting) }
+      try batch.count(database, push, cursor, handedOut)
+      try Device.prove(
+        database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
+      batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
+      for verdict in credential?.verdicts ?? [] {
+        try Credential.note(database, id: credential?.id ?? 0, verdict)
+      }
+      return batch.recorded
+    }
+  }
+
+  private struct ReasonKey: Hashable {
+    let platform: Platform
+    let outcome: OutcomeKind
+    let reason: Int64
+  }
+
+  private struct Batch {
+    var recorded = Recorded()
+    var verdicts: [TokenVerdict] = []
+    var reasons: [ReasonKey: Int] = [:]
+    var latencies = LatencyHistogram()
+    var words = Reasons()
+    /// Those that were taken, with the time when they were asked.
+    var accepted: [Int64: Date] = [:]
+    /// By how many more or fewer devices wait.
+    var waiting = 0
+
+    mutating func insert(_ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult]) throws {
+      try database.withStatement(
+        """
+        INSERT OR IGNORE INTO deliveries(push_id, device_id, outcome, status, reason_id, at, duration_ms, attempts)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+      ) { statement in
+        try statement.bind(1, push)
+        for result in results {
+          let kind = result.outcome.kind
+          let (status, word) = result.outcome.statusAndReason
+          let reason = try word.map { try words.id(database, $0) }
+          try statement.bind(2, result.deviceID)
+          try statement.bind(3, kind.rawValue)
+          try statement.bind(4, status)
+          try statement.bind(5, reason)
+          try statement.bind(6, result.at.milliseconds)
+          try statement.bind(7, result.durationMilliseconds)
+          try statement.bind(8, result.attempts)
+          try statement.run()
+          guard database.changes == 1 else { continue }
+          recorded.counts[kind] += 1
+          reasons[ReasonKey(platform: result.platform, outcome: kind, reason: reason ?? 0), default: 0] += 1
+          if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
+          let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
+          if kind == .accepted { accepted[result.deviceID] = asked }
+          if let verdict = TokenVerdict(device: result.deviceID, outcome: result.outcome, askedAt: asked, push: uid) {
+            verdicts.append(verdict)
+          }
+        }
+      }
+    }
+
+    mutating func release(_ database: Database, _ push: Int64, _ results: [DeliveryResult]) throws {
+      try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
+        try statement.bind(1, push)
+        for result in results {
+          try statement.bind(2, result.deviceID)
+          try statement.run()
+          waiting -= database.changes
+        }
+      }
+    }
+
+    mutating func keep(_ database: Database, _ push: Int64, _ items: [WaitingDelivery]) throws {
+      // Replacing a row by an upsert would count as one change, as adding one does.
+      try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
+        try statement.bind(1, push)
+        for item in items {
+          try statement.bind(2, item.deviceID)
+          try statement.run()
+          waiting -= database.changes
+        }
+      }
+      waiting += items.count
+      try database.withStatement(
+        """
+        INSERT INTO push_waiting(push_id, device_id, due_at, attempts, first_at, outcome, status, reason_id)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+      ) { statement in
+        try statement.bind(1, push)
+        for item in items {
+          let (status, word) = item.last.statusAndReason
+          try statement.bind(2, item.deviceID)
+          try statement.bind(3, item.dueAt.milliseconds)
+          try statement.bind(4, item.attempts)
+          try statement.bind(5, item.firstAt.milliseconds)
+          try statement.bind(6, item.last.kind.rawValue)
+          try statement.bind(7, status)
+          try statement.bind(8, try words.id(database, word ?? ""))
+          try statement.run()
+        }
+      }
+    }
+
+    func count(_ database: Database, _ push: Int64, _ cursor: Int64?, _ handedOut: Int64?) throws {
+      let counts = recorded.counts
+      try database.run(
+        """
+        UPDATE pushes SET accepted = accepted + ?, failed = failed + ?, dead_token = dead_token + ?,
+          skipped = skipped + ?, unknown = unknown + ?, cursor = max(cursor, ?),
+          handed_out = max(handed_out, ?), waiting = waiting + ?
+        WHERE id = ?
+        """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, cursor ?? 0,
+        handedOut ?? 0, waiting, push)
+      for (key, count) in reasons {
+        try database.run(
+          """
+          INSERT INTO push_reasons(push_id, platform, outcome, reason_id, count) VALUES (?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET count = count + excluded.count
+          """, push, key.platform.code, key.outcome.rawValue, key.reason, count)
+      }
+      for (bucket, count) in latencies.counts.enumerated() where count > 0 {
+        try database.run(
+          """
+          INSERT INTO push_latencies(push_id, bucket, count) VALUES (?, ?, ?)
+          ON CONFLICT DO UPDATE SET count = count + excluded.count
+          """, push, bucket, count)
+      }
+    }
+  }
+}
+
+extension Outcome {
+  /// HTTP status, 0 without an answer; and the word that goes with it.
+  fileprivate var statusAndReason: (Int, String?) {
+    switch self {
+    case .accepted: (200, nil)
+    case .rejected(let status, let reason, _): (status, reason)
+    case .unknown(let reason), .skipped(let reason): (0, reason)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox apps …`
+enum AppsCommand {
+  private static let app = Argument<String>("bundle-id", "The app's bundle ID, e.g. com.example.app.")
+  private static let name = Option(required: "name", "text", "The app's display name.")
+  private static let package = Option<String?>("package-name", "name", "The Android package name, if it differs.")
+  private static let rule = Option(
+    "alias-rule", "rule", "The rule for aliases and tags: none or jpush.", default: AliasRule.none,
+    showing: "none"
+  ) { text throws(BadValue) in
+    guard let rule = AliasRule(rawValue: text) else { throw BadValue("is not none or jpush") }
+    return rule
+  }
+  private static let force = Flag("force", "Delete the app even if it has devices, pushes, or schedules.")
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+
+  static let command = Command<Action>(
+    "apps", "List, add, and delete apps.",
+    subcommands: [
+      Command("list", "List apps with their number of devices.", parameters: common, action: list),
+      Command("show", "Show an app.", parameters: [app.parameter] + common, action: show),
+      Command(
+        "add", "Add an app.",
+        parameters: [app.parameter, name.parameter, package.parameter, rule.parameter] + common, action: add),
+      Command(
+        "remove", "Delete an app with its devices and pushes. Certificates stay.",
+        parameters: [app.parameter, force.parameter, CommonOptions.data.parameter], action: remove),
+    ])
+
+  private static let list: Action = { values, io in
+    let apps = try withStore(values, io) { store in try store.readSync { try AppOverview.all($0) } }
+    if values[CommonOptions.json] {
+      io.print(apps.prettyJSON)
+    } else {
+      var table = TextTable("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
+      for app in apps {
+        table.add(
+          app.app.bundleID, app.app.name, "\(app.count(state: .active))", "\(app.count(state: .quarantined))",
+          "\(app.count(state: .dead))",
+          app.credentials.map { "\($0.provider.rawValue)/\($0.environment.rawValue)" }.joined(separator: " "))
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static let show: Action = { values, io in
+    let found = try withStore(values, io) { store in
+      try store.readSync { try AppOverview.find($0, id: try App.named(values[app], $0).id) }
+    }
+    guard let found else { throw CommandFailure("App \(values[app]) not found.") }
+    if values[CommonOptions.json] {
+      io.print(found.prettyJSON)
+    } else {
+      show(found, io)
+    }
+    return ExitCode.done
+  }
+
+  private static func show(_ found: AppOverview, _ io: CommandIO) {
+    io.print("\(found.app.bundleID)  \(singleLine(found.app.name))")
+    io.print("  alias rule   \(found.app.aliasRule ?? AliasRule.none.rawValue)")
+    if let name = found.app.packageName { io.print("  package name \(name)") }
+    io.print("  added        \(found.app.createdAt.text)")
+    for environment in Environment.allCases {
+      for platform in Platform.allCases where found.count(environment: environment, platform: platform) > 0 {
+        let counts = DeviceState.allCases.map { state in
+          "\(found.count(environment: environment, platform: platform, state: state)) \(state.name)"
+        }
+        io.print("  devices      \(environment.rawValue) \(platform.rawValue): \(counts.joined(separator: ", "))")
+      }
+    }
+    for credential in found.credentials {
+      let name = credential.certificateName.map(singleLine) ?? "no credential"
+      let end = credential.certificateNotAfter.map { ", until \($0.text)" } ?? ""
+      io.print(
+        "  credential   \(credential.provider.rawValue) \(credential.environment.rawValue): \(name)\(end), "
+          + "to \(credential.endpoint), \(credential.health.rawValue)")
+    }
+  }
+
+  private static let add: Action = { values, io in
+    let now = io.now()
+    var problems: [Problem] = []
+    if let problem = AppName.problem(withBundleID: values[app]) { problems.append(problem.under("bundle ID")) }
+    if let problem = AppName.problem(withName: values[name]) { problems.append(problem.under("name")) }
+    if let package = values[package], let problem = AppName.problem(withPackageName: package) {
+      problems.append(problem.under("package name"))
+    }
+    guard problems.isEmpty else { throw CommandFailure(Problems(problems).description) }
+    let added = try withStore(values, io, creating: true) { store in
+      try store.writeSync { database in
+        let added = try App.add(
+          database, bundleID: values[app], name: values[name], packageName: values[package],
+          aliasRule: values[rule].rawValue, now: now)
+        try audit(database, "app.create", "app \(added.bundleID)", now: now)
+        return try AppOverview.find(database, id: added.id)
+      }
+    }
+    if values[CommonOptions.json], let added {
+      io.print(added.prettyJSON)
+    } else {
+      io.print("Added \(values[app]).")
+    }
+    return ExitCode.done
+  }
+
+  private static let remove: Action = { values, io in
+    let now = io.now()
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        let app = try App.named(values[app], database)
+        let belongings = try App.belongings(database, id: app.id)
+        guard
+          values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
+        else {
+          throw CommandFailure(
+            "\(app.bundleID) has \(belongings.devices) devices, \(belongings.pushes) pushes, and "
+              + "\(belongings.schedules) schedules, which would be deleted too. To delete them all, use --force.")
+        }
+        try App.delete(database, id: app.id)
+        try audit(
+          database, "app.delete", "app \(app.bundleID)",
+          ["devices": .number(belongings.devices), "pushes": .number(belongings.pushes)], now: now)
+      }
+    }
+    io.print("Removed \(values[app]).")
+    return ExitCode.done
+  }
+}

@@ -1,0 +1,246 @@
+import Arguments
+import Certificates
+import Console
+import Delivery
+import Foundation
+import JSON
+import OpenSSL
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `signalbox certificates renew|undo|request|requests`
+enum RenewalCommands {
+  private static let file = Argument<String>("file", "The replacement: .p12, .pem, .p8, .cer, or .mobileprovision.")
+  private static let id = Argument<Int64>("id", "The ID of the certificate to replace, as shown by list.", parseID)
+  private static let keyID = Option<String?>(
+    "key-id", "id",
+    "The key ID of a .p8, if its file name does not contain it.")
+  private static let teamID = Option<String?>(
+    "team-id", "id",
+    "The team ID of a .p8 (default: the team of the old one).")
+  private static let madeBy = Option<String?>(
+    "made-by", "apple-id",
+    "The Apple ID that created it (default: as for the old one).")
+  private static let note = Option<String?>("note", "text", "A note (default: the note of the old one).")
+  private static let dryRun = Flag("dry-run", "Check and test only; change nothing.")
+  private static let untried = Flag("untried", "Continue even if the push service could not be reached for a test.")
+  private static let app = Option<String?>(
+    "app", "bundle-id",
+    "Create a request for this app's push certificate (RSA 2048).")
+  private static let hosts = Option(
+    repeated: "host", "name",
+    "Create a request for this host's TLS certificate. Repeatable.")
+  private static let renews = Option<Int64?>(
+    "renews", "id",
+    "Create a request for a replacement of this certificate.", parseID)
+  private static let algorithm = Option<SigningRequest.Algorithm?>(
+    "algorithm", "name", "With --host: the key type, rsa-2048 or p-256."
+  ) { text throws(BadValue) in
+    guard let algorithm = SigningRequest.Algorithm(rawValue: text) else {
+      throw BadValue("is not rsa-2048 or p-256")
+    }
+    return algorithm
+  }
+  private static let out = Option<String?>("out", "file", "The output file (default: standard output).")
+
+  static let commands: [Command<Action>] = [
+    Command(
+      "renew", "Switch to a replacement after testing it with the push service. The old one is kept for 30 days.",
+      parameters: [
+        id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
+        dryRun.parameter, untried.parameter,
+        CommonOptions.password.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+      ], action: renew),
+    Command(
+      "undo", "Switch back to a replaced certificate after testing it with the push service.",
+      parameters: [id.parameter, untried.parameter, CommonOptions.data.parameter], action: undo),
+    Command(
+      "request", "Create a signing request. Its private key stays on this machine.",
+      parameters: [
+        app.parameter, hosts.parameter, renews.parameter, algorithm.parameter, out.parameter,
+        CommonOptions.data.parameter, CommonOptions.json.parameter,
+      ], action: request),
+    Command(
+      "requests", "List the signing requests created here.",
+      parameters: [CommonOptions.data.parameter, CommonOptions.json.parameter], action: requests),
+  ]
+
+  private static let renew: Action = { values, io in
+    let now = io.now()
+    let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password], io)
+    let labels = CertificateTracker.Labels(
+      fileName: InspectCommand.fileName(values[file]), keyID: values[keyID], teamID: values[teamID],
+      madeBy: values[madeBy], note: values[note])
+    let old = values[id]
+    let store = try DataDirectory(values, io).open(now: now)
+    defer { store.close() }
+    let load: @Sendable (Database) throws -> Renewal = { [sealer = store.sealer] database in
+      try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
+    }
+    let report = try await withTrials(store, io) { trials in
+      try await trials.look(allowsUntried: values[untried], load)
+    }
+    var summary = RenewalSummary(report: report)
+    if !values[CommonOptions.json] { tell(report, io) }
+    guard report.outcome == .ready, !values[dryRun] else {
+      if values[CommonOptions.json] { io.print(summary.prettyJSON) }
+      if report.outcome == .untried { io.note("use --untried to switch without a test.") }
+      if report.outcome != .ready { io.complain("nothing was switched.") }
+      return report.outcome == .ready ? ExitCode.done : ExitCode.failed
+    }
+    let switched = try await store.write { [sealer = store.sealer] database in
+      try CertificateSwitch.commit(database, report, sealer: sealer, by: "cli", now: now, load)
+    }
+    summary.successor = switched.successor.id
+    if values[CommonOptions.json] {
+      io.print(summary.prettyJSON)
+    } else if report.renewal.isRefill {
+      io.print("Restored the private key of certificate \(old).")
+    } else {
+      io.print(
+        "Certificate \(switched.successor.id) replaced \(old); \(switched.moved.count) credentials switched over. "
+          + "To undo this within 30 days: signalbox certificates undo \(old)")
+    }
+    return ExitCode.done
+  }
+
+  /// Lends what makes trial connections.
+  private static func withTrials<Result>(
+    _ store: Store, _ io: CommandIO, _ body: (CertificateSwitch) async throws -> Result
+  ) async throws -> Result {
+    Socket.ignoreBrokenPipeSignal()
+    let loop = try EventLoop(name: "trial")
+    let pool = BlockingPool(name: "blocking", threads: 1)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
+    defer {
+      routes.stop()
+      loop.stop()
+      pool.stop()
+    }
+    return try await body(CertificateSwitch(store: store) { await routes.attempt($0) })
+  }
+
+  private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
+    for finding in report.renewal.findings {
+      let label = finding.level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
+      io.print(singleLine(label + finding.problem.text))
+    }
+    tell(report.attempts, io)
+  }
+
+  private static func tell(_ attempts: [CredentialAttempt], _ io: CommandIO) {
+    for attempt in attempts {
+      let result = attempt.result
+      io.print(
+        singleLine(
+          "TEST    \(attempt.bundleID) \(attempt.credential.environment.rawValue) at \(attempt.credential.endpoint): "
+            + "\(result.word), \(result.answer)"))
+    }
+  }
+
+  private static let undo: Action = { values, io in
+    let (now, id) = (io.now(), values[id])
+    let store = try DataDirectory(values, io).open(now: now)
+    defer { store.close() }
+    let found = try await withTrials(store, io) { trials in
+      try await trials.lookBack(id, allowsUntried: values[untried])
+    }
+    guard let found else { throw CommandFailure("Certificate \(id) was not replaced, so there is nothing to undo.") }
+    tell(found.attempts, io)
+    guard found.outcome == .ready else {
+      if found.outcome == .untried { io.note("use --untried to switch back without a test.") }
+      io.complain("nothing was changed.")
+      return ExitCode.failed
+    }
+    let back = try await store.write { try found.commit($0, by: "cli", now: now) }
+    guard let back else { throw CommandFailure("Certificate \(id) is no longer replaced.") }
+    io.print("Certificate \(id) is in use again; \(back.count) credentials switched back.")
+    return ExitCode.done
+  }
+
+  private static let request: Action = { values, io in
+    let now = io.now()
+    guard [values[app] != nil, !values[hosts].isEmpty, values[renews] != nil].filter(\.self).count == 1 else {
+      throw CommandFailure.usage("Use exactly one of --app, --host, and --renews.")
+    }
+    let request = try withStore(values, io) { store -> SigningRequest in
+      var order = try store.readSync { database -> SigningOrder in
+        if let id = values[renews] {
+          let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
+          let old = try TrackedCertificate.get(database, id: id)
+          guard let order = SigningOrder.renewing(old, uses: uses, email: nil) else {
+            throw CommandFailure("\(old.details.name) was not created from a signing request.")
+          }
+          return order
+        }
+        if let bundleID = values[app] {
+          let app = try App.named(bundleID, database)
+          return .push(topic: app.bundleID, app: app.id)
+        }
+        return .host(values[hosts])
+      }
+      if let algorithm = values[algorithm] {
+        guard order.purpose == .host || algorithm == .rsa2048 else {
+          throw CommandFailure.usage("Apple accepts only rsa-2048.")
+        }
+        order.algorithm = algorithm
+      }
+      let made = try SigningRequest.make(order)
+      return try store.writeSync { database in
+        let request = try SigningRequest.keep(database, made, sealer: store.sealer, by: "cli", now: now)
+        try audit(
+          database, "certificate_request.create", "certificate request \(request.uid)",
+          ["subject": .string(request.details.subject)], now: now)
+        return request
+      }
+    }
+    if let path = values[out] {
+      guard FileManager.default.createFile(atPath: path, contents: Data(request.details.pem.utf8)) else {
+        throw CommandFailure(
+          "\(path) cannot be written, but the request is stored. See: signalbox certificates requests --json")
+      }
+      io.note(
+        "wrote \(path); the private key stays here. Once you have the certificate: signalbox certificates add "
+          + "<file>.cer")
+    } else if values[CommonOptions.json] {
+      io.print(request.prettyJSON)
+    } else {
+      io.write(request.details.pem)
+    }
+    return ExitCode.done
+  }
+
+  private static let requests: Action = { values, io in
+    let requests = try withStore(values, io) { store in try store.readSync { try SigningRequest.all($0) } }
+    if values[CommonOptions.json] {
+      io.print(requests.prettyJSON)
+    } else {
+      var table = TextTable("ID", "STATE", "KEY", "SUBJECT", "MADE BY", "CERTIFICATE")
+      for request in requests {
+        table.add(
+          request.uid, request.isWaiting ? "waiting" : "fulfilled", request.details.algorithm.rawValue,
+          request.details.subject, request.createdBy, request.fulfilledBy.map { "\($0)" } ?? "")
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+}
+
+/// Members of the API's schema `Renewal`.
+private struct RenewalSummary: JSONWritable {
+  let report: CertificateSwitch.Report
+  /// The row id of what took its place; nil: nothing was switched.
+  var successor: Int64?
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      report.writeMembers(to: &json)
+      json.member("outcome", report.outcome.rawValue)
+      json.member("switched", successor != nil)
+      if let successor { json.member("certificate", successor) }
+    }
+  }
+}

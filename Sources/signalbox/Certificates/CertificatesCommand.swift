@@ -1,0 +1,193 @@
+import Arguments
+import Certificates
+import Foundation
+import JSON
+import OpenSSL
+import Model
+import SQLite
+import Store
+
+/// `signalbox certificates …`
+enum CertificatesCommand {
+  private static let file = Argument<String>(
+    "file", "The .p12, .pem, .p8, .mobileprovision, or service account file; - for standard input.")
+  private static let id = Argument<Int64>("id", "The certificate's ID, as shown by list.", parseID)
+  private static let app = Option<String?>("app", "bundle-id", "The app it belongs to.")
+  private static let use = Option(
+    repeated: "use-for", "environment", "Use it to send the app's pushes in this environment. Requires --app.",
+    Environment.parse
+  ).among(Environment.names)
+  private static let endpoint = Option(
+    "endpoint", "endpoint", "With --use-for: apple, simulator, or host:port.", default: "apple")
+  private static let trust = Option<String?>(
+    "trust", "file", "With --endpoint host:port: a PEM file with the CA certificates to trust.")
+  private static let keyID = Option<String?>(
+    "key-id", "id",
+    "The key ID of a .p8, if its file name does not contain it.")
+  private static let teamID = Option<String?>("team-id", "id", "The team ID of a .p8.")
+  private static let madeBy = Option<String?>("made-by", "apple-id", "The Apple ID that created it and can renew it.")
+  private static let note = Option<String?>("note", "text", "A note.")
+  private static let within = Option<Int?>(
+    "within", "days", "Only those that expire within this time or have expired, e.g. 30d."
+  ) { text throws(BadValue) in
+    try parseDays(text)
+  }
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+
+  static let command = Command<Action>(
+    "certificates", "List, add, renew, and delete certificates, keys, and profiles.",
+    subcommands: [
+      Command(
+        "list", "List stored items, the first to expire first.", parameters: [within.parameter] + common,
+        action: list),
+      Command("show", "Show one and what uses it.", parameters: [id.parameter] + common, action: show),
+      Command(
+        "add", "Add a file. Its private key is encrypted with secret.key.",
+        parameters: [
+          file.parameter, app.parameter, use.parameter, endpoint.parameter, trust.parameter, keyID.parameter,
+          teamID.parameter, madeBy.parameter, note.parameter, InspectCommand.take.parameter,
+          CommonOptions.password.parameter,
+        ] + common, action: add),
+      Command(
+        "remove", "Delete one that no app uses.", parameters: [id.parameter, CommonOptions.data.parameter],
+        action: remove),
+    ] + RenewalCommands.commands + HostCommands.all)
+
+  /// A certificate with what an answer says of it.
+  private struct Found {
+    let certificate: TrackedCertificate
+    let app: String?
+    let uses: [TrackedCertificate.Use]
+    let facts: CertificateFacts?
+    let taken: Acknowledgement?
+  }
+
+  private static func find(_ database: Database, id: Int64? = nil, now: Date) throws -> [Found] {
+    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    let uses = try TrackedCertificate.uses(database, id: id)
+    let facts = try CertificateFacts.all(database, certificate: id)
+    let taken = try Acknowledgement.all(database, now: now)
+    let certificates = try id.map { [try TrackedCertificate.get(database, id: $0)] } ?? TrackedCertificate.all(database)
+    return certificates.map { certificate in
+      Found(
+        certificate: certificate, app: certificate.details.appID.flatMap { apps[$0] },
+        uses: uses[certificate.id] ?? [], facts: facts[certificate.id],
+        taken: taken[.init(key: "certificates/\(certificate.id)", fingerprint: certificate.details.sha256)])
+    }
+  }
+
+  private static let list: Action = { values, io in
+    let now = io.now()
+    let limit = values[within].map { now.addingTimeInterval(Double($0) * 86_400) }
+    let found = try withStore(values, io) { store in try store.readSync { try find($0, now: now) } }.filter { item in
+      limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
+    }
+    if values[CommonOptions.json] {
+      io.print(found.map { answer($0, now) }.prettyJSON)
+    } else {
+      var table = TextTable("ID", "KIND", "NAME", "STATE", "DAYS LEFT", "USED BY")
+      for item in found {
+        table.add(
+          "\(item.certificate.id)", item.certificate.details.kind, item.certificate.details.name,
+          band(item.certificate, now).rawValue, item.certificate.daysLeft(now).map { "\($0)" } ?? "–",
+          item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static let show: Action = { values, io in
+    let now = io.now()
+    let found = try withStore(values, io) { store in try store.readSync { try find($0, id: values[id], now: now) } }
+    for item in found {
+      let json = JSONValue(written: answer(item, now))
+      guard !values[CommonOptions.json] else {
+        io.print(json.text(pretty: true))
+        continue
+      }
+      for name in (json.object ?? [:]).keys.sorted() {
+        guard let value = json[name], value != .null, value != [] else { continue }
+        let text = value.string ?? value.array.map { $0.map { $0.string ?? $0.text() }.joined(separator: ", ") }
+        io.print("\(name.padding(toLength: 16, withPad: " ", startingAt: 0)) \(singleLine(text ?? value.text()))")
+      }
+    }
+    return ExitCode.done
+  }
+
+  private static let add: Action = { values, io in
+    let now = io.now()
+    let environments = values[use]
+    if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for requires --app.") }
+    let inspected = try InspectCommand.read(
+      path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take], io)
+    if !environments.isEmpty, !inspected.canSend {
+      throw CommandFailure(
+        "\(values[file]) cannot send pushes, because it is not an APNs key or certificate.")
+    }
+    let trusted = try values[trust].flatMap { path -> String? in
+      guard let text = FileManager.default.contents(atPath: path) else {
+        throw CommandFailure("\(path) cannot be read.")
+      }
+      do {
+        return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: values[endpoint])
+      } catch { throw CommandFailure("\(path): \(error)") }
+    }
+    let found = try withStore(values, io, creating: true) { store in
+      try store.writeSync { database in
+        let app = try values[app].map { try App.named($0, database) }
+        let kept = try CertificateTracker.keep(
+          database, inspected,
+          CertificateTracker.Labels(
+            fileName: InspectCommand.fileName(values[file]), appID: app?.id, keyID: values[keyID],
+            teamID: values[teamID], madeBy: values[madeBy], note: values[note]),
+          sealer: store.sealer, by: "cli", now: now)
+        try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
+        for environment in environments {
+          guard let app else { continue }
+          let problems = CredentialRule.problems(app, environment, certificate: kept, endpoint: values[endpoint])
+          if !problems.isEmpty { throw CommandFailure(Problems(problems).description) }
+          try Credential.bind(
+            database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
+            endpoint: values[endpoint], trustPEM: trusted, now: now)
+          try audit(
+            database, "credential.bind", "app \(app.bundleID)",
+            ["certificate": .integer(kept.id), "environment": .string(environment.rawValue)], now: now)
+        }
+        return try find(database, id: kept.id, now: now)
+      }
+    }
+    for item in found {
+      if values[CommonOptions.json] {
+        io.print(answer(item, now).prettyJSON)
+      } else {
+        for line in inspected.lines(now: now, keyID: values[keyID]) { io.print(line) }
+        io.print("Saved as certificate \(item.certificate.id).")
+      }
+    }
+    return ExitCode.done
+  }
+
+  private static let remove: Action = { values, io in
+    let now = io.now()
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        guard try TrackedCertificate.delete(database, id: values[id]) else {
+          throw CommandFailure("Certificate \(values[id]) not found. See: signalbox certificates list")
+        }
+        try audit(database, "certificate.delete", "certificate \(values[id])", now: now)
+      }
+    }
+    io.print("Deleted certificate \(values[id]).")
+    return ExitCode.done
+  }
+
+  private static func band(_ certificate: TrackedCertificate, _ now: Date) -> Expiry.Band {
+    Expiry.band(notBefore: certificate.details.notBefore, notAfter: certificate.details.notAfter, now: now)
+  }
+
+  private static func answer(_ found: Found, _ now: Date) -> CertificateAnswer {
+    CertificateAnswer(
+      found.certificate, app: found.app, uses: found.uses, facts: found.facts, taken: found.taken, now: now)
+  }
+}

@@ -1,0 +1,147 @@
+import Arguments
+import Certificates
+import Foundation
+import JSON
+import Logging
+import OpenSSL
+import Model
+import Reactor
+import Reminders
+import Store
+
+/// `signalbox check-certificates`: works whether or not the server runs.
+enum CheckCertificatesCommand {
+  private static let within = Option(
+    "within", "days", "Report items that expire within this time.", default: 30, showing: "30d", parseDays)
+  private static let nagios = Flag("nagios", "Print one status line for Nagios-compatible monitoring.")
+
+  private static let notify = Flag(
+    "notify", "Send due reminders by email and webhook. Each reminder is sent once, even if the server checks too.")
+  private static let address = Option<String?>(
+    "address", "url", "The console's public URL for links in reminders, e.g. https://push.example.com."
+  ).configuration
+  private static let resources = Option<String?>(
+    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
+  ).configuration
+
+  private static let noProbe = Flag(
+    "no-probe",
+    "Skip checking watched hosts and use the last results. By default, results older than an hour are "
+      + "refreshed.")
+
+  static let command = Command<Action>(
+    "check-certificates", "Check when certificates, keys, profiles, and hosts expire. For cron.",
+    discussion: """
+      Exit codes: 0: nothing expires within the limit. 1: something expires within the limit. 2: something has expired, \
+      expires within 7 days, or has a private key that cannot be decrypted. 3: a check failed or a reminder could not \
+      be sent.
+      """,
+    parameters: [
+      CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
+      noProbe.parameter, notify.parameter, address.parameter, resources.parameter,
+    ]
+  ) { values, io in
+    if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
+    let code =
+      values[notify]
+      ? await notifying(
+        data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
+        isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+      : plain(values, io)
+    // Nobody was told.
+    return io.outputFailure() == nil ? code : 3
+  }
+
+  private static func plain(_ values: Parsed, _ io: CommandIO) -> Int32 {
+    run(
+      data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
+      isNagios: values[nagios], io: io)
+  }
+
+  static func run(
+    data: String, days: Int, isJSON: Bool, isNagios: Bool = false, io: CommandIO = .standard
+  ) -> Int32 {
+    let directory = DataDirectory(data, environment: io.environment)
+    let now = io.now()
+    do {
+      try directory.mustExist()
+      // The key file is not needed to read dates; without it is said what cannot be opened.
+      var key: SealingKey?
+      do { key = try directory.storedKey() } catch { io.note("\(error)") }
+      let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: now)
+      defer { store.close() }
+      let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }
+      tell(report, isJSON: isJSON, isNagios: isNagios, io)
+      return report.exitCode
+    } catch {
+      return fail(error, directory, isNagios: isNagios, io)
+    }
+  }
+
+  private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
+    if isNagios {
+      io.print(report.nagios)
+    } else {
+      io.print(isJSON ? report.prettyJSON : report.lines(includingFine: true).joined(separator: "\n"))
+    }
+  }
+
+  private static func fail(
+    _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
+  ) -> Int32 {
+    let text = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
+    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text))") }
+    io.complain(text)
+    return 3
+  }
+
+  /// As ``run(data:days:isJSON:isNagios:io:)``, and sends what is due; with or without a running server.
+  ///
+  /// - Returns: as the report ends; 3 in place of 0 and 1 if a reminder could not be sent.
+  static func notifying(
+    data: String, days: Int, isJSON: Bool, isNagios: Bool = false, address: String? = nil, resources: String? = nil,
+    io: CommandIO = .standard
+  ) async -> Int32 {
+    let directory = DataDirectory(data, environment: io.environment)
+    do {
+      let store = try directory.open(readers: 1, now: io.now())
+      defer { store.close() }
+      let pool = BlockingPool(name: "mail", threads: 1)
+      defer { pool.stop() }
+      let courier = try Courier(
+        folder: try Resources.find(resources) + "/Templates/mail", address: address, pool: pool)
+      // What fails is told below, once.
+      let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
+      let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
+        clock: io.now, within: days)
+      tell(look.report, isJSON: isJSON, isNagios: isNagios, io)
+      for message in look.elsewhere { io.note("reminder waiting: \(singleLine(message))") }
+      for failure in look.failures { io.complain("reminder not sent: \(singleLine(failure))") }
+      let code = look.report.exitCode
+      return look.failures.isEmpty || code == 2 ? code : 3
+    } catch {
+      return fail(error, directory, isNagios: isNagios, io)
+    }
+  }
+
+  /// Looks at watched hosts whose last look is older than an hour, several at a time.
+  ///
+  /// What goes wrong with the store is told by the check itself.
+  private static func probe(data: String, io: CommandIO) async {
+    let directory = DataDirectory(data, environment: io.environment)
+    guard directory.exists else { return }
+    let pool = BlockingPool(name: "probe", threads: 8)
+    defer { pool.stop() }
+    do {
+      // Nothing that is sealed is read or written here.
+      let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
+      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
+      defer { store.close() }
+      let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+      try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }
+    } catch {
+      io.note("could not check watched hosts: \(singleLine("\(error)"))")
+    }
+  }
+}

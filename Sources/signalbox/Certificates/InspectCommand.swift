@@ -1,0 +1,65 @@
+import Arguments
+import Certificates
+import Foundation
+import JSON
+import Model
+
+/// `signalbox inspect FILE`
+enum InspectCommand {
+  private static let file = Argument<String>("file", "The file; - for standard input.")
+
+  static let take = Option<String?>(
+    "take", "serial", "With several certificates: the one whose serial number or fingerprint starts like this.")
+
+  static let command = Command<Action>(
+    "inspect", "Show what a certificate, key, or profile file contains, without saving it.",
+    discussion:
+      "Takes .p12, .pem, .cer, .p8 and .mobileprovision files, Google service accounts and JPush’s keys, whatever their "
+      + "names.",
+    parameters: [file.parameter, take.parameter, CommonOptions.json.parameter, CommonOptions.password.parameter]
+  ) { values, io in
+    run(
+      path: values[file], isJSON: values[CommonOptions.json], password: values[CommonOptions.password],
+      take: values[take], io: io)
+  }
+
+  /// What a kept file is called.
+  static func fileName(_ path: String) -> String {
+    path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent
+  }
+
+  static func run(path: String, isJSON: Bool, password: String?, take: String? = nil, io: CommandIO) -> Int32 {
+    do {
+      let file = try read(path: path, password: password, take: take, io)
+      let now = io.now()
+      io.print(isJSON ? InspectedFileAnswer(file, now: now).prettyJSON : file.lines(now: now).joined(separator: "\n"))
+      return ExitCode.done
+    } catch {
+      io.complain("\(error)")
+      return ExitCode.failed
+    }
+  }
+
+  /// Reads and inspects a file, or standard input.
+  ///
+  /// - Throws: ``CommandFailure`` with path and remedy.
+  static func read(
+    path: String, password: String?, take: String? = nil, _ io: CommandIO
+  ) throws -> InspectedFile {
+    do {
+      // One byte more than is taken: more need not be read to be refused.
+      let (data, name) =
+        path == "-"
+        ? (try io.readAll(limit: CertificateFile.maximumBytes + 1), nil)
+        : (try CertificateFileReader.data(path), URL(fileURLWithPath: path).lastPathComponent)
+      return try CertificateFile.inspect(data: data, fileName: name, password: password, take: take)
+    } catch let problem as FileProblem {
+      var text = problem.problem.text
+      if case .passwordNeeded = problem { text += " Set it in SIGNALBOX_PASSWORD." }
+      if case .severalCertificates = problem { text += " Use --take SERIAL." }
+      throw CommandFailure("\(singleLine(path == "-" ? fileName(path) : path)): \(text)")
+    } catch let failure as CommandFailure {
+      throw path == "-" ? failure : CommandFailure("\(singleLine(path)): \(failure)")
+    }
+  }
+}

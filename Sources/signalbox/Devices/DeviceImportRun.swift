@@ -1,0 +1,63 @@
+import Foundation
+import Model
+import SQLite
+import Store
+
+/// Registers what a parser reads, in transactions of many devices.
+struct DeviceImportRun {
+  let store: Store
+  let isDryRun: Bool
+  let now: Date
+  let rejected: (RejectedLine) -> Void
+  private(set) var report = DeviceImportReport()
+  private var batch = DeviceImportBatch()
+
+  init(store: Store, isDryRun: Bool, now: Date, rejected: @escaping (RejectedLine) -> Void) {
+    self.store = store
+    self.isDryRun = isDryRun
+    self.now = now
+    self.rejected = rejected
+  }
+
+  /// Reads everything.
+  mutating func take(
+    _ parser: DeviceLineParser, from source: DevicesImportCommand.Source, progress: (DeviceImportReport) -> Void
+  ) throws {
+    var parser = parser
+    while true {
+      let bytes = try source.next()
+      for result in bytes.isEmpty ? parser.finish() : parser.push(bytes) {
+        switch result {
+        case .success(let line): batch.add(line)
+        case .failure(let line):
+          report.add(line)
+          rejected(line)
+        }
+      }
+      if batch.isFull { try register() }
+      progress(report)
+      if bytes.isEmpty || parser.isStopped { break }
+    }
+    try register()
+  }
+
+  private struct DryRun: Error { let outcome: DeviceImportBatch.Outcome }
+
+  private mutating func register() throws {
+    let lines = batch.take()
+    guard !lines.isEmpty else { return }
+    let outcome: DeviceImportBatch.Outcome
+    do {
+      outcome = try store.writeSync { database in
+        let outcome = try lines.register(database, by: "cli", now: now)
+        // Undone by the error; the numbers are true nevertheless, within a batch.
+        if isDryRun { throw DryRun(outcome: outcome) }
+        return outcome
+      }
+    } catch let dryRun as DryRun {
+      outcome = dryRun.outcome
+    }
+    report.add(outcome)
+    for line in outcome.rejected { rejected(line) }
+  }
+}

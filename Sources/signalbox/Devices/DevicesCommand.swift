@@ -1,0 +1,136 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox devices …`; import and export stand in files of their own.
+enum DevicesCommand {
+  private static let tag = Option<String?>("tag", "name", "Only devices with this tag.")
+  private static let alias = Option<String?>("alias", "name", "Only devices with this alias.")
+  private static let token = Option<String?>("token", "hexadecimal", "Only devices whose token starts with this.")
+  private static let registrationID = Option<String?>(
+    "registration-id", "id",
+    "Only the device with this registration ID.")
+  private static let platform = Option<Platform?>(
+    "platform", "platform", "Only this platform: ios or android.", Platform.parse
+  ).among(Platform.names)
+  private static let state = Option<DeviceState?>("state", "state", "Only this state: active, quarantined, or dead.") {
+    text throws(BadValue) in
+    guard let state = DeviceState(name: text) else { throw BadValue("is not active, quarantined, or dead") }
+    return state
+  }.among(DeviceState.allCases.map(\.name))
+  private static let limit = Option(
+    "limit", "number",
+    "The maximum number of devices; 0 for all.", default: 100, showing: "100"
+  ) {
+    text throws(BadValue) in
+    guard let number = Int(text), number >= 0 else { throw BadValue("is not a number of at least 0") }
+    return number
+  }
+  private static let ids = Argument<[String]>(rest: "id", "The devices' IDs, as shown by list.", atLeastOne: true)
+
+  /// What narrows a list or an export down.
+  static let filterParameters = [
+    CommonOptions.app.parameter, CommonOptions.environment.parameter, platform.parameter, state.parameter,
+    tag.parameter, alias.parameter, registrationID.parameter, token.parameter,
+  ]
+
+  static let command = Command<Action>(
+    "devices", "List, import, export, and delete devices.",
+    subcommands: [
+      Command(
+        "list", "List devices, the most recently registered first.",
+        parameters: filterParameters + [
+          limit.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+        ], action: list),
+      DevicesImportCommand.command,
+      DevicesExportCommand.command,
+      Command(
+        "remove", "Delete devices. Pushes sent to them stay in the history.",
+        parameters: [ids.parameter, CommonOptions.data.parameter], action: remove),
+    ])
+
+  /// Reads ``filterParameters``.
+  static func filter(_ values: Parsed, _ database: Database) throws -> DeviceFilter {
+    var filter = DeviceFilter(app: try values[CommonOptions.app].map { try App.named($0, database).id })
+    filter.environment = values[CommonOptions.environment]
+    filter.platform = values[platform]
+    filter.state = values[state]
+    filter.tag = values[tag]
+    filter.alias = values[alias]
+    filter.registrationID = values[registrationID]
+    filter.tokenPrefix = try values[token].map { text in
+      let digits = text.compactMap(\.hexDigitValue)
+      guard digits.count == text.count, text.count.isMultiple(of: 2), !text.isEmpty else {
+        throw CommandFailure.usage("--token needs an even number of hexadecimal digits.")
+      }
+      return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+    return filter
+  }
+
+  /// Goes through all devices that fit, in pages.
+  static func forEachPage(
+    _ store: Store, _ values: Parsed, order: Device.Order, limit: Int,
+    _ body: ([Device], [Int64: String]) throws -> Void
+  ) throws {
+    var cursor: String?
+    var left = limit == 0 ? Int.max : limit
+    repeat {
+      let page = try store.readSync { database in
+        let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+        let filter = try filter(values, database)
+        return (try Device.list(database, filter, order: order, cursor: cursor, limit: min(left, 1000)), apps)
+      }
+      try body(page.0.items, page.1)
+      left -= page.0.items.count
+      cursor = page.0.next
+    } while cursor != nil && left > 0
+  }
+
+  private static let list: Action = { values, io in
+    var devices: [(Device, String)] = []
+    try withStore(values, io) { store in
+      try forEachPage(store, values, order: .newestFirst, limit: values[limit]) { page, apps in
+        devices += page.map { ($0, apps[$0.appID] ?? "") }
+      }
+    }
+    if values[CommonOptions.json] {
+      io.print(devices.map { DeviceAnswer($0.0, app: $0.1) }.prettyJSON)
+    } else {
+      var table = TextTable("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
+      for (device, app) in devices {
+        table.add(
+          "\(device.id)", app, device.environment.rawValue, device.platform.rawValue, device.state.name,
+          device.token.abbreviated, device.alias ?? "", device.tags.joined(separator: " "), device.seenAt.text)
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static let remove: Action = { values, io in
+    let now = io.now()
+    let wanted = try values[ids].map { text in
+      guard let id = Int64(text), id > 0 else { throw CommandFailure.usage("“\(text)” is not a device ID.") }
+      return id
+    }
+    var missing: [Int64] = []
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        for id in wanted {
+          if try Device.delete(database, id: id, now: now) {
+            try audit(database, "device.delete", "device \(id)", now: now)
+          } else {
+            missing.append(id)
+          }
+        }
+      }
+    }
+    for id in missing { io.complain("Device \(id) not found.") }
+    io.print("Deleted \(wanted.count - missing.count) of \(wanted.count) devices.")
+    return missing.isEmpty ? ExitCode.done : ExitCode.failed
+  }
+}

@@ -1,0 +1,117 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox devices import FILE`: streamed, whatever the size.
+enum DevicesImportCommand {
+  private static let file = Argument<String>("file", "The file; - for standard input.")
+  private static let format = Option<DeviceImport.Format?>(
+    "format", "format", "The format: ndjson or csv (default: by file name)."
+  ) { text throws(BadValue) in
+    guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is not ndjson or csv") }
+    return format
+  }.among(["ndjson", "csv"])
+  private static let app = Option<String?>("app", "bundle-id", "The app for lines that name none.")
+  private static let environment = Option<Environment?>(
+    "environment", "environment", "The environment for lines that name none.", Environment.parse
+  ).among(Environment.names)
+  private static let platform = Option<Platform?>(
+    "platform", "platform", "The platform for lines that name none.", Platform.parse
+  ).among(Platform.names)
+  private static let dryRun = Flag("dry-run", "Check every line but save nothing.")
+
+  static let command = Command<Action>(
+    "import", "Import devices from a file.",
+    discussion: """
+      NDJSON: one device per line, like the body of PUT /api/v1/devices. CSV: a header line with the same names (app, \
+      environment, platform, token, alias, tags, registration_id, name), tags separated by spaces. Invalid lines are \
+      reported on standard error and skipped; the others are imported. The exit code is 0 only if all lines are valid.
+      """,
+    parameters: [
+      file.parameter, format.parameter, app.parameter, environment.parameter, platform.parameter, dryRun.parameter,
+      CommonOptions.data.parameter, CommonOptions.json.parameter,
+    ]
+  ) { values, io in
+    let path = values[file]
+    guard let format = values[format] ?? guess(path) else {
+      throw CommandFailure.usage("Use --format ndjson or --format csv, because the file name does not show the format.")
+    }
+    var defaults: [String: JSONValue] = [:]
+    if let app = values[app] { defaults["app"] = .string(app) }
+    if let environment = values[environment] { defaults["environment"] = .string(environment.rawValue) }
+    if let platform = values[platform] { defaults["platform"] = .string(platform.rawValue) }
+    let report = try withStore(values, io) { store in
+      var run = DeviceImportRun(store: store, isDryRun: values[dryRun], now: io.now()) { rejected in
+        io.endProgress()
+        io.writeError("\(singleLine(rejected.description))\n")
+      }
+      let source = try Source(path: path, io: io)
+      defer { source.close() }
+      try run.take(DeviceLineParser(format: format, defaults: defaults), from: source) { report in
+        io.progress("\(report.added + report.updated) registered, \(report.rejected) rejected\(source.part)")
+      }
+      io.endProgress()
+      let report = run.report
+      if !values[dryRun] {
+        try store.writeSync { database in
+          try audit(
+            database, "device.import", "devices",
+            ["added": .number(report.added), "updated": .number(report.updated)], now: io.now())
+        }
+      }
+      return report
+    }
+    if values[CommonOptions.json] {
+      io.print(report.prettyJSON)
+    } else {
+      let kept = values[dryRun] ? " (dry run: nothing was saved)" : ""
+      io.print(
+        "\(report.lines) devices: \(report.added) added, \(report.updated) updated, \(report.rejected) rejected\(kept)."
+      )
+    }
+    return report.rejected == 0 ? ExitCode.done : ExitCode.failed
+  }
+
+  private static func guess(_ path: String) -> DeviceImport.Format? {
+    switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+    case "csv": .csv
+    case "ndjson", "jsonl": .ndjson
+    default: nil
+    }
+  }
+
+  /// A file or standard input.
+  struct Source {
+    private let handle: FileHandle?
+    private let io: CommandIO
+    private let size: UInt64
+
+    init(path: String, io: CommandIO) throws {
+      self.io = io
+      do {
+        handle = path == "-" ? nil : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        size = try handle?.seekToEnd() ?? 0
+        try handle?.seek(toOffset: 0)
+      } catch {
+        throw CommandFailure("\(path): \(error.localizedDescription)")
+      }
+    }
+
+    /// The next bytes; empty at the end.
+    func next() throws -> Data {
+      let count = 256 * 1024
+      return try handle.map { try $0.read(upToCount: count) ?? Data() } ?? io.read(count)
+    }
+
+    /// As `, 17 %`; empty if the size is not known.
+    var part: String {
+      guard let handle, size > 0, let offset = try? handle.offset() else { return "" }  // only for show
+      return ", \(offset * 100 / size) %"
+    }
+
+    func close() { try? handle?.close() }  // nothing was written
+  }
+}

@@ -1,0 +1,113 @@
+import Arguments
+import Certificates
+import Foundation
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `signalbox certificates watch|hosts|unwatch`
+enum HostCommands {
+  private static let host = Argument<String>(
+    "host", "The host, e.g. mail.example.com, mail.example.com:587, https://example.com, or smtp://mail.example.com.")
+  private static let id = Argument<Int64>("id", "The host's ID, as shown by hosts.", parseID)
+  private static let start = Option<HostAddress.StartProtocol?>(
+    "protocol", "protocol", "The protocol: tls, smtp, imap, pop3, or postgres (default: by port)."
+  ) { text throws(BadValue) in
+    guard let start = HostAddress.StartProtocol(rawValue: text) else {
+      throw BadValue("is not one of \(HostAddress.StartProtocol.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return start
+  }
+  private static let serverName = Option<String?>("server-name", "name", "The TLS server name (default: the host).")
+  private static let note = Option("note", "text", "A note.", default: "")
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+
+  static let all: [Command<Action>] = [
+    Command(
+      "watch", "Watch a host's certificate and check it now.",
+      discussion: "Exit code 1 if the host presents no certificate. It is watched anyway.",
+      parameters: [host.parameter, start.parameter, serverName.parameter, note.parameter] + common, action: watch),
+    Command("hosts", "List watched hosts and their last results.", parameters: common, action: list),
+    Command(
+      "unwatch", "Stop watching a host.", parameters: [id.parameter, CommonOptions.data.parameter],
+      action: unwatch),
+  ]
+
+  private static let watch: Action = { values, io in
+    let now = io.now()
+    let address: HostAddress
+    do {
+      address = try HostAddress(parsing: values[host], startProtocol: values[start], serverName: values[serverName])
+    } catch { throw CommandFailure.usage("\(error)") }
+    let store = try DataDirectory(values[CommonOptions.data]).open(creating: true, now: now)
+    defer { store.close() }
+    let text = values[note]
+    let added = try store.writeSync { database in
+      if let known = try WatchedHost.find(database, address) {
+        throw CommandFailure("\(known.name) is already watched as host \(known.id).")
+      }
+      let added = try WatchedHost.add(database, address, note: text, by: "cli", now: now)
+      try audit(database, "host.create", "host \(address)", now: now)
+      return added
+    }
+    let pool = BlockingPool(name: "probe", threads: 1)
+    defer { pool.stop() }
+    let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+    let seen = try await watch.look(at: added.id)
+    if values[CommonOptions.json] {
+      io.print(HostAnswer(seen, now: now).prettyJSON)
+    } else {
+      io.print("Watching host \(seen.id): \(seen.name), \(words(seen, now)).")
+      for finding in HostFinding.all(seen, now: now) { io.print(singleLine("  \(finding.problem.text)")) }
+    }
+    return seen.failure == nil ? ExitCode.done : ExitCode.failed
+  }
+
+  private static let list: Action = { values, io in
+    let now = io.now()
+    let (hosts, taken) = try withStore(values, io) { store in
+      try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
+    }
+    if values[CommonOptions.json] {
+      io.print(
+        hosts.map { host in
+          HostAnswer(host, taken: taken[.init(key: host.key, fingerprint: host.seen?.sha256)], now: now)
+        }.prettyJSON)
+      return ExitCode.done
+    }
+    var table = TextTable("ID", "HOST", "PROTOCOL", "DAYS LEFT", "LOOKED AT", "FOUND")
+    for host in hosts {
+      table.add(
+        "\(host.id)", host.name, host.address.startProtocol.rawValue,
+        Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now).map { "\($0)" } ?? "–",
+        host.probedAt?.text ?? "never", singleLine(words(host, now)))
+    }
+    io.print(table)
+    return ExitCode.done
+  }
+
+  private static func words(_ host: WatchedHost, _ now: Date) -> String {
+    if let failure = host.failure { return failure.code.rawValue }
+    guard let seen = host.seen else { return "nothing yet" }
+    let grave = HostFinding.all(host, now: now).filter(\.isGrave).map {
+      $0.problem.code.split(separator: ".").last ?? ""
+    }
+    return grave.isEmpty ? "until \(seen.notAfter?.text ?? "for ever")" : grave.joined(separator: ", ")
+  }
+
+  private static let unwatch: Action = { values, io in
+    let now = io.now()
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        guard try WatchedHost.delete(database, id: values[id]) else {
+          throw CommandFailure("Watched host \(values[id]) not found. See: signalbox certificates hosts")
+        }
+        try audit(database, "host.delete", "host \(values[id])", now: now)
+      }
+    }
+    io.print("Stopped watching host \(values[id]).")
+    return ExitCode.done
+  }
+}

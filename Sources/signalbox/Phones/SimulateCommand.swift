@@ -1,0 +1,195 @@
+import Arguments
+import Certificates
+import Console
+import Foundation
+import Glibc
+import HTTPServer
+import JSON
+import Logging
+import OpenSSL
+import Model
+import Reactor
+import Simulator
+
+/// `signalbox simulate`: the stand-in APNs alone, for other projects' tests.
+enum SimulateCommand {
+  private static let development = address(
+    "apns-listen", "The listen address of the development server; port 0 picks a free port.", "127.0.0.1:2197")
+  private static let production = address(
+    "apns-production-listen", "The listen address of the production server.", "127.0.0.1:2198")
+  private static let control = address(
+    "http-listen",
+    "The listen address of the control API (/simulator/v1: phones, notifications, "
+      + "faults).", "127.0.0.1:2199")
+  private static let authority = Option<String?>(
+    "ca-out", "file", "Write the CA certificate to trust to this PEM file (default: standard output)."
+  ).configuration
+  private static let authorityKey = Option<String?>(
+    "ca-key", "file", "Keep the CA in this file so that it stays the same after a restart."
+  ).configuration
+  private static let names = Option(
+    repeated: "name", "host", "An extra host name or IP address for the servers' certificate."
+  ) { text throws(BadValue) in
+    guard !text.isEmpty, text.utf8.count <= 253, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), !text.contains("/")
+    else { throw BadValue("is not a host name or IP address") }
+    return text
+  }.configuration
+  private static let key = Option<String?>(
+    "key", "file", "Accept only provider tokens signed by this key, AuthKey_….p8 (default: any well-formed token)."
+  ).configuration
+  private static let keyID = Option<String?>(
+    "key-id", "id", "The key ID, if the file name does not contain it."
+  ).configuration
+  private static let teamID = Option<String?>("team-id", "id", "The team ID (default: any).").configuration
+  private static let idleTimeout = Option(
+    "idle-timeout", "time",
+    "The idle time after which a connection is closed with "
+      + "IdleTimeout.", default: Duration.seconds(3600),
+    showing: "60min"
+  ) { text throws(BadValue) in
+    guard let time = TimeText.duration(text), time > .zero else {
+      throw BadValue("is not a time of up to one hour, e.g. 500ms, 30s, or 10min")
+    }
+    return time
+  }.configuration
+  private static let faults = Option<Faults>(
+    "faults", "list", "The errors to simulate, e.g. status=503,next=10 or delay=200ms,goaway=100.", default: Faults(),
+    showing: ""
+  ) { text throws(BadValue) in
+    do {
+      return try Faults(parsing: text)
+    } catch {
+      throw BadValue("is not a valid list of faults: \(error)")
+    }
+  }.configuration
+  private static let unknown = Flag(
+    "accept-unknown-tokens",
+    "Accept pushes to tokens that belong to no phone."
+  ).configuration
+  private static let tokens = Option(
+    repeated: "device", "token", "Add a phone with this token in both environments."
+  ) { text throws(BadValue) in
+    do {
+      return try DeviceToken(parsing: text, platform: .ios)
+    } catch {
+      throw BadValue("is not a device token: \(error)")
+    }
+  }
+  private static let topic = Option(
+    "topic", "bundle-id", "The app on the phones added with --device.", default: "com.example.app")
+
+  static let command = Command<Action>(
+    "simulate", "Run only the simulated APNs, to test other projects.",
+    discussion: "On exit, the command prints what the servers did as one line of JSON.",
+    parameters: [
+      development.parameter, production.parameter, control.parameter, names.parameter, authority.parameter,
+      authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter, faults.parameter,
+      idleTimeout.parameter, unknown.parameter, tokens.parameter, topic.parameter, LogOptions.level.parameter,
+      LogOptions.format.parameter,
+    ]
+  ) { values, io in
+    let log = LogOptions.logger(values)
+    defer { log.flush(within: .seconds(1)) }
+    var configuration = APNsSimulator.Configuration()
+    configuration.development = values[development]
+    configuration.production = values[production]
+    configuration.hostNames = values[names] + configuration.hostNames
+    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
+    configuration.knownKeys = try knownKeys(values, io)
+    configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
+    configuration.faults = [.development: values[faults], .production: values[faults]]
+    configuration.idleTimeout = values[idleTimeout]
+    configuration.log = log
+    let stopped = StopSignal()
+    let simulator = try APNsSimulator(configuration: configuration)
+    for (index, token) in values[tokens].enumerated() {
+      for environment in Environment.allCases {
+        try simulator.phones.add(
+          NewPhone(name: "Phone \(index + 1)", environment: environment, topic: values[topic], token: token))
+      }
+    }
+    let addresses: (development: SocketAddress, production: SocketAddress)
+    do {
+      addresses = try await simulator.start()
+    } catch let error as SystemError {
+      throw CommandFailure("\(error). Choose other addresses with --apns-listen and --apns-production-listen.")
+    }
+    let server: Server
+    let controlAddress: SocketAddress
+    do {
+      guard let listen = values[control] else { throw CommandFailure("No listen address was given.") }
+      server = Server(ServerConfiguration(address: listen), SimulatorControl.router(simulator))
+      controlAddress = try await server.start()
+    } catch let error as SystemError {
+      await simulator.stop()
+      throw CommandFailure("\(error). Choose another address with --http-listen.")
+    }
+    if let file = values[authority] {
+      try Data(simulator.authorityPEM.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+    } else {
+      io.write(simulator.authorityPEM)
+    }
+    if !controlAddress.isLoopback {
+      io.note("anyone who can reach \(controlAddress) can control the simulator")
+    }
+    io.note(
+      "APNs development at \(addresses.development), production at \(addresses.production), "
+        + "control API at http://\(controlAddress)/simulator/v1")
+    if io.outputFailure() == nil { await stopped.wait() }
+    await server.stop(within: .seconds(2))
+    await simulator.stop()
+    var json = JSONWriter()
+    json.object { simulator.writeCounters(to: &$0) }
+    io.print(json.text)
+    return ExitCode.done
+  }
+
+  /// The authority that a file keeps; made and kept if there is no such file.
+  private static func keptAuthority(_ path: String, now: Date) throws -> CertificateAuthority {
+    if let content = FileManager.default.contents(atPath: path) {
+      do {
+        let authority = try SimulatorAuthority.read(String(decoding: content, as: UTF8.self))
+        guard authority.certificate.notBefore <= now, now < authority.certificate.notAfter else {
+          throw CommandFailure("The CA in \(path) is not valid now. Delete the file to create a new one.")
+        }
+        return authority
+      } catch let failure as CommandFailure {
+        throw failure
+      } catch {
+        throw CommandFailure("\(path) does not contain a simulator CA: \(error)")
+      }
+    }
+    let authority = try SimulatorAuthority.make(now: now)
+    let file = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw CommandFailure("\(SystemError("open \(path)")). Choose another file with --ca-key.") }
+    let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+    try handle.write(contentsOf: Data(SimulatorAuthority.text(authority).utf8))
+    try handle.close()
+    return authority
+  }
+
+  /// The keys whose tokens pass, by their ids; empty: all.
+  private static func knownKeys(_ values: Parsed, _ io: CommandIO) throws -> [String: APNsKey] {
+    guard let path = values[key] else {
+      guard values[keyID] == nil, values[teamID] == nil else {
+        throw CommandFailure.usage("--key-id and --team-id require --key.")
+      }
+      return [:]
+    }
+    let file = try InspectCommand.read(path: path, password: nil, io)
+    guard file.kind == .apnsKey, let secret = file.privateKey else {
+      throw CommandFailure("\(path) is not an APNs key (.p8).")
+    }
+    guard let id = values[keyID] ?? file.keyID else {
+      throw CommandFailure.usage("\(path): the file name does not contain the key ID. Set it with --key-id.")
+    }
+    return [id: APNsKey(team: values[teamID], publicKey: secret.publicKey)]
+  }
+
+  private static func address(_ name: String, _ help: String, _ value: String) -> Option<SocketAddress?> {
+    Option(name, "address", help, default: SocketAddress(value), showing: value) { text throws(BadValue) in
+      guard let address = SocketAddress(text) else { throw BadValue("is not an address with a port, e.g. \(value)") }
+      return address
+    }.configuration
+  }
+}

@@ -1,0 +1,207 @@
+import Arguments
+import Certificates
+import Delivery
+import Foundation
+import JSON
+import Model
+import Store
+
+/// `signalbox send`: one push from a script.
+enum SendCommand {
+  private static let app = Option(required: "app", "bundle-id", "The app's bundle ID.")
+  private static let environment = Option(
+    required: "environment", "environment",
+    "The environment: development or production. There is no default.", Environment.parse
+  ).among(Environment.names)
+  private static let platforms = Option(
+    repeated: "platform", "platform", "The platform: ios or android (default: both).", Platform.parse
+  ).among(Platform.names)
+  private static let devices = Option(repeated: "device", "token", "Send to the device with this token.")
+  private static let tags = Option(
+    repeated: "tag", "name",
+    "Send to devices with this tag. Repeat for any of several tags.")
+  private static let aliases = Option(repeated: "alias", "name", "Send to devices with this alias.")
+  private static let registrationIDs = Option(
+    repeated: "registration-id", "id",
+    "Send to the device with this registration ID.")
+  private static let broadcast = Flag("broadcast", "Send to every device of the app in this environment.")
+  private static let title = Option<String?>("title", "text", "The title.")
+  private static let subtitle = Option<String?>("subtitle", "text", "The subtitle.")
+  private static let body = Option<String?>("body", "text", "The message.")
+  private static let badge = Option<Int?>("badge", "number", "The badge on the app's icon; 0 removes it.", parseNumber)
+  private static let sound = Option<String?>("sound", "name", "The sound, e.g. default.")
+  private static let payload = Option<String?>(
+    "payload", "file", "A file with the full APNs payload as JSON, instead of the texts; - for standard input.")
+  private static let timeToLive = Option<Int?>(
+    "time-to-live", "seconds", "How long the push is stored for devices that are off.", parseNumber)
+  private static let priority = Option<String?>("priority", "priority", "The priority: high, normal, or low.").among([
+    "high", "normal", "low",
+  ])
+  private static let collapseID = Option<String?>(
+    "collapse-id", "id",
+    "The collapse ID. Replaces an earlier push with the same ID.")
+  private static let pushType = Option<String?>("push-type", "type", "The push type, e.g. alert or background.")
+  private static let at = Option<String?>(
+    "at", "time", "When to send, e.g. 2026-12-01T09:00:00Z (default: now). With --every: the start.")
+  private static let rate = Option<Int?>("rate", "number", "The maximum number of devices per second.", parseNumber)
+  private static let spread = Option<Int?>(
+    "spread-minutes", "number", "Spread the push evenly over this many minutes.", parseNumber)
+  private static let atMostOnce = Flag("at-most-once", "Never retry a device after no answer came.")
+  private static let dryRun = Flag("dry-run", "Check everything but send nothing.")
+  private static let wait = Flag(
+    "wait", "Wait until every device has an outcome, including retries.")
+  private static let timeout = Option<Int?>(
+    "timeout", "seconds",
+    "The maximum time in seconds, with or without --wait (default: 600 with --wait, otherwise "
+      + "no limit).",
+    parseNumber)
+
+  static let command = Command<Action>(
+    "send", "Send a push.",
+    discussion: """
+      Different audience options narrow the audience; repeating one option widens it. If a server is running, it \
+      delivers the push; otherwise, this command does. Scheduled and repeating pushes are always sent by the server. \
+      If sending is blocked, the cause is printed on standard error at once. Without --wait and without a server, each \
+      device is tried once, and sending stops when the push service has been unreachable for 30 seconds.
+      Exit codes: 0: accepted for every device, or, without --wait, handed to a server. 1: finished but not accepted \
+      for every device, or not started. 75: not finished; standard error says how many devices are left and what \
+      continues with them: the running server or the next one started with this data folder. 64: wrong usage.
+      """,
+    parameters: [
+      app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
+      aliases.parameter, registrationIDs.parameter, broadcast.parameter, title.parameter, subtitle.parameter,
+      body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter, priority.parameter,
+      collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
+      atMostOnce.parameter, dryRun.parameter, wait.parameter,
+      timeout.parameter,
+      CommonOptions.data.parameter, CommonOptions.json.parameter,
+    ] + RepeatOptions.parameters
+  ) { values, io in
+    let draft = try PushDraft(json: try json(values, io))
+    let directory = DataDirectory(values, io)
+    let store = try directory.open(readers: 2, now: io.now())
+    defer { store.close() }
+    if draft.recurrence != nil, !draft.options.dryRun {
+      let report = try ScheduleReport(draft, store, io)
+      if values[CommonOptions.json] {
+        io.print(report.summary.prettyJSON)
+      } else {
+        for line in report.lines { io.print(line) }
+      }
+      return ExitCode.done
+    }
+    let (push, count) = try create(draft, store, io)
+    let limit = values[timeout] ?? (values[wait] ? 600 : nil)
+    let sending = Sending(
+      directory: directory, store: store, io: io, isWaiting: values[wait], limit: limit.map { .seconds($0) })
+    let left = try await sending.carryOut(push.id, expected: count)
+    let report = try SendReportText(store, left, expected: count, data: directory.path)
+    if values[CommonOptions.json] {
+      io.print(report.prettyJSON)
+    } else {
+      for line in report.lines { io.print(line) }
+    }
+    if let rest = report.rest(now: io.now()) { io.note(rest) }
+    return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait], now: io.now())
+  }
+
+  static func parseNumber(_ text: String) throws(BadValue) -> Int {
+    guard let number = Int(text), number >= 0 else { throw BadValue("is not a number of at least 0") }
+    return number
+  }
+
+  /// The body of `POST /api/v1/pushes` that asks for the same, so that everything is checked as there.
+  private static func json(_ values: Parsed, _ io: CommandIO) throws -> JSONValue {
+    var notification: [String: JSONValue] = [:]
+    for (name, text) in [
+      ("title", values[title]), ("subtitle", values[subtitle]), ("body", values[body]), ("sound", values[sound]),
+    ] { if let text { notification[name] = .string(text) } }
+    if let badge = values[badge] { notification["badge"] = .number(badge) }
+    var options: [String: JSONValue] = ["dry_run": .bool(values[dryRun])]
+    if let seconds = values[timeToLive] { options["time_to_live"] = .number(seconds) }
+    for (name, text) in [
+      ("priority", values[priority]), ("collapse_id", values[collapseID]), ("push_type", values[pushType]),
+    ] { if let text { options[name] = .string(text) } }
+    if let rate = values[rate] { options["rate"] = .number(rate) }
+    if let minutes = values[spread] { options["spread_minutes"] = .number(minutes) }
+    if values[atMostOnce] { options["at_most_once"] = true }
+    var json: [String: JSONValue] = [
+      "app": .string(values[app]), "environment": .string(values[environment].rawValue),
+      "audience": try audience(values), "options": .object(options),
+    ]
+    if !notification.isEmpty { json["notification"] = .object(notification) }
+    if !values[platforms].isEmpty { json["platforms"] = .array(values[platforms].map { .string($0.rawValue) }) }
+    if let time = values[at] { json["send_at"] = .string(time) }
+    if let rule = try RepeatOptions.rule(values) { json["repeat"] = rule }
+    if let path = values[payload] { json["apns"] = ["payload": try read(path, io)] }
+    return .object(json)
+  }
+
+  private static func audience(_ values: Parsed) throws -> JSONValue {
+    let kinds = [
+      ("device_token", values[devices]), ("tag", values[tags]), ("alias", values[aliases]),
+      ("registration_id", values[registrationIDs]),
+    ].filter { !$0.1.isEmpty }
+    guard values[broadcast] == kinds.isEmpty else {
+      throw CommandFailure.usage(
+        kinds.isEmpty
+          ? "Choose an audience with --device, --tag, --alias, or --registration-id, or use --broadcast for all "
+            + "devices."
+          : "--broadcast cannot be combined with --device, --tag, --alias, or --registration-id.")
+    }
+    if values[broadcast] { return "all" }
+    return .object(Dictionary(uniqueKeysWithValues: kinds.map { ($0.0, .array($0.1.map { .string($0) })) }))
+  }
+
+  /// No payload is as large; one byte more shows that a file is.
+  private static let largest = 64 * 1024
+
+  private static func read(_ path: String, _ io: CommandIO) throws -> JSONValue {
+    let data: Data
+    do {
+      data =
+        path == "-"
+        ? try io.readAll(limit: largest + 1)
+        : try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: largest + 1) ?? Data()
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(path): \(error.localizedDescription)")
+    }
+    guard data.count <= largest else { throw CommandFailure("\(path) is too large for a payload.") }
+    do { return try JSONValue(checking: Array(data)) } catch { throw CommandFailure("\(path): \(error)") }
+  }
+
+  /// Checks the draft against the app, and keeps the push.
+  ///
+  /// - Returns: also how many devices it reaches now.
+  private static func create(
+    _ draft: PushDraft, _ store: Store, _ io: CommandIO
+  ) throws -> (push: PushRecord, count: Int) {
+    let now = io.now()
+    // Not in the write: a large audience takes seconds to count, and everybody else's writes would wait for that.
+    let (app, reachable) = try store.readSync { database in
+      let app = try App.named(draft.app, database)
+      let query = AudienceQuery(
+        app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+      let unknown = try Device.unknownTokens(database, app: app.id, audience: draft.audience).count
+      return (app, try query.count(database).reachable + unknown)
+    }
+    return try store.writeSync { database in
+      let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
+      try Lint.check(draft, Lint.Context(app, credential: credential, now: now))
+      try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
+      guard reachable > 0 else {
+        throw CommandFailure(
+          "No active device of \(app.bundleID) in \(draft.environment.rawValue) matches. See: signalbox devices list")
+      }
+      let new = NewPush(draft, app: app, source: "cli", by: "cli").held(draft, now: now)
+      let push = try PushRecord.create(
+        database, new,
+        audit: NewAuditEntry(
+          actor: "cli", action: "push.create", subject: "push \(new.uid)", detail: ["app": .string(app.bundleID)]),
+        now: now)
+      return (push, reachable)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import JSON
+import Model
+import Store
+
+/// What `send` says of a push: counts, and every reason with its remedy.
+struct SendReportText: JSONWritable {
+  private let push: PushRecord
+  private let app: App
+  private let reasons: [Delivery.ReasonCount]
+  private let nextDue: Date?
+  private let isServed: Bool
+  private let left: Int
+  private let data: String
+
+  /// - Parameters:
+  ///   - expected: how many devices it was for when it was made.
+  ///   - data: the folder that a server has to be started with.
+  init(_ store: Store, _ sent: Sending.Left, expected: Int, data: String) throws {
+    let push = sent.push
+    (self.push, isServed, self.data) = (push, sent.isServed, data)
+    left = push.pending ?? expected
+    (app, reasons, nextDue) = try store.readSync { database in
+      (
+        try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id),
+        push.waiting == 0 ? nil : try WaitingDelivery.nextDue(database, push: push.id)
+      )
+    }
+  }
+
+  /// 0 only if nothing failed and nothing is left: every device was accepted, or, without `--wait`, a server has it.
+  func exitCode(isDryRun: Bool, isWaited: Bool, now: Date) -> Int32 {
+    switch push.state {
+    case .finished:
+      let counts = push.counts
+      return counts.accepted + (isDryRun ? counts.skipped : 0) == counts.total ? ExitCode.done : ExitCode.failed
+    case .queued, .sending, .paused:
+      let isLaters = isServed || push.waits(now: now) != nil
+      return isLaters && !isWaited ? ExitCode.done : ExitCode.unfinished
+    case .cancelled, .failed: return ExitCode.failed
+    }
+  }
+
+  /// What is left, and who goes on with it; nil if nothing is.
+  func rest(now: Date) -> String? {
+    guard !push.state.isOver else { return nil }
+    let start = "signalbox serve --data \(data)"
+    if push.waits(now: now) != nil {
+      return isServed ? nil : "no server is running with this data folder; start one by then: \(start)"
+    }
+    let devices = "\(left) of \(push.target ?? left) devices are left"
+    if push.state == .paused { return "\(devices) until someone resumes the push in the console" }
+    return isServed
+      ? "\(devices); the running server continues"
+      : "\(devices)\(waitingText); sending continues when a server is started: \(start)"
+  }
+
+  var lines: [String] {
+    var lines = ["\(push.uid)  \(app.bundleID) \(push.environment.rawValue): \(headline)"]
+    if let error = push.error { lines.append("  \(singleLine(error))") }
+    for reason in reasons {
+      let count = "\(reason.count)"
+      let padded = String(repeating: " ", count: max(0, 8 - count.count)) + count
+      var line = "\(padded)  \(reason.outcome.name)"
+      if let word = reason.reason {
+        let known = Reason.of(word)
+        line += "  \(word): \(known.cause) \(known.remedy)"
+      }
+      lines.append(singleLine(line))
+    }
+    return lines
+  }
+
+  private var headline: String {
+    switch push.state {
+    case .queued:
+      push.plannedAt.map { "scheduled for \($0.text); the server sends it then if it is running" }
+        ?? "queued; the running server delivers it"
+    case .sending: "sending, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
+    case .paused: "paused, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
+    case .finished, .cancelled, .failed: "\(push.state.rawValue), \(push.counts.total) of \(push.target ?? 0) devices"
+    }
+  }
+
+  /// As “, 3 wait to be sent to again, the first at 2026-11-20T12:15:00Z”.
+  private var waitingText: String {
+    guard push.waiting > 0 else { return "" }
+    return ", \(push.waiting) to be retried" + (nextDue.map { ", the first at \($0.text)" } ?? "")
+  }
+
+  /// Members of the API's schema `Push`.
+  func write(to json: inout JSONWriter) {
+    let counts = push.counts
+    json.object { json in
+      json.member("id", push.uid)
+      json.member("state", push.state.rawValue)
+      json.member("error", push.error)
+      json.member("app", app.bundleID)
+      json.member("environment", push.environment.rawValue)
+      json.object("counts") { json in
+        json.member("target", push.target ?? 0)
+        json.member("accepted", counts.accepted)
+        json.member("failed", counts.failed)
+        json.member("dead_token", counts.deadToken)
+        json.member("skipped", counts.skipped)
+        json.member("unknown", counts.unknown)
+        json.member("pending", push.pending ?? 0)
+      }
+      json.array("reasons", reasons.filter { $0.reason != nil }) { json, reason in
+        let word = reason.reason ?? ""
+        let known = Reason.of(word)
+        json.object { json in
+          json.member("outcome", reason.outcome.name)
+          json.member("reason", word)
+          json.member("count", reason.count)
+          json.member("cause", known.cause)
+          json.member("remedy", known.remedy)
+          json.member("who", known.actor.rawValue)
+        }
+      }
+      json.member("source", push.source)
+      json.member("created_at", push.createdAt.text)
+      json.member("started_at", push.startedAt)
+      json.member("finished_at", push.finishedAt)
+    }
+  }
+}

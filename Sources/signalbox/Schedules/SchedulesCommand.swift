@@ -1,0 +1,100 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox schedules …`: what repeats. `send --every` makes one.
+enum SchedulesCommand {
+  private static let id = Argument<String>("id", "The schedule's ID, as shown by list.")
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+
+  static let command = Command<Action>(
+    "schedules", "List, pause, resume, and end schedules.",
+    subcommands: [
+      Command("list", "List schedules, newest first.", parameters: common, action: list),
+      Command("pause", "Pause a schedule.", parameters: [id.parameter, CommonOptions.data.parameter]) { values, io in
+        try change(values, io, "schedule.pause", "is not active") { try Schedule.pause($0, id: $1) }
+      },
+      Command("resume", "Resume a schedule.", parameters: [id.parameter, CommonOptions.data.parameter]) { values, io in
+        let now = io.now()
+        return try change(values, io, "schedule.resume", "is not paused") {
+          try Schedule.resume($0, id: $1, now: now)
+        }
+      },
+      Command(
+        "cancel",
+        "End a schedule for good.", parameters: [id.parameter, CommonOptions.data.parameter]
+      ) { values, io in
+        let now = io.now()
+        return try change(values, io, "schedule.cancel", "has already ended") {
+          try Schedule.end($0, id: $1, now: now)
+        }
+      },
+    ])
+
+  private static let limit = 500
+
+  private static let list: Action = { values, io in
+    let now = io.now()
+    let (schedules, apps) = try withStore(values, io) { store in
+      try store.readSync { database in
+        (
+          try Schedule.list(database, limit: limit).items,
+          Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+        )
+      }
+    }
+    if values[CommonOptions.json] {
+      io.print(schedules.map { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }.prettyJSON)
+      return ExitCode.done
+    }
+    var table = TextTable("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
+    for schedule in schedules {
+      table.add(
+        schedule.uid, apps[schedule.appID] ?? "", schedule.environment.rawValue, schedule.state.rawValue,
+        schedule.nextAt?.text ?? "-", "\(schedule.sent)", "\(schedule.missed)", schedule.title ?? schedule.body ?? "")
+    }
+    io.print(table)
+    return ExitCode.done
+  }
+
+  private static func change(
+    _ values: Parsed, _ io: CommandIO, _ action: String, _ otherwise: String,
+    _ change: @escaping (Database, Int64) throws -> Bool
+  ) throws -> Int32 {
+    let (uid, now) = (values[id], io.now())
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        guard let schedule = try Schedule.find(database, uid: uid) else {
+          throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
+        }
+        guard try change(database, schedule.id) else { throw CommandFailure("The schedule \(uid) \(otherwise).") }
+        try audit(database, action, "schedule \(uid)", now: now)
+      }
+    }
+    return ExitCode.done
+  }
+}
+
+/// Members of the API's schema `Schedule`.
+struct ScheduleSummary: JSONWritable {
+  let schedule: Schedule
+  let app: String
+  let now: Date
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", schedule.uid)
+      json.member("state", schedule.state.rawValue)
+      json.member("error", schedule.error)
+      json.member("app", app)
+      json.member("environment", schedule.environment.rawValue)
+      json.member("next_at", schedule.nextAt)
+      json.member("next", schedule.occurrences(from: now, limit: 5).map(\.text))
+      json.member("sent", schedule.sent)
+      json.member("missed", schedule.missed)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Arguments
+import Calendar
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// Options that several commands take.
+enum CommonOptions {
+  static let data = Option<String>(
+    "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data"
+  ).configuration
+  static let json = Flag("json", "Print JSON.")
+  static let app = Option<String?>("app", "bundle-id", "Only for this app.")
+  static let environment = Option<Environment?>(
+    "environment", "environment", "Only for this environment: development or production.", Environment.parse
+  ).among(Environment.names)
+  static let password = Option<String?>(
+    "password", "text", "The password of an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
+}
+
+extension Environment {
+  static let names = allCases.map(\.rawValue)
+
+  static let parse: @Sendable (String) throws(BadValue) -> Environment = { text throws(BadValue) in
+    guard let environment = Environment(rawValue: text) else {
+      throw BadValue("is not development or production")
+    }
+    return environment
+  }
+}
+
+extension Platform {
+  static let names = allCases.map(\.rawValue)
+
+  static let parse: @Sendable (String) throws(BadValue) -> Platform = { text throws(BadValue) in
+    guard let platform = Platform(rawValue: text) else { throw BadValue("is not ios or android") }
+    return platform
+  }
+}
+
+/// A whole number of days, as `30d` or `30`.
+func parseDays(_ text: String) throws(BadValue) -> Int {
+  guard let days = Int(text.hasSuffix("d") ? String(text.dropLast()) : text), (0...36_500).contains(days) else {
+    throw BadValue("is not a number of days, e.g. 30d")
+  }
+  return days
+}
+
+/// The id of a row.
+func parseID(_ text: String) throws(BadValue) -> Int64 {
+  guard let id = Int64(text), id > 0 else { throw BadValue("is not an ID as shown by list") }
+  return id
+}
+
+extension App {
+  /// The app of a bundle id.
+  ///
+  /// - Throws: ``CommandFailure``, which names those that there are.
+  static func named(_ bundleID: String, _ database: Database) throws -> App {
+    if let app = try find(database, bundleID: bundleID) { return app }
+    let known = try all(database).map(\.bundleID)
+    throw CommandFailure(
+      "App \(bundleID) not found. "
+        + (known.isEmpty
+          ? "Add it with: signalbox apps add \(bundleID) --name <name>"
+          : "Known apps: \(known.joined(separator: ", "))"))
+  }
+}
+
+extension Date {
+  /// As `2026-11-20T12:00:00Z`.
+  var text: String { Timestamp.text(Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))) }
+}
+
+/// Opens the store of `--data` for the length of `body`.
+func withStore<Result>(
+  _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Store) throws -> Result
+) throws -> Result {
+  let store = try DataDirectory(values, io).open(creating: creating, now: io.now())
+  defer { store.close() }
+  return try body(store)
+}
+
+/// Notes in the audit what the command line did.
+func audit(
+  _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:], now: Date
+) throws {
+  try AuditEntry.add(
+    database,
+    NewAuditEntry(actor: "cli", action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
+    now: now)
+}

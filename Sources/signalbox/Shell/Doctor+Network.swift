@@ -1,0 +1,85 @@
+import Certificates
+import Foundation
+import OpenSSL
+import Model
+import SQLite
+import Store
+
+extension Doctor {
+  /// How long a server has to show its certificate.
+  private static let patience = Duration.seconds(5)
+
+  /// Whether each server that credentials name can be found and reached, and has a certificate that will be believed;
+  /// Apple's two if there is none.
+  func reach() -> [Finding] { endpoints().map(reach) }
+
+  private struct Server: Hashable {
+    let address: HostAddress
+    /// The authorities that the credential brings; nil: the system's.
+    var trust: String?
+  }
+
+  private func endpoints() -> [Server] {
+    let apple = [Environment.production: "api.push.apple.com", .development: "api.sandbox.push.apple.com"]
+    var servers: [Server] = []
+    for credential in credentials() {
+      let parts = credential.endpoint.split(separator: ":")
+      if credential.endpoint == "apple", let host = apple[credential.environment] {
+        servers.append(Server(address: HostAddress(host: host, port: 443)))
+      } else if parts.count == 2, let port = UInt16(parts[1]) {
+        servers.append(Server(address: HostAddress(host: String(parts[0]), port: port), trust: credential.trustPEM))
+      }
+    }
+    if servers.isEmpty { servers = apple.values.sorted().map { Server(address: HostAddress(host: $0, port: 443)) } }
+    var seen: Set<Server> = []
+    return servers.filter { seen.insert($0).inserted }
+  }
+
+  /// None if they cannot be read: what is wrong with the database is told elsewhere.
+  private func credentials() -> [Credential] {
+    guard directory.exists, let database = try? Database(path: directory.database, mode: .reader) else { return [] }
+    defer { database.close() }
+    return (try? Credential.all(database)) ?? []
+  }
+
+  private func reach(_ server: Server) -> Finding {
+    let address = server.address
+    let subject = "\(address.host):\(address.port)"
+    let outcome: HostOutcome
+    do {
+      outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience).look(at: address)
+    } catch {
+      return Finding(
+        subject: subject, level: .error, message: "\(error)", remedy: "Fix the trusted certificates.")
+    }
+    switch outcome {
+    case .failure(let failure):
+      // What else can fail says by itself what to do.
+      let remedy: String? =
+        switch failure.code {
+        case .noSuchName: "Check /etc/resolv.conf and the network."
+        case .refused, .unreachable, .timeout, .closed:
+          "Allow TCP to \(subject) in the firewall, or try from another network."
+        default: nil
+        }
+      return Finding(subject: subject, level: .error, message: failure.description, remedy: remedy)
+    case .success(let seen):
+      let findings = HostFinding.all(seen, of: address, now: now)
+      // What a browser's user may overlook ends a connection of ours.
+      let isTrusted = seen.trust == TLSChainTrust.trusted.rawValue
+      if let worst = findings.first(where: \.isGrave) ?? (isTrusted ? nil : findings.last) {
+        return Finding(
+          subject: subject, level: .error, message: "reached at \(seen.address), but: \(worst.problem.text)",
+          remedy: "Nothing is sent there until its certificate is fixed. A proxy that intercepts TLS presents its own.")
+      }
+      let end = seen.notAfter.map { ", certificates valid until \($0.text)" } ?? ""
+      return Finding(subject: subject, level: .ok, message: "reached at \(seen.address)\(end)")
+    }
+  }
+
+  private func trust(of server: Server) throws -> TLSTrust {
+    if let pem = server.trust { return .pem(Array(pem.utf8)) }
+    guard let path = environment["SSL_CERT_FILE"] else { return .system }
+    return .pem(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import OpenSSL
+
+extension Doctor {
+  /// The root of APNs' servers since 2025 (developer.apple.com/news/?id=09za8wzy).
+  private static let root = "USERTrust RSA Certification Authority"
+  /// No build is older than this: 2026-11-01.
+  private static let earliest = Date(timeIntervalSince1970: 1_793_491_200)
+
+  /// Whether the time can be true.
+  ///
+  /// - Parameter latest: the latest time in the database.
+  func clock(latest: Date?) -> Finding {
+    let remedy = "Set the time and keep it in sync: timedatectl set-ntp true"
+    if now < Self.earliest {
+      return Finding(
+        subject: "clock", level: .error, message: "\(now.text) is earlier than this version's release", remedy: remedy)
+    }
+    if let latest, latest.timeIntervalSince(now) > 60 {
+      return Finding(
+        subject: "clock", level: .error, message: "\(now.text) is earlier than the latest entry, \(latest.text)",
+        remedy: remedy)
+    }
+    return Finding(subject: "clock", level: .ok, message: now.text)
+  }
+
+  /// Whether the authority under APNs' servers is trusted here.
+  func trustStore() -> Finding {
+    let path = environment["SSL_CERT_FILE"] ?? "/etc/ssl/certs/ca-certificates.crt"
+    let remedy =
+      "Run apt-get install --reinstall ca-certificates, or point SSL_CERT_FILE to a bundle with \(Self.root)."
+    guard let text = FileManager.default.contents(atPath: path) else {
+      return Finding(subject: "trust store", level: .error, message: "\(path) cannot be read", remedy: remedy)
+    }
+    do {
+      let certificates = try Certificate.pemBundle(String(decoding: text, as: UTF8.self))
+      guard let root = certificates.first(where: { $0.subject.commonName == Self.root }) else {
+        return Finding(
+          subject: "trust store", level: .error,
+          message: "\(path) has \(certificates.count) certificates but not the APNs root, \(Self.root)",
+          remedy: remedy)
+      }
+      guard root.notAfter > now else {
+        return Finding(
+          subject: "trust store", level: .error, message: "\(Self.root) in \(path) has expired", remedy: remedy)
+      }
+      return Finding(
+        subject: "trust store", level: .ok, message: "\(path) has the APNs root, \(Self.root)")
+    } catch {
+      return Finding(subject: "trust store", level: .error, message: "\(path): \(error)", remedy: remedy)
+    }
+  }
+}

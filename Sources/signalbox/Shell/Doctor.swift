@@ -1,0 +1,242 @@
+import Certificates
+import Foundation
+import Glibc
+import OpenSSL
+import Model
+import SQLite
+import Store
+
+/// Looks an installation over. Changes nothing, and works beside a running server.
+struct Doctor {
+  /// One thing looked at.
+  struct Finding: Sendable, Hashable {
+    enum Level: String, Sendable, CaseIterable {
+      case ok, warning, error
+    }
+
+    /// What was looked at, as `secret.key`.
+    let subject: String
+    let level: Level
+    let message: String
+    /// What to do; nil if nothing is to be done.
+    var remedy: String?
+  }
+
+  let directory: DataDirectory
+  let environment: [String: String]
+  let now: Date
+
+  /// Everything that can be seen on this machine.
+  func findings() -> [Finding] {
+    guard access(directory.path, F_OK) == 0 else {
+      return [
+        Finding(
+          subject: "data", level: .error, message: "\(directory.path) does not exist",
+          remedy: "Set it with --data or SIGNALBOX_DATA. signalbox serve creates a new one.")
+      ] + [clock(latest: nil), trustStore()]
+    }
+    var findings = [folder(), disk(), keyFile()]
+    var latest: Date?
+    if Replacement(directory: directory).pending != nil {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning, message: "a restore was interrupted; nothing is lost",
+          remedy: "The next command that opens the folder finishes it, e.g. signalbox apps list."))
+    } else if directory.exists {
+      findings += database(&latest)
+    } else if !directory.remains.isEmpty {
+      findings.append(
+        Finding(
+          subject: "database", level: .error,
+          message: "\(directory.database) is missing: there is only \(directory.remains.joined(separator: ", "))",
+          remedy: "Put it back, or run signalbox restore <backup>."))
+    } else {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning, message: "\(directory.database) does not exist yet",
+          remedy: "signalbox serve creates it. Or choose another folder with --data."))
+    }
+    return findings + [clock(latest: latest), trustStore()]
+  }
+
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : nil
+  }
+
+  private func folder() -> Finding {
+    let path = directory.path
+    guard let mode = mode(path), mode & S_IFMT == S_IFDIR else {
+      return Finding(
+        subject: "data", level: .error, message: "\(path) is not a folder", remedy: "Choose another one with --data.")
+    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else {
+      return Finding(
+        subject: "data", level: .error, message: "this user cannot write to \(path)",
+        remedy: "Run it as the owner of the folder, or run chown -R $(id -un) \(path)")
+    }
+    guard mode & 0o077 == 0 else {
+      return Finding(
+        subject: "data", level: .warning, message: "other users can read \(path) (mode \(octal(mode)))",
+        remedy: "chmod 700 \(path)")
+    }
+    return Finding(subject: "data", level: .ok, message: "only its owner can read \(path)")
+  }
+
+  private func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
+
+  /// Whether what is written next has room.
+  private func disk() -> Finding {
+    if let trouble = DatabasePool.spaceTrouble(directory.path) {
+      return Finding(
+        subject: "disk", level: .error, message: trouble.message,
+        remedy: trouble.code == .full
+          ? "Free up space. The server continues on its own." : "Mount it as writable.")
+    }
+    return Finding(subject: "disk", level: .ok, message: "enough free space")
+  }
+
+  private func keyFile() -> Finding {
+    do {
+      if try directory.nextKey() != nil {
+        return Finding(
+          subject: "secret.key", level: .warning, message: "a key rotation was interrupted; nothing is lost",
+          remedy: "Run signalbox rotate-key to finish it. The next server start does that too.")
+      }
+      if let key = try SealingKey.load(path: directory.keyFile) {
+        if let known = directory.exists ? try directory.sealingIdentifier() : nil, known != key.identifier {
+          return Finding(
+            subject: "secret.key", level: .error,
+            message: "\(key) does not match this database, which is sealed with \(known)",
+            remedy: "Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything "
+              + "again.")
+        }
+        return Finding(subject: "secret.key", level: .ok, message: "\(key), readable only by its owner")
+      }
+      guard directory.exists else {
+        return Finding(
+          subject: "secret.key", level: .ok,
+          message:
+            "does not exist yet; it is created with the database")
+      }
+      return Finding(
+        subject: "secret.key", level: .error, message: "\(directory.keyFile) is missing",
+        remedy: "Restore it from a backup. If it is lost, run signalbox rotate-key --lost and upload everything again.")
+    } catch {
+      return Finding(subject: "secret.key", level: .error, message: "\(error)", remedy: "See the message.")
+    }
+  }
+
+  // MARK: The database
+
+  private func database(_ latest: inout Date?) -> [Finding] {
+    var findings: [Finding] = []
+    if let mode = mode(directory.database), mode & 0o077 != 0 {
+      findings.append(
+        Finding(
+          subject: "database", level: .warning,
+          message:
+            "other users can read \(directory.database) (mode \(octal(mode)))",
+          remedy: "chmod 600 \(directory.database)"))
+    }
+    do {
+      let database = try Database(path: directory.database, mode: .reader)
+      defer { database.close() }
+      let pending = try Schema.migrator.pending(database)
+      let faults = try database.integrityCheck(limit: 3)
+      findings.append(
+        faults.isEmpty
+          ? Finding(subject: "database", level: .ok, message: "integrity check passed")
+          : Finding(
+            subject: "database", level: .error, message: "damaged: \(faults.joined(separator: "; "))",
+            remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>."))
+      findings.append(
+        pending.isEmpty
+          ? Finding(subject: "schema", level: .ok, message: "up to date")
+          : Finding(subject: "schema", level: .ok, message: "\(pending.count) migrations run at the next start"))
+      guard faults.isEmpty, pending.isEmpty else { return findings }
+      latest = try database.fetchOne(
+        "SELECT max(coalesce((SELECT max(at) FROM audit), 0), coalesce((SELECT max(created_at) FROM pushes), 0))"
+      ) { Date(timeIntervalSince1970: Double($0.int64(0)) / 1000) }
+      return try findings + credentials(database) + apps(database)
+    } catch let error as MigrationError {
+      let remedy =
+        if case .unreleased = error {
+          "Start with a new data folder (--data), or go on with the program that made this one."
+        } else {
+          "Start the version that wrote it, or restore a backup."
+        }
+      return findings + [Finding(subject: "schema", level: .error, message: "\(error)", remedy: remedy)]
+    } catch {
+      return findings + [
+        Finding(
+          subject: "database", level: .error, message: "\(error)",
+          remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>.")
+      ]
+    }
+  }
+
+  private func credentials(_ database: Database) throws -> [Finding] {
+    let report = try CertificateTracker.report(database, now: now)
+    var findings = report.findings.filter { $0.band.needsSomebody }.map { finding in
+      let isOver = finding.band == .expired || finding.band == .notYetValid
+      let end = finding.item.notAfter.map { " until \($0.text)" } ?? ""
+      return Finding(
+        subject: "certificate", level: isOver ? .error : .warning,
+        message: "\(singleLine(finding.item.name)): \(finding.band.rawValue)\(end)",
+        remedy: "Renew it in the developer account, then run signalbox certificates add <file> --app … --use-for …")
+    }
+    findings += report.unreadable.map {
+      Finding(
+        subject: "certificate", level: .error, message: "\(singleLine($0.name)): \(singleLine($0.reason))",
+        remedy: "Upload it again.")
+    }
+    // A key file that cannot be read was told already.
+    let key = try? directory.storedKey()
+    let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
+    let words =
+      switch ClosedReason(reason) {
+      case .missing: "its private key cannot be decrypted without secret.key"
+      case .other: "secret.key is not the key it was encrypted with"
+      case .damaged: "secret.key does not decrypt it: the row is damaged or was encrypted with an earlier key"
+      }
+    let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+    findings += try TrackedCertificate.unreadable(database, sealer: ring).map {
+      Finding(
+        subject: "certificate", level: .error, message: "\(singleLine($0.details.name)): \(words)",
+        remedy: reason == .fits
+          ? "Upload it again with signalbox certificates renew \($0.id) <file>."
+          : "Restore the key it was stored with, or upload it again.")
+    }
+    if findings.isEmpty {
+      findings = [
+        Finding(
+          subject: "certificate", level: .ok,
+          message: "none of \(report.findings.count) expires within \(report.withinDays) days")
+      ]
+    }
+    return findings
+  }
+
+  /// Apps with devices that nothing can reach, or whose credential was refused.
+  private func apps(_ database: Database) throws -> [Finding] {
+    try AppOverview.all(database).flatMap { app in
+      Environment.allCases.compactMap { environment -> Finding? in
+        let count = app.count(environment: environment, platform: .ios, state: .active)
+        let credential = app.credentials.first { $0.provider == .apns && $0.environment == environment }
+        if let credential, credential.health == .refused {
+          return Finding(
+            subject: "app", level: .error,
+            message: "\(app.app.bundleID) \(environment.rawValue): the credential was refused at its last use"
+              + (credential.lastRefusal.map { " (\($0))" } ?? ""),
+            remedy: Reason.of(credential.lastRefusal ?? "").remedy)
+        }
+        guard credential == nil, count > 0 else { return nil }
+        return Finding(
+          subject: "app", level: .warning,
+          message: "\(app.app.bundleID) has \(count) \(environment.rawValue) devices but no credential",
+          remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Arguments
+import Foundation
+import Glibc
+import JSON
+import OpenSSL
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `signalbox rotate-key`
+enum RotateKeyCommand {
+  private static let lost = Flag(
+    "lost", "The key is lost: start over with a new one. Everything the old one encrypted must be uploaded again.")
+  private static let keep = Option<String?>(
+    "keep-old", "file", "Save the old key to this file. Earlier backups need it.")
+
+  static let command = Command<Action>(
+    "rotate-key", "Change the key that encrypts stored private keys.",
+    discussion: """
+      All secrets are encrypted again in one step. If it is interrupted, the next run or server start finishes it. \
+      Stop the server first. Earlier backups need the old key. At the end, the database is rewritten so that nothing \
+      encrypted with the old key remains in it. This temporarily takes as much disk space again.
+      """,
+    parameters: [lost.parameter, keep.parameter, CommonOptions.data.parameter]
+  ) { values, io in
+    let directory = DataDirectory(values, io)
+    try directory.mustExist()
+    guard try directory.lock() else {
+      throw CommandFailure("\(directory.path) is in use by a running signalbox. Stop it first.")
+    }
+    defer { directory.unlock() }
+    let rotation = KeyRotation(directory: directory)
+    if try rotation.finishIfBrokenOff() {
+      io.print("Finished the interrupted rotation. \(directory.keyFile) is the new key.")
+      return ExitCode.done
+    }
+    return try values[lost]
+      ? beginAnew(directory, io) : rotate(directory, rotation, keep: values[keep], io)
+  }
+
+  private static func rotate(
+    _ directory: DataDirectory, _ rotation: KeyRotation, keep: String?, _ io: CommandIO
+  ) throws -> Int32 {
+    let old = try directory.key()
+    if let keep { try copy(directory.keyFile, to: keep) }
+    let new = try rotation.prepare()
+    let done: KeyRotation.Done
+    do {
+      done = try rotation.reseal(from: old, to: new, now: io.now())
+    } catch {
+      unlink(directory.nextKeyFile)
+      throw error
+    }
+    let leftover = rotation.scrub()
+    try rotation.finish()
+    io.print("Encrypted \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile).")
+    io.print(
+      keep.map { "The old key (\(done.old)) is in \($0). Earlier backups need it." }
+        ?? "The old key (\(done.old)) is gone. Make a new backup now, because earlier ones need the old key.")
+    if let leftover {
+      io.note(
+        "the database could not be rewritten, so its free pages may contain data encrypted with the old key: \(leftover). "
+          + "Free up space and rotate the key again.")
+    }
+    if !done.closed.isEmpty {
+      let rows = done.closed.map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
+      io.note("the old key could not decrypt \(rows): upload them again.")
+    }
+    return ExitCode.done
+  }
+
+  private static func copy(_ path: String, to copy: String) throws {
+    guard let text = FileManager.default.contents(atPath: path) else { throw SystemError("open \(path)") }
+    let file = Glibc.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw SystemError("open \(copy)") }
+    defer { close(file) }
+    let bytes = Array(text)
+    guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
+      throw SystemError("write \(copy)")
+    }
+  }
+
+  private static func beginAnew(_ directory: DataDirectory, _ io: CommandIO) throws -> Int32 {
+    let key = try directory.storedKey() ?? SealingKey.loadOrCreate(path: directory.keyFile)
+    let now = io.now()
+    let store = try Store.open(path: directory.database, sealer: key, readers: 1, now: now)
+    defer { store.close() }
+    let closed = try store.writeSync { database -> [TrackedCertificate]? in
+      guard try Sealing.state(database, key) != .fits else { return nil }
+      try Sealing.beginAnew(database, key, now: now)
+      try audit(database, "key.begin_anew", "secret.key", ["key": .string(key.identifier)], now: now)
+      let ids = try Sealing.closed(database, in: "certificates", key)
+      return try TrackedCertificate.all(database).filter { ids.contains($0.id) && $0.details.hasPrivateKey }
+    }
+    guard let closed else {
+      throw CommandFailure("\(directory.keyFile) matches this database. Nothing is lost, and nothing was changed.")
+    }
+    io.print("New secrets are encrypted with \(directory.keyFile) (\(key.identifier)).")
+    if !closed.isEmpty {
+      io.print("Upload these again, each on its page or with signalbox certificates renew <id> <file>:")
+      for certificate in closed { io.print("  \(certificate.id)  \(singleLine(certificate.details.name))") }
+    }
+    return ExitCode.done
+  }
+}

@@ -1,0 +1,347 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Logging
+import OpenSSL
+import Model
+import SQLite
+import Store
+import Testing
+
+@Suite("Pages: certificates and keys")
+struct CertificatePageTests {
+  private static let password = "open sesame, file"
+
+  /// A push certificate with its key, and the same as a .p12.
+  private struct Made {
+    let certificate: Certificate
+    let key: PrivateKey
+    var pem: String { certificate.pem + key.pkcs8PEM }
+
+    init() throws {
+      key = try PrivateKey.generateP256()
+      certificate = try CertificateAuthority.selfSigned(
+        CertificateBlueprint(
+          subject: [.commonName("Apple Push Services: com.example.shop")],
+          notBefore: ConsoleScene.noon.addingTimeInterval(-86_400),
+          notAfter: ConsoleScene.noon.addingTimeInterval(40 * 86_400)), key: key)
+    }
+  }
+
+  private static func file(_ bytes: some Sequence<UInt8>, _ name: String = "x.pem") -> Multipart.Part {
+    .file("file", name: name, Array(bytes))
+  }
+
+  @Test("inspecting keeps nothing; keeping seals the key, and the page shows no secret")
+  func life() async throws {
+    try await ConsoleScene.with { scene in
+      let made = try Made()
+      let app = try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      let secret = made.key.pkcs8PEM.split(separator: "\n")[1]
+      let before = try await scene.changes()
+      let inspected = try await anna.upload("/certificates", [Self.file(made.pem.utf8), .field("action", "inspect")])
+      #expect(inspected.status == 200 && inspected.text.contains("Apple Push Services: com.example.shop"))
+      #expect(!inspected.text.contains(secret))
+      #expect(try await scene.changes() == before)
+
+      let keep: [Multipart.Part] = [
+        Self.file(made.pem.utf8, "shop.pem"), .field("action", "keep"), .field("app", "\(app.id)"),
+      ]
+      let kept = try await anna.upload("/certificates", keep)
+      #expect(kept.status == 303 && kept.location == "/certificates/1")
+      let page = try await anna.get("/certificates/1")
+      #expect(page.text.contains("shop.pem") && page.text.contains("admin@example.com") && !page.text.contains(secret))
+      let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM certificates") { $0.blob(0) } }
+      #expect(sealed.map { String(decoding: $0, as: UTF8.self).contains(secret) } == false, "the key lies sealed")
+      #expect(
+        try await anna.upload("/certificates", [Self.file(made.pem.utf8)]).text.contains("This file is already stored"))
+      let twice = try await anna.upload("/certificates", keep)
+      #expect(twice.status == 422)
+      #expect(try await scene.count("certificates") == 1)
+
+      let labels = try await anna.post("/certificates/1", [("name", "Shop 2026"), ("app", "")])
+      #expect(labels.status == 303)
+      #expect(ScenePage(try await anna.get("/certificates/1")).values("name") == ["Shop 2026"])
+      for (fields, place) in [
+        ([("name", ""), ("app", "")], "name"), ([("name", String(repeating: "x", count: 201))], "name"),
+        ([("name", "x"), ("app", "999")], "app"), ([("name", "x"), ("app", "y")], "app"),
+      ] {
+        let refused = try await anna.post("/certificates/1", fields)
+        #expect(refused.status == 422 && ScenePage(refused).failedFields == [place], "\(fields)")
+      }
+      #expect(try await anna.get("/certificates").text.contains("Shop 2026"))
+      #expect(try await anna.post("/certificates/1/remove").location == "/certificates")
+      #expect(try await scene.count("certificates") == 0)
+      for target in ["/certificates/1", "/certificates/1/remove", "/certificates/x"] {
+        #expect(try await anna.get(target).status == 404, "\(target)")
+      }
+      #expect(!scene.log.entries.contains { "\($0)".contains(secret) })
+      #expect(!(try await scene.audit()).contains { "\($0)".contains(secret) })
+    }
+  }
+
+  @Test("what is still bound stays, and the page says where")
+  func inUse() async throws {
+    try await ConsoleScene.with { scene in
+      let made = try Made()
+      let app = try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      _ = try await anna.upload("/certificates", [Self.file(made.pem.utf8), .field("action", "keep")])
+      _ = try await scene.store.write { database in
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: .production, certificate: 1, endpoint: "apple",
+          now: ConsoleScene.noon)
+      }
+      let page = ScenePage(try await anna.get("/certificates/1/remove"))
+      #expect(page.text.contains("It cannot be deleted while it is in use") && page.links.contains("/apps/\(app.id)"))
+      #expect(!page.forms.contains { $0.attributes["action"] == "/certificates/1/remove" }, "and has no button")
+      _ = try await anna.post("/certificates/1/remove")
+      #expect(try await scene.count("certificates") == 1)
+    }
+  }
+
+  @Test("a .p8 is kept with its ids alone; the form comes back with what was typed")
+  func key() async throws {
+    try await ConsoleScene.with { scene in
+      let pem = try PrivateKey.generateP256().pkcs8PEM
+      var anna = try await scene.signIn(.admin)
+      func keep(_ name: String, _ keyID: String, _ teamID: String) async throws -> SceneAnswer {
+        try await anna.upload(
+          "/certificates",
+          [Self.file(pem.utf8, name), .field("action", "keep"), .field("key_id", keyID), .field("team_id", teamID)])
+      }
+      for (keyID, teamID, fields) in [
+        ("", "", ["key_id", "team_id"]), ("ABCDE12345", "", ["team_id"]), ("abcde12345", "TEAM123456", ["key_id"]),
+        ("ABCDE1234", "TEAM12345-", ["key_id", "team_id"]),
+      ] as [(String, String, Set<String>)] {
+        let refused = try await keep("key.p8", keyID, teamID)
+        #expect(refused.status == 422)
+        let page = ScenePage(refused)
+        #expect(page.failedFields == fields)
+        #expect(page.values("key_id") == [keyID] && page.values("team_id") == [teamID])
+      }
+      #expect(try await scene.count("certificates") == 0)
+      #expect(
+        try await keep("AuthKey_ABCDE12345.p8", "", "TEAM123456").status == 303, "the file's name tells the key id")
+      let kept = try await scene.store.read { try TrackedCertificate.get($0, id: 1) }
+      #expect(kept.details.keyID == "ABCDE12345" && kept.details.hasPrivateKey)
+    }
+  }
+
+  @Test("a wrong password keeps the upload for 15 minutes, sealed, for whoever brought it; the sentence stands once")
+  func locked() async throws {
+    try await ConsoleScene.with { scene in
+      let p12 = try CertificateSamples.p12(days: 90)
+      var anna = try await scene.signIn(.admin)
+      func refusal(_ parts: [Multipart.Part]) async throws -> ScenePage {
+        let answer = try await anna.upload("/certificates", parts + [.field("action", "keep")])
+        #expect(answer.status == 422)
+        return ScenePage(answer)
+      }
+      let page = try await refusal([Self.file(p12, "push.p12"), .field("password", "wrong")])
+      #expect(page.text.components(separatedBy: "Wrong password.").count == 2, "once")
+      #expect(page.text.contains("push.p12 is held here") && page.failedFields == ["password"])
+      let uid = try #require(page.values("locked").first)
+      let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM locked_files") { $0.blob(0) } }
+      #expect(sealed?.count ?? 0 > p12.count && sealed?.firstRange(of: Array(p12.prefix(40))) == nil)
+      let again = try await refusal([.field("locked", uid), .field("password", "wrong too")])
+      #expect(again.values("locked") == [uid])
+      // Nobody else gets at it.
+      var lin = try await scene.signIn(.admin, name: "lin@example.com")
+      let foreign = try await lin.upload(
+        "/certificates", [.field("locked", uid), .field("password", "secret"), .field("action", "keep")])
+      #expect(ScenePage(foreign).failedFields == ["file"])
+      let inspected = try await anna.upload(
+        "/certificates", [.field("locked", uid), .field("password", "secret"), .field("action", "inspect")])
+      #expect(inspected.status == 200 && ScenePage(inspected).values("locked") == [uid])
+      let kept = try await anna.upload(
+        "/certificates", [.field("locked", uid), .field("password", "secret"), .field("action", "keep")])
+      #expect(kept.status == 303)
+      #expect(try await scene.store.read { try TrackedCertificate.get($0, id: 1).details.fileName } == "push.p12")
+      #expect(try await scene.count("locked_files") == 0)
+      // The same of a successor; and after a quarter of an hour it is gone.
+      let successor = try CertificateSamples.p12(days: 400)
+      let refused = ScenePage(
+        try await anna.upload(
+          "/certificates/1/successor", [.file("successor", name: "new.p12", successor), .field("password", "wrong")]))
+      #expect(refused.text.components(separatedBy: "Wrong password.").count == 2)
+      let waiting = try #require(refused.values("locked").first)
+      scene.clock.advance(901)
+      let late = ScenePage(
+        try await anna.upload("/certificates/1/successor", [.field("locked", waiting), .field("password", "secret")]))
+      #expect(late.text.contains("The held file has expired"))
+      scene.clock.advance(-901)
+      let preview = try await anna.upload(
+        "/certificates/1/successor", [.field("locked", waiting), .field("password", "secret")])
+      #expect(preview.status == 303 && preview.location?.contains("/successor/") == true)
+      #expect(try await scene.count("locked_files") == 0)
+    }
+  }
+
+  @Test(
+    "“Snooze until” begins with half of what is left, says what it keeps back, and ends a day before the end",
+    arguments: [
+      (4.5, "2026-11-22", "2026-11-23", "3 days before (2026-11-21)"),
+      (12, "2026-11-26", "2026-12-01", "7 days before (2026-11-25)"),
+      (40, "2026-11-27", "2026-12-29", nil), (200, "2026-11-27", "2027-02-19", nil), (0.9, nil, nil, nil),
+      (-1, nil, nil, nil),
+    ] as [(Double, String?, String?, String?)])
+  func takingOn(days: Double, suggested: String?, latest: String?, silenced: String?) async throws {
+    try await ConsoleScene.with { scene in
+      let (sealer, end) = (scene.store.sealer, ConsoleScene.noon + days * 86_400)
+      try await scene.store.write { database in
+        var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop", fileName: "x")
+        details.notAfter = end
+        _ = try TrackedCertificate.add(
+          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+      }
+      var lin = try await scene.signIn(.operator)
+      let page = ScenePage(try await lin.get("/certificates/1"))
+      let path = "/certificates/1/acknowledge"
+      let api = "/api/v1/certificates/1/acknowledgement"
+      guard let suggested, let latest else {
+        #expect(!page.forms.contains { $0.attributes["action"] == path })
+        #expect(try await lin.post(path, [("until", "2026-11-20")]).status == 409)
+        let refused = try await scene.call(.put, api, as: .operator, json: ["until": "2026-11-20T13:00:00Z"])
+        #expect(refused.status == 422 && refused.codes == ["acknowledgement.last_day"])
+        return
+      }
+      #expect(page.values("until") == [suggested])
+      if let silenced {
+        #expect(page.text.contains("Snoozing until \(suggested) holds back:"), "\(page.text)")
+        #expect(page.text.contains(silenced), "\(page.text)")
+      }
+      let limit = min(end - 86_400, ConsoleScene.noon + 91 * 86_400)
+      let day = try #require(Timestamp.parse("\(latest)T00:00:00Z"))
+      #expect(day < limit && day + 86_400 >= limit, "the last day that can be chosen")
+      let tooLate = Timestamp.text(day + 86_400).prefix(10)
+      #expect(try await lin.post(path, [("until", String(tooLate))]).status == 422)
+      #expect(try await lin.post(path, [("until", latest)]).status == 303)
+      let until = try await scene.store.read { try $0.int("SELECT until FROM acknowledgements") }
+      #expect(until == Int(limit.timeIntervalSince1970 * 1000))
+      let shown = ScenePage(try await lin.get("/certificates/1")).text
+      #expect(shown.contains("is handling it. Reminders are snoozed until \(latest)"))
+      if silenced != nil { #expect(shown.contains("Held back until then:")) }
+      func put(_ date: Date) async throws -> SceneAnswer {
+        try await scene.call(.put, api, as: .operator, json: ["until": .string(Timestamp.text(date))])
+      }
+      #expect(try await put(limit).status == 200)
+      let refused = try await put(limit + 1)
+      #expect(refused.status == 422 && refused.codes == ["acknowledgement.until"] && refused.fields == ["until"])
+    }
+  }
+
+  @Test("what turns the direction of a name or a file name is written out, on every page and in JSON")
+  func directions() async throws {
+    try await ConsoleScene.with { scene in
+      let key = try PrivateKey.generateP256()
+      let certificate = try CertificateAuthority.selfSigned(
+        CertificateBlueprint(
+          subject: [.commonName("Apple Push Services: com.x\u{202E}p21"), .organization("A\u{2066}B")],
+          notBefore: ConsoleScene.noon - 86_400, notAfter: ConsoleScene.noon + 20 * 86_400), key: key)
+      let sealer = scene.store.sealer
+      // As a former version kept it.
+      try await scene.store.write { database in
+        var details = TrackedCertificate.Details(
+          kind: "apns_certificate", name: "old\u{202E}name", fileName: "old\u{202E}file")
+        (details.notAfter, details.subject) = (ConsoleScene.noon + 86_400, "CN=old\u{202E}")
+        _ = try TrackedCertificate.add(
+          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.admin)
+      let parts = [Self.file((certificate.pem + key.pkcs8PEM).utf8, "gnp\u{202E}21p.p12")]
+      var answers = [try await anna.upload("/certificates", parts + [.field("action", "inspect")])]
+      answers.append(try await anna.upload("/certificates", [Self.file("x".utf8, "gnp\u{202E}21p.p12")]))
+      #expect(try await anna.upload("/certificates", parts + [.field("action", "keep")]).status == 303)
+      for target in ["/certificates", "/certificates/1", "/certificates/2", "/certificates/2/remove", "/"] {
+        answers.append(try await anna.get(target))
+      }
+      answers.append(try await scene.call(.get, "/api/v1/certificates", as: .viewer))
+      for answer in answers {
+        #expect(!answer.text.unicodeScalars.contains { ["\u{202E}", "\u{2066}"].contains($0) })
+      }
+      #expect(answers[1].text.contains("gnp[U+202E]21p.p12"))
+      #expect(answers[4].text.contains("com.x[U+202E]p21") && answers[4].text.contains("gnp[U+202E]21p.p12"))
+    }
+  }
+
+  @Test("an app that is gone meanwhile is told at its field")
+  func appGone() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      for app in ["999", "x"] {
+        let answer = try await anna.upload(
+          "/certificates", [Self.file(try Made().pem.utf8), .field("action", "keep"), .field("app", app)])
+        #expect(answer.status == 422 && ScenePage(answer).failedFields == ["app"])
+      }
+      #expect(try await scene.count("certificates") == 0)
+    }
+  }
+
+  @Test("wrong passwords, garbage, files too large or cut off: a sentence, and nothing is kept or sent back")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      let made = try Made()
+      let locked = try SealedFile.pkcs12(made.pem, password: Self.password)
+      let cut = locked.prefix(locked.count / 2)
+      var anna = try await scene.signIn(.admin)
+      let files: [(String, [UInt8], String, Set<String>)] = [
+        ("locked.p12", locked, "", ["password"]), ("locked.p12", locked, "wrong password", ["password"]),
+        ("cut.p12", Array(cut), Self.password, []), ("empty.pem", [], "", []),
+        ("photo.jpg", [0xff, 0xd8, 0xff, 0xe0] + Array(repeating: 7, count: 500), "", []),
+        ("zeros.p12", Array(repeating: 0, count: 5000), "", []),
+        ("large.p12", Array(repeating: 0x30, count: 5 << 20), "", []),
+        ("cut.pem", Array(made.pem.utf8.prefix(300)), "", []), ("<b>.pem", Array("nonsense".utf8), "", []),
+      ]
+      for (name, bytes, password, fields) in files {
+        for action in ["inspect", "keep"] {
+          let answer = try await anna.upload(
+            "/certificates", [Self.file(bytes, name), .field("action", action), .field("password", password)])
+          #expect(answer.status == 422, "\(name)")
+          let page = ScenePage(answer)
+          #expect(page.failedFields == fields, "\(name)")
+          let end = fields.isEmpty ? "Nothing was saved. Choose the file again." : "Nothing is saved yet."
+          #expect(page.text.contains(end), "\(name)")
+          #expect(page.text.contains(name), "\(name)")
+          #expect(password.isEmpty || !answer.text.contains(password), "the password came back")
+        }
+      }
+      let none = try await anna.upload("/certificates", [.field("action", "keep")])
+      #expect(none.status == 422 && ScenePage(none).failedFields == ["file"])
+      let huge = try await anna.upload("/certificates", [Self.file(Array(repeating: 0, count: 9 << 20), "huge.p12")])
+      #expect(huge.status == 413)
+      #expect(try await scene.count("certificates") == 0)
+      #expect(try await scene.audit("certificate.create").isEmpty)
+      #expect(try await scene.count("locked_files") == 1, "what needs a password alone, once for a person")
+      let good = try await anna.upload(
+        "/certificates", [Self.file(locked, "x.p12"), .field("password", Self.password), .field("action", "keep")])
+      #expect(good.status == 303, "the same file with its password is taken")
+      let words = scene.log.entries.map { "\($0)" } + (try await scene.audit()).map { "\($0)" }
+      #expect(!words.contains { $0.contains(Self.password) || $0.contains("wrong password") })
+    }
+  }
+}
+
+/// Files that `openssl` seals with a password.
+private enum SealedFile {
+  static func pkcs12(_ pem: String, password: String) throws -> [UInt8] {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    try Data(pem.utf8).write(to: folder.appendingPathComponent("in.pem"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "openssl", "pkcs12", "-export", "-in", "in.pem", "-out", "out.p12", "-passout", "pass:\(password)",
+    ]
+    process.currentDirectoryURL = folder
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    return Array(try Data(contentsOf: folder.appendingPathComponent("out.p12")))
+  }
+}

@@ -1,0 +1,212 @@
+import Console
+import Foundation
+import JSON
+import Model
+import SQLite
+import Simulator
+import Store
+import Testing
+
+@Suite("Pages: phones")
+struct PhonePageTests {
+  @Test("without the simulator the page says how to start it, and nothing else works")
+  func noSimulator() async throws {
+    try await ConsoleScene.with { scene in
+      var ben = try await scene.signIn(.operator)
+      let page = try await ben.get("/phones")
+      #expect(page.status == 200 && page.text.contains("signalbox serve --demo"))
+      let tags = ScenePage(page).tags
+      #expect(tags.contains { $0.attributes["href"] == "/phones" && $0.attributes["aria-current"] == "page" })
+      #expect(tags.contains { $0.attributes["class"] == "empty" } && !page.text.contains(">History<"))
+      #expect(try await ben.get("/phones/ca.pem").status == 404)
+      for target in ["/phones", "/phones/faults", "/phones/1", "/phones/1/remove"] {
+        #expect(try await ben.post(target).status == 409, "\(target)")
+      }
+      #expect(try await ben.get("/phones/events").status == 409)
+    }
+  }
+
+  @Test("a phone is made with its device, or without; removed, it is gone")
+  func life() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp(aliasRule: "jpush")
+      var ben = try await scene.signIn(.operator)
+      let fields = [
+        ("app", ConsoleScene.bundleID), ("environment", "production"), ("name", "Ada’s iPhone"), ("alias", "usr_ada"),
+        ("tags", "vip, beta"),
+      ]
+      let made = try await ben.post("/phones", fields + [("register", "1")])
+      #expect(made.status == 303 && made.location == "/phones#phone-1")
+      let phone = try #require(phones.phone(1))
+      let device = try await scene.store.read { try Device.get($0, id: 1) }
+      #expect(device.token == phone.token && device.environment == .production && device.alias == "usr_ada")
+      #expect(Set(device.tags) == ["vip", "beta"] && device.name == "Ada’s iPhone")
+      #expect(ScenePage(try await ben.get("/phones")).links.contains("/devices/1"))
+      _ = try await ben.post("/phones", fields)
+      #expect(phones.phones().count == 2)
+      #expect(try await scene.count("devices") == 1, "not registered")
+
+      for (changes, place) in [
+        ([("name", "")], "name"), ([("alias", "a-b")], "alias"), ([("tags", "ok, a-b")], "tags"),
+        ([("app", "")], "app"),
+        ([("app", "com.example.none")], "app"), ([("environment", "")], "environment"),
+      ] {
+        let typed = fields.map { field in changes.first { $0.0 == field.0 } ?? field }
+        let answer = try await ben.post("/phones", typed + [("register", "1")])
+        #expect(answer.status == 422, "\(changes)")
+        let page = ScenePage(answer)
+        #expect(page.failedFields == [place])
+        for name in ["name", "alias", "tags"] { #expect(page.values(name) == typed.filter { $0.0 == name }.map(\.1)) }
+        #expect(page.values("register") == ["1"])
+      }
+      #expect(phones.phones().count == 2)
+      #expect(try await ben.post("/phones/2/remove").location == "/phones")
+      #expect(phones.phone(2) == nil)
+      #expect(try await ben.post("/phones/2/remove").status == 404)
+      #expect(try await ben.post("/phones/2", [("action", "off")]).status == 404)
+    }
+  }
+
+  @Test("what a person does with a phone happens; what cannot be is told")
+  func actions() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      _ = try phones.add(NewPhone(name: "A", environment: .development, topic: ConsoleScene.bundleID))
+      var ben = try await scene.signIn(.operator)
+      func act(_ action: String) async throws -> Int {
+        try await ben.post("/phones/1", [("action", action), ("notification", "1")]).status
+      }
+      func phone() throws -> SimulatedPhone { try #require(phones.phone(1)) }
+      #expect(try await act("foreground") == 303)
+      #expect(try phone().appState == .foreground)
+      #expect(try await act("not_running") == 303)
+      #expect(try phone().appState == .notRunning)
+      #expect(try await act("background") == 303)
+      #expect(try phone().appState == .background)
+      #expect(try await act("off") == 303)
+      #expect(try phone().power == .off)
+      #expect(try await act("foreground") == 409, "a phone that is off shows nothing")
+      #expect(try await act("on") == 303)
+      #expect(try phone().power == .on)
+      #expect(try await act("clear") == 303)
+      #expect(try await act("tap") == 409, "there is nothing to tap on")
+      #expect(try await act("uninstall") == 303)
+      #expect(try phone().state != .installed)
+      #expect(try await act("uninstall") == 409)
+      #expect(try await act("dance") == 422)
+      #expect(try await act("") == 422)
+    }
+  }
+
+  @Test("what a phone got is shown with its exact request; tapped on, it says when")
+  func received() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "A", environment: .development, topic: ConsoleScene.bundleID))
+      try phones.receive(
+        phone, ["aps": ["alert": ["title": "Hello", "body": "World"]]], id: "ID-1", collapseID: "news")
+      var ben = try await scene.signIn(.operator)
+      let page = ScenePage(try await ben.get("/phones"))
+      for word in ["Hello", "World", "apns-id: ID-1", "apns-collapse-id: news", "apns-push-type: alert", "just now"] {
+        #expect(page.text.contains(word), "\(word)")
+      }
+      let id = try #require(phones.phone(1)?.received.first?.id)
+      let buttons = { (page: ScenePage) in
+        page.values("action").filter { $0 == "tap" }.count
+          + page.tags.filter {
+            $0.name == "button" && $0.attributes["value"] == "tap"
+          }.count
+      }
+      #expect(buttons(page) == 1)
+      #expect(try await ben.post("/phones/1", [("action", "tap"), ("notification", "\(id)")]).status == 303)
+      let tapped = ScenePage(try await ben.get("/phones"))
+      #expect(tapped.text.contains("tapped"), "and says so")
+      #expect(buttons(tapped) == 0)
+      #expect(try await ben.post("/phones/1", [("action", "clear")]).status == 303)
+      #expect(!(try await ben.get("/phones").text.contains("Hello")))
+    }
+  }
+
+  @Test("an app that is installed again registers its new token, with everything the device had")
+  func reinstall() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      _ = try await ben.post(
+        "/phones",
+        [
+          ("app", ConsoleScene.bundleID), ("environment", "development"), ("name", "Ada"), ("alias", "usr_ada"),
+          ("tags", "vip"), ("register", "1"),
+        ])
+      let before = try #require(phones.phone(1)).token
+      _ = try await ben.post("/phones/1", [("action", "uninstall")])
+      #expect(try await ben.post("/phones/1", [("action", "reinstall")]).status == 303)
+      let after = try #require(phones.phone(1)).token
+      #expect(after != before)
+      let devices = try await scene.store.read { database in try (1...2).map { try Device.get(database, id: $0) } }
+      #expect(devices.map(\.token) == [before, after])
+      #expect(devices[1].alias == "usr_ada" && devices[1].tags == ["vip"] && devices[1].name == "Ada")
+      #expect(ScenePage(try await ben.get("/phones")).links.contains("/devices/2"))
+      // A phone whose token nobody registered does not begin to after all.
+      _ = try phones.add(NewPhone(name: "B", environment: .development, topic: ConsoleScene.bundleID))
+      for action in ["uninstall", "reinstall"] { _ = try await ben.post("/phones/2", [("action", action)]) }
+      #expect(try await scene.count("devices") == 2)
+    }
+  }
+
+  @Test("faults are set for one environment, shown, and taken back; a count out of range changes nothing")
+  func faults() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      var ben = try await scene.signIn(.operator)
+      func set(_ environment: String, _ fault: String, _ count: String) async throws -> SceneAnswer {
+        try await ben.post("/phones/faults", [("environment", environment), ("fault", fault), ("count", count)])
+      }
+      let kinds = ["429", "500", "503", "410", "slow", "goaway", "cut", "none"]
+      for kind in kinds {
+        for count in ["", "3"] {
+          #expect(try await set("production", kind, count).status == 303, "\(kind)")
+          let faults = simulator.faults(.production).faults
+          #expect((faults == Faults()) == (kind == "none"), "\(kind)")
+          let page = ScenePage(try await ben.get("/phones"))
+          #expect(page.values("fault").last == kind || page.values("fault").first == kind, "\(kind)")
+          #expect(simulator.faults(.development).faults == Faults(), "the other one goes on as it was")
+        }
+      }
+      _ = try await set("production", "503", "")
+      for count in ["0", "-1", "1000001", "x", "1.5"] {
+        let answer = try await set("production", "429", count)
+        #expect(answer.status == 422)
+        #expect(ScenePage(answer).failedFields == ["count-production"])
+        #expect(ScenePage(answer).values("count").contains(count), "what was typed stays")
+      }
+      #expect(simulator.faults(.production).faults.answers.first?.status == 503)
+      #expect(try await set("nowhere", "429", "").status == 422)
+      #expect(try await set("production", "dance", "").status == 422)
+    }
+  }
+
+  @Test("the demo is set up once: a second start leaves what somebody worked with as it is")
+  func demo() async throws {
+    try await ConsoleScene.with { scene in
+      let book = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
+      try await DemoInstallation.install(store: scene.store, phones: book, now: ConsoleScene.noon)
+      try await book.flush()
+      #expect(try await scene.count("apps") == 1)
+      #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
+      #expect(try await scene.count("credentials WHERE endpoint = 'simulator'") == 2)
+      _ = try await scene.store.write { database in
+        try App.update(database, id: 1, name: "Mine", packageName: nil, aliasRule: nil)
+      }
+      let again = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
+      #expect(again.phones().map(\.token) == book.phones().map(\.token), "phones are kept with the database")
+      try await DemoInstallation.install(store: scene.store, phones: again, now: ConsoleScene.noon)
+      #expect(try await scene.count("apps WHERE name = 'Mine'") == 1)
+      #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
+      #expect(try await scene.count("certificates") == 1)
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+import Testing
+
+@testable import Console
+@testable import Simulator
+
+/// `/simulator/v1`, behind the API's tokens and alone.
+@Suite("API: the simulator", .timeLimit(.minutes(2)))
+struct SimulatorAPITests {
+  private typealias Operation = OpenAPIDocument.Operation
+
+  /// Calls with the rights of an operator; the answer must fit the document.
+  private static func call(
+    _ scene: ConsoleScene, _ method: HTTPServer.Method, _ path: String, of pattern: String? = nil,
+    json: JSONValue? = nil
+  ) async throws -> SceneAnswer {
+    let answer = try await scene.call(method, SimulatorAPI.prefix + path, as: .operator, json: json)
+    let operation = Operation(
+      method: method.rawValue, path: SimulatorAPI.prefix + (pattern ?? String(path.prefix { $0 != "?" })))
+    #expect(try OpenAPIDocument().errors(answer, to: operation) == [], "\(operation): \(answer.text)")
+    return answer
+  }
+
+  @Test("a phone's life: added, uninstalled, installed anew, switched off, removed")
+  func life() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let token = ConsoleScene.token(7).hexadecimal
+      let input: JSONValue = ["app": "com.example.other", "environment": "production", "token": .string(token)]
+      let added = try await Self.call(scene, .post, "/phones", json: input)
+      #expect(added.status == 201 && added.location == "/simulator/v1/phones/1")
+      #expect(added.json?["token"] == .string(token) && added.json?["name"] == "Phone 1")
+      #expect(try await Self.call(scene, .post, "/phones", json: input).status == 409, "the token is taken")
+      var other = input.object ?? [:]
+      other["environment"] = "development"
+      #expect(try await Self.call(scene, .post, "/phones", json: .object(other)).status == 201)
+      #expect(try await Self.call(scene, .get, "/phones").json?["items"]?.array?.count == 2)
+
+      let gone = try await Self.call(scene, .post, "/phones/1/uninstall", of: "/phones/{id}/uninstall")
+      #expect(gone.status == 200 && gone.json?["uninstalled_at"] == .string(Timestamp.text(ConsoleScene.noon)))
+      #expect(try await Self.call(scene, .post, "/phones/1/uninstall", of: "/phones/{id}/uninstall").status == 409)
+      let back = try await Self.call(scene, .post, "/phones/1/install", of: "/phones/{id}/install")
+      #expect(back.json?["uninstalled_at"] == .null && back.json?["token"] != .string(token))
+
+      let patch: JSONValue = ["power": "off", "app_state": "background"]
+      let off = try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: patch)
+      #expect(off.json?["power"] == "off" && off.json?["app_state"] == "not_running")
+      let front: JSONValue = ["app_state": "foreground"]
+      #expect(try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: front).status == 409)
+      #expect(try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: [:]).status == 422)
+      #expect(try await Self.call(scene, .get, "/phones/1", of: "/phones/{id}").json == off.json)
+      #expect(try await Self.call(scene, .delete, "/phones/1", of: "/phones/{id}").status == 204)
+      #expect(try await Self.call(scene, .get, "/phones/1", of: "/phones/{id}").status == 404)
+      #expect(book.phones().map(\.id) == [2])
+    }
+  }
+
+  @Test("a body with mistakes names each field")
+  func mistakes() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let input: JSONValue = ["app": "a b", "environment": "test", "token": "xyz", "colour": "blue"]
+      let answer = try await Self.call(scene, .post, "/phones", json: input)
+      #expect(answer.status == 422)
+      #expect(Set(answer.fields) == ["app", "environment", "token", "colour"])
+      let query = "?wait=soon&count=0&phone=x&token=zz&environment=test&after=-1&limit=501"
+      let looked = try await Self.call(scene, .get, "/notifications" + query)
+      #expect(looked.status == 422)
+      #expect(looked.fields == ["wait", "count", "phone", "token", "environment", "after", "limit"])
+    }
+  }
+
+  @Test("what arrived is found by title, text, token, push and apns-id, newest first; and forgotten")
+  func arrived() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let ada = try book.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      let alan = try book.add(NewPhone(name: "Alan", environment: .production, topic: ConsoleScene.bundleID))
+      try book.receive(ada, ["aps": ["alert": ["title": "Hello", "body": "World"]], "sbid": "p1"], id: "A1")
+      try book.receive(alan, ["aps": ["alert": "World"]], id: "A2")
+      func ids(_ query: String) async throws -> [String] {
+        let answer = try await Self.call(scene, .get, "/notifications\(query)")
+        #expect(answer.status == 200, "\(query): \(answer.text)")
+        return answer.json?["items"]?.array?.compactMap { $0["apns_id"]?.string } ?? []
+      }
+      #expect(try await ids("") == ["A2", "A1"])
+      #expect(try await ids("?title=Hello") == ["A1"])
+      #expect(try await ids("?body=World") == ["A2", "A1"])
+      #expect(try await ids("?body=World&limit=1") == ["A2"])
+      #expect(try await ids("?environment=production") == ["A2"])
+      #expect(try await ids("?token=\(ada.tokenHex)") == ["A1"])
+      #expect(try await ids("?phone=\(alan.id)") == ["A2"])
+      #expect(try await ids("?push=p1") == ["A1"])
+      #expect(try await ids("?apns_id=A2") == ["A2"])
+      #expect(try await ids("?after=1") == ["A2"])
+      #expect(try await ids("?title=World") == [])
+      let cleared = try await Self.call(scene, .post, "/phones/\(ada.id)/clear", of: "/phones/{id}/clear")
+      #expect(cleared.json?["received"] == 0)
+      #expect(try await ids("") == ["A2"])
+      #expect(try await Self.call(scene, .delete, "/notifications").status == 204)
+      #expect(try await ids("") == [])
+    }
+  }
+
+  @Test("waiting ends with the arrival; where nothing comes, with 404 and what came instead")
+  func waits() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let phone = try book.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      async let waiting = Self.call(scene, .get, "/notifications?wait=1min&title=Second&count=2")
+      try book.receive(phone, ["aps": ["alert": ["title": "First"]]], id: "A1")
+      try book.receive(phone, ["aps": ["alert": ["title": "Second"]]], id: "A2")
+      try book.receive(phone, ["aps": ["alert": ["title": "Second"]]], id: "A3")
+      let answer = try await waiting
+      #expect(answer.status == 200 && answer.json?["total"] == 2)
+      let none = try await Self.call(scene, .get, "/notifications?wait=20ms&title=Third")
+      #expect(none.status == 404)
+      #expect(none.json?["detail"] == "No matching notification arrived within 20ms; 3 arrived on all phones.")
+      let few = try await Self.call(scene, .get, "/notifications?wait=20ms&title=First&count=2")
+      #expect(few.status == 404 && few.text.contains("Only 1 of 2"))
+    }
+  }
+
+  @Test("a wait that begins after the arrival does not wait, and one that is given up ends")
+  func waitAtOnce() async throws {
+    let scene = PhoneBook()
+    let phone = try scene.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+    try scene.receive(phone, ["aps": ["alert": "x"]])
+    #expect(await scene.arrivals(NotificationQuery(), atLeast: 1, within: .seconds(3600)).count == 1)
+    let waiting = Task { await scene.arrivals(NotificationQuery(), atLeast: 2, within: .seconds(3600)).count }
+    waiting.cancel()
+    #expect(await waiting.value == 1)
+  }
+
+  @Test("faults are set as on the command line, and counters tell what was done")
+  func faults() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      let text: JSONValue = ["faults": "status=503,reason=ServiceUnavailable,next=10,delay=200ms"]
+      let pattern = "/faults/{environment}"
+      let set = try await Self.call(scene, .put, "/faults/production", of: pattern, json: text)
+      #expect(set.status == 200 && set.json?["faults"] == text["faults"])
+      #expect(simulator.faults(.production).faults.delay == .milliseconds(200))
+      #expect(simulator.faults(.development).faults.isEmpty)
+      let both = try await Self.call(scene, .get, "/faults")
+      #expect(both.json?["items"]?.array?.compactMap { $0["faults"]?.string }.filter { !$0.isEmpty }.count == 1)
+      let wrong = try await Self.call(scene, .put, "/faults/production", of: pattern, json: ["faults": "next=3"])
+      #expect(wrong.status == 422 && wrong.fields == ["faults"])
+      #expect(try await Self.call(scene, .put, "/faults/test", of: pattern, json: text).status == 404)
+      #expect(try await Self.call(scene, .delete, "/faults").status == 204)
+      #expect(simulator.faults(.production).faults.isEmpty)
+      let counters = try await Self.call(scene, .get, "/counters")
+      #expect(counters.json?["development"]?["requests"] == 0)
+      let overview = try await Self.call(scene, .get, "")
+      #expect(overview.json?["authority"]?.string == simulator.authorityPEM)
+      #expect(overview.json?["development"] == .null, "its servers do not listen")
+    }
+  }
+
+  @Test("without the simulator there is nothing, and the answer says how to start one")
+  func none() async throws {
+    try await ConsoleScene.with { scene in
+      let answer = try await Self.call(scene, .get, "/phones")
+      #expect(answer.status == 404 && answer.text.contains("--demo"))
+    }
+  }
+
+  @Test("alone it needs no token, and pages of other sites get nowhere")
+  func alone() async throws {
+    let simulator = try APNsSimulator()
+    let router = SimulatorControl.router(simulator, clock: { ConsoleScene.noon })
+    func call(_ method: HTTPServer.Method, _ target: String, _ headers: Headers = Headers()) async throws -> SceneAnswer
+    {
+      SceneAnswer(response: await router.respond(to: try Request(method, target, headers: headers, body: [])))
+    }
+    #expect(try await call(.get, "/healthz").status == 200)
+    #expect(try await call(.get, "/simulator/v1/phones").json == ["items": []])
+    let unknown = try await call(.get, "/simulator/v1/phones?colour=blue")
+    #expect(unknown.status == 422 && unknown.fields == ["colour"])
+    let missing = try await call(.get, "/simulator/v1/phones/9")
+    #expect(missing.status == 404 && missing.type == "application/problem+json")
+    #expect(try await call(.get, "/").status == 404)
+    let site: Headers = ["Sec-Fetch-Site": "cross-site"]
+    #expect(try await call(.delete, "/simulator/v1/notifications", site).status == 403)
+    let served = Set(router.routes.filter { $0.name == "api" }.map(\.pattern))
+    #expect(served.count == Set(SimulatorAPI.operations.map(\.pattern)).count)
+  }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import HTTPServer
+import JSON
+import Providers
+import Model
+import Store
+import Testing
+
+@Suite("API: pushes")
+struct APIPushesTests {
+  private static let draft: JSONValue = [
+    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"],
+    "audience": ["tag": ["odd"]], "notification": ["title": "Hello", "body": "World"],
+  ]
+
+  private func pushes(_ scene: ConsoleScene) async throws -> [PushRecord] {
+    try await scene.store.read { try PushRecord.list($0, PushFilter(), limit: 100).items }
+  }
+
+  @Test("a push goes to its audience, and tells of it; the audit says who asked")
+  func sent() async throws {
+    try await ConsoleScene.with { scene in
+      let devices = try await scene.addDevices(4, of: try await scene.addApp())
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
+      #expect(created.status == 202)
+      let uid = try #require(created.json?["id"]?.string)
+      #expect(created.response.headers["Location"] == "/api/v1/pushes/\(uid)")
+      _ = try await scene.finished(uid)
+      #expect(scene.provider.sent == [devices[1].id, devices[3].id])
+
+      let push = try await scene.call(.get, "/api/v1/pushes/\(uid)", as: .viewer).json
+      #expect(push?["state"] == "finished" && push?["source"] == "api" && push?["created_by"] == "token operator")
+      #expect(push?["counts"]?["target"] == 2 && push?["counts"]?["accepted"] == 2)
+      #expect(push?["draft"] == Self.draft)
+      let list = try await scene.call(.get, "/api/v1/pushes/\(uid)/deliveries", as: .viewer).json
+      let rows = try #require(list?["items"]?.array)
+      #expect(rows.map { $0["token"]?.string } == [devices[1], devices[3]].map { $0.token.hexadecimal })
+      let seed = try await scene.store.read { try PushRecord.find($0, uid: uid)?.seed }
+      let id = APNsID(seed: try #require(seed), device: devices[1].id).description
+      #expect(rows.first?["apns_id"]?.string == id)
+      #expect(try await scene.audit("push.create").map(\.subject) == ["push \(uid)"])
+    }
+  }
+
+  @Test("the same key and body is one push and one answer; another body is refused; another client's key is its own")
+  func idempotent() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      let key = ["Idempotency-Key": "deploy-42"]
+      let path = "/api/v1/pushes"
+      let first = try await scene.call(.post, path, as: .operator, json: Self.draft, headers: key)
+      #expect(first.status == 202)
+      _ = try await scene.finished(try #require(first.json?["id"]?.string))
+      let second = try await scene.call(.post, path, as: .operator, json: Self.draft, headers: key)
+      #expect(second.status == 202 && second.bytes == first.bytes)
+      #expect(second.response.headers["Location"] == first.response.headers["Location"])
+      #expect(try await pushes(scene).count == 1 && scene.provider.sent.count == 1)
+
+      let other = try await scene.call(
+        .post, path, as: .operator, json: Self.draft.with("audience", "all"), headers: key)
+      #expect(other.status == 409 && other.fields == ["Idempotency-Key"])
+      let elsewhere = try await scene.call(
+        .post, "/api/v1/apps", as: .operator, json: ["bundle_id": "com.example.x", "name": "X"], headers: key)
+      #expect(elsewhere.status == 409, "one key is for one call")
+      let client = try await scene.call(.post, path, as: .admin, json: Self.draft, headers: key)
+      #expect(client.status == 202)
+      #expect(try await pushes(scene).count == 2)
+      let long = ["Idempotency-Key": String(repeating: "k", count: 256)]
+      let refused = try await scene.call(.post, path, as: .operator, json: Self.draft, headers: long)
+      #expect(refused.status == 422 && refused.fields == ["Idempotency-Key"])
+    }
+  }
+
+  @Test("the same key many times at once is one push")
+  func simultaneous() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      let bodies = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+        for _ in 0..<8 {
+          group.addTask {
+            try await scene.call(
+              .post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: ["Idempotency-Key": "once"]
+            ).bytes
+          }
+        }
+        return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+      }
+      #expect(bodies.count == 1)
+      #expect(try await pushes(scene).count == 1)
+    }
+  }
+
+  @Test("a request that was refused keeps no key: put right, it goes through")
+  func refusedKeepsNothing() async throws {
+    try await ConsoleScene.with { scene in
+      let key = ["Idempotency-Key": "k"]
+      let early = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: key)
+      #expect(early.status == 404 && early.fields == ["app"])
+      try await scene.addApp()
+      let later = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: key)
+      #expect(later.status == 202)
+    }
+  }
+
+  @Test(
+    "what is wrong is said with its path, and nothing is kept",
+    arguments: [
+      (["titel": "x"], ["titel"]),
+      (["send_at": "tomorrow"], ["send_at"]),
+      (["options": ["rate": 0]], ["options.rate"]),
+      (["options": ["colour": "blue"]], ["options.colour"]),
+      (["audience": [:]], ["audience"]),
+      (["audience": ["tag": ["ok", 7]]], ["audience.tag[1]"]),
+      (["environment": "staging", "platforms": ["windows"]], ["environment", "platforms[0]"]),
+      (["notification": ["body": "x", "extras": ["aps": 1]]], ["notification.extras.aps"]),
+      (["audience": ["alias": ["user-1"]]], ["audience.alias[0]"]),
+    ] as [(JSONValue, [String])])
+  func wrong(change: JSONValue, fields: [String]) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp(aliasRule: "jpush")
+      let body = JSONValue.object((Self.draft.object ?? [:]).merging(change.object ?? [:]) { $1 })
+      let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+      #expect(answer.status == 422)
+      #expect(answer.fields == fields, "\(answer.text)")
+      #expect(try await pushes(scene).isEmpty)
+      #expect(try await scene.audit("push.create").isEmpty)
+    }
+  }
+
+  @Test("a dry run counts and shows, and sends and keeps nothing")
+  func dryRun() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: try await scene.addApp())
+      let body = Self.draft.with("options", ["dry_run": true, "time_to_live": 60])
+      let answer = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator, json: body, headers: ["Idempotency-Key": "dry"])
+      #expect(answer.status == 200)
+      #expect(answer.json?["reachable"] == 2 && answer.json?["unreachable"] == 0)
+      #expect(answer.json?["payload"]?["aps"]?["alert"]?["title"] == "Hello")
+      #expect(answer.json?["headers"]?["apns-topic"]?.string == ConsoleScene.bundleID)
+      let payload = try #require(answer.json?["payload"])
+      #expect(answer.json?["payload_bytes"]?.integer == Int64(payload.data().count))
+      #expect(try await pushes(scene).isEmpty && scene.provider.sent.isEmpty)
+      let real = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: ["Idempotency-Key": "dry"])
+      #expect(real.status == 409, "the key belongs to the dry run")
+    }
+  }
+
+  @Test("a push under way is cancelled: what was not sent is skipped, and the audit says who did it")
+  func cancelled() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: try await scene.addApp())
+      scene.provider.answer { _ in nil }
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
+      let uid = try #require(created.json?["id"]?.string)
+      #expect(try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator).status == 200)
+      #expect(try await scene.finished(uid).state == .cancelled)
+      #expect(try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator).status == 409)
+      #expect(try await scene.audit("push.cancel").map(\.actor) == ["token operator"])
+    }
+  }
+
+  @Test("lists are read page by page, filtered, without gaps or repeats")
+  func pages() async throws {
+    try await ConsoleScene.with { scene in
+      let devices = try await scene.addDevices(7, of: try await scene.addApp())
+      scene.provider.answer { member in
+        member.id == devices[2].id
+          ? .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) : .outcome(.accepted)
+      }
+      var uids: [String] = []
+      for number in 0..<5 {
+        let body = Self.draft.with("audience", "all").with("notification", ["body": .string("number \(number)")])
+        let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+        let uid = try #require(answer.json?["id"]?.string)
+        _ = try await scene.finished(uid)
+        uids.insert(uid, at: 0)
+      }
+      #expect(try await all(scene, "/api/v1/pushes?limit=2").compactMap { $0["id"]?.string } == uids)
+      let found = try await all(scene, "/api/v1/pushes?q=number%203")
+      #expect(found.compactMap { $0["id"]?.string } == [uids[1]])
+      let first = uids[4]
+      let deliveries = try await all(scene, "/api/v1/pushes/\(first)/deliveries?limit=3")
+      #expect(deliveries.compactMap { $0["device"]?.integer } == devices.map(\.id))
+      let failed = try await all(scene, "/api/v1/pushes/\(first)/deliveries?outcome=failed&reason=BadDeviceToken")
+      #expect(failed.compactMap { $0["device"]?.integer } == [devices[2].id])
+      let reasons = try await scene.call(.get, "/api/v1/pushes/\(first)", as: .viewer).json?["reasons"]?.array
+      #expect(reasons?.map { $0["reason"]?.string } == ["BadDeviceToken"])
+      #expect(reasons?.first?["remedy"]?.string?.isEmpty == false)
+    }
+  }
+
+  /// Every item of a list, by its cursors.
+  private func all(_ scene: ConsoleScene, _ target: String) async throws -> [JSONValue] {
+    var items: [JSONValue] = []
+    var cursor = ""
+    repeat {
+      let page = try await scene.call(.get, target + cursor, as: .viewer).json
+      items += try #require(page?["items"]?.array)
+      cursor = page?["next"]?.string.map { (target.contains("?") ? "&" : "?") + "cursor=\($0)" } ?? ""
+    } while !cursor.isEmpty && items.count < 100
+    return items
+  }
+}

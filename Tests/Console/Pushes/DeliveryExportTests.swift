@@ -1,0 +1,79 @@
+import Dispatch
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+import Testing
+
+@testable import Console
+
+/// Exports need a connection: a server on a free port of this machine.
+@Suite("Export of deliveries", .timeLimit(.minutes(2)))
+struct DeliveryExportTests {
+  /// A finished push to so many devices, and a person who may see it.
+  private static func withPush(
+    _ devices: Int,
+    _ body: @Sendable (ConsoleScene, SocketAddress, _ uid: String, _ cookie: String) async throws -> Void
+  ) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(devices, of: try await scene.addApp())
+      let created = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+          "notification": ["body": "World"],
+        ])
+      let uid = try #require(created.json?["id"]?.string)
+      _ = try await scene.finished(uid)
+      let browser = try await scene.signIn(.viewer)
+      let cookie = try #require(browser.cookies["signalbox_session"])
+      let address = try #require(SocketAddress("127.0.0.1:0"))
+      let server = Server(ServerConfiguration(address: address), scene.router)
+      let bound = try await server.start()
+      let result: Result<Void, any Error>
+      do { result = .success(try await body(scene, bound, uid, cookie)) } catch { result = .failure(error) }
+      await server.stop(within: .seconds(5))
+      try result.get()
+    }
+  }
+
+  private static func get(_ address: SocketAddress, _ target: String, _ cookie: String) async throws -> String {
+    let request = """
+      GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: signalbox_session=\(cookie)\r\n\r\n
+      """
+    return try await EventClient.read(address, request) {}
+  }
+
+  @Test("both forms have every device once, over the edges of pages")
+  func whole() async throws {
+    try await Self.withPush(2100) { _, address, uid, cookie in
+      let csv = try await Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie)
+      let rows = csv.components(separatedBy: "\r\n").filter { $0.contains(",accepted,") }
+      #expect(Set(rows.compactMap { $0.split(separator: ",").first }).count == 2100 && rows.count == 2100)
+      let json = try await Self.get(address, "/pushes/\(uid)/deliveries.json", cookie)
+      #expect(json.components(separatedBy: #""outcome":"accepted""#).count == 2101)
+    }
+  }
+
+  @Test("exports wait for their own reader, and nobody else waits for them")
+  func ownReader() async throws {
+    try await Self.withPush(1500) { scene, address, uid, cookie in
+      let export = DispatchSemaphore(value: 0)
+      async let held: Void = scene.store.read(lane: .exports) { _ in export.wait() }
+      async let first = Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie)
+      async let second = Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie)
+      for _ in 0..<20 {
+        let page = try await Self.get(address, "/pushes/\(uid)", cookie)
+        #expect(page.hasPrefix("HTTP/1.1 200 "))
+      }
+      export.signal()
+      try await held
+      for csv in [try await first, try await second] {
+        #expect(csv.components(separatedBy: "\r\n").filter { $0.contains(",accepted,") }.count == 1500)
+      }
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import Calendar
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Providers
+import Model
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+/// Pause, resume, cancel and retry, on the page and over the API.
+@Suite("Control of a push")
+struct PushControlTests {
+  private static let api = "/api/v1/pushes"
+
+  /// A push that is under way, with every device held back by the provider.
+  private func held(_ scene: ConsoleScene, devices: Int = 4) async throws -> PushRecord {
+    let app = try await scene.addApp()
+    try await scene.addDevices(devices, of: app)
+    scene.provider.answer { _ in nil }
+    let answer = try await scene.call(
+      .post, Self.api, as: .operator,
+      json: [
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+        "notification": ["body": "hello"],
+      ])
+    #expect(answer.status == 202, "\(answer.text)")
+    try await waitUntil("every device is held back") { scene.provider.waiting >= devices }
+    let uid = try #require(answer.json?["id"]?.string)
+    return try #require(try await scene.store.read { try PushRecord.find($0, uid: uid) })
+  }
+
+  private func state(_ scene: ConsoleScene, _ push: PushRecord) async throws -> PushState {
+    try await scene.store.read { try PushRecord.get($0, id: push.id).state }
+  }
+
+  @Test("paused, resumed, and everybody has the push once; each step once, and in the audit")
+  func pauseAndResume() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      let target = "\(Self.api)/\(push.uid)"
+      let early = try await scene.call(.post, "\(target)/resume", as: .operator)
+      #expect(early.status == 409)
+      let paused = try await scene.call(.post, "\(target)/pause", as: .operator)
+      #expect(paused.status == 200 && paused.json?["state"] == "paused")
+      #expect(
+        try document.errors(paused, to: .init(method: "POST", path: "/api/v1/pushes/{id}/pause")) == [])
+      try await waitUntil("four devices wait") {
+        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+      }
+      let told = try await scene.call(.get, target, as: .viewer)
+      #expect(told.json?["waiting"]?.integer == 4 && told.json?["counts"]?["pending"]?.integer == 4)
+      #expect(try await scene.call(.post, "\(target)/pause", as: .operator).status == 409)
+      scene.provider.answer { _ in .outcome(.accepted) }
+      #expect(try await scene.call(.post, "\(target)/resume", as: .operator).status == 200)
+      let ended = try await scene.finished(push.uid)
+      #expect(ended.state == .finished && ended.counts == OutcomeCounts(accepted: 4))
+      #expect(try await scene.audit("push.pause").count == 1)
+      #expect(try await scene.audit("push.resume").count == 1)
+    }
+  }
+
+  @Test("a retry goes to those that failed for what may pass, names the others, and is a push of its own")
+  func retry() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      let target = "\(Self.api)/\(push.uid)/retry"
+      #expect(try await scene.call(.post, target, as: .operator).status == 409)
+      let busy = SendResult.retry(RetryCause(status: 503, reason: "ServiceUnavailable"))
+      let (first, second) = (scene.provider.sent[0], scene.provider.sent[1])
+      scene.provider.answer { member in
+        switch member.id {
+        case first: busy
+        case second: .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: nil))
+        default: .outcome(.accepted)
+        }
+      }
+      _ = try await scene.finished(push.uid)
+      scene.provider.answer { _ in .outcome(.accepted) }
+      let answer = try await scene.call(.post, target, as: .operator)
+      #expect(answer.status == 202, "\(answer.text)")
+      #expect(try document.errors(answer, to: .init(method: "POST", path: "/api/v1/pushes/{id}/retry")) == [])
+      #expect(answer.json?["devices"]?.integer == 1)
+      #expect(answer.json?["excluded"]?.array?.first?["reason"] == "Unregistered")
+      #expect(answer.json?["push"]?["repeats"]?.string == push.uid)
+      let uid = try #require(answer.json?["push"]?["id"]?.string)
+      let child = try await scene.finished(uid)
+      #expect(child.parentID == push.id && child.counts == OutcomeCounts(accepted: 1))
+      #expect(try await scene.call(.post, "\(Self.api)/\(uid)/retry", as: .operator).status == 409)
+      #expect(try await scene.audit("push.retry").count == 1)
+    }
+  }
+
+  @Test("the page has the buttons that do something, and they do it")
+  func page() async throws {
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      let target = "/pushes/\(push.uid)"
+      var anna = try await scene.signIn(.operator)
+      var page = try await anna.get(target).text
+      #expect(page.contains("\(target)/pause") && page.contains("\(target)/cancel"))
+      #expect(!page.contains("\(target)/resume") && !page.contains("\(target)/retry"))
+      #expect(try await anna.post("\(target)/pause", []).status == 303)
+      #expect(try await state(scene, push) == .paused)
+      try await waitUntil("four devices wait") {
+        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+      }
+      page = try await anna.get(target).text
+      #expect(page.contains("\(target)/resume") && !page.contains("\(target)/pause\""))
+      #expect(page.contains("4 devices will be retried"))
+      scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }
+      #expect(try await anna.post("\(target)/resume", []).status == 303)
+      _ = try await scene.finished(push.uid)
+      page = try await anna.get(target).text
+      #expect(page.contains("Retry 4 devices") && !page.contains("\(target)/cancel"))
+      scene.provider.answer { _ in .outcome(.accepted) }
+      let answer = try await anna.post("\(target)/retry", [])
+      let location = try #require(answer.response.headers["Location"])
+      #expect(location.hasPrefix("/pushes/") && location != target)
+      let child = try await scene.finished(String(location.dropFirst("/pushes/".count)))
+      #expect(child.counts.accepted == 4)
+      let lena = try await scene.signIn(.viewer)
+      var viewer = lena
+      #expect(try await viewer.post("\(target)/retry", []).status == 403)
+    }
+  }
+
+  @Test("a push for later can be taken back as if it had never been")
+  func undo() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(2, of: app)
+      let answer = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["body": "hello"], "send_at": .string(Timestamp.text(ConsoleScene.noon + 10)),
+        ])
+      #expect(answer.status == 202)
+      let uid = try #require(answer.json?["id"]?.string)
+      #expect(answer.json?["send_at"] == .string(Timestamp.text(ConsoleScene.noon + 10)))
+      var anna = try await scene.signIn(.operator)
+      #expect(try await anna.get("/pushes/\(uid)").text.contains(">Undo</button>"))
+      #expect(try await scene.call(.post, "\(Self.api)/\(uid)/cancel", as: .operator).status == 200)
+      let push = try await scene.finished(uid)
+      #expect(push.state == .cancelled && push.startedAt == nil && scene.provider.sent.isEmpty)
+    }
+  }
+
+  @Test("cancelled half-way: everybody has an outcome, in the list, the API and the device's page; then the rest")
+  func rest() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene, devices: 30)
+      let target = "/pushes/\(push.uid)"
+      let first = scene.provider.sent[0]
+      scene.provider.answer { $0.id == first ? .outcome(.accepted) : nil }
+      let answer = try await scene.call(.post, "\(Self.api)/\(push.uid)/cancel", as: .operator)
+      #expect(answer.status == 200 && answer.json?["state"] == "cancelled", "\(answer.text)")
+      let ended = try await scene.finished(push.uid)
+      #expect(ended.counts == OutcomeCounts(accepted: 1, skipped: 29) && ended.target == 30)
+      let told = try await scene.call(.get, "\(Self.api)/\(push.uid)", as: .viewer)
+      #expect(told.json?["settling"] == false && told.json?["counts"]?["pending"] == 0)
+      let rows = try await scene.call(
+        .get, "\(Self.api)/\(push.uid)/deliveries?outcome=skipped&limit=100", as: .viewer)
+      #expect(rows.json?["items"]?.array?.count == 29 || rows.json?["data"]?.array?.count == 29, "\(rows.text)")
+      var anna = try await scene.signIn(.operator)
+      let page = try await anna.get(target).text
+      #expect(page.contains("Send to 29 remaining devices") && page.contains("Tags and aliases are evaluated again"))
+      let second = scene.provider.sent[1]
+      #expect(try await anna.get("/devices/\(second)").text.contains("Cancelled"))
+      #expect(try await anna.get("\(target)/deliveries/\(second)").text.contains("canceled before"))
+      scene.provider.answer { _ in .outcome(.accepted) }
+      let retry = try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator)
+      #expect(retry.json?["devices"] == 29 && retry.json?["unknown"] == 0)
+      #expect(try document.errors(retry, to: .init(method: "POST", path: "/api/v1/pushes/{id}/retry")) == [])
+      let child = try await scene.finished(try #require(retry.json?["push"]?["id"]?.string))
+      #expect(child.counts == OutcomeCounts(accepted: 29))
+      // A second click, or a page that was open since before: nobody is sent to twice.
+      let sent = scene.provider.sent.count
+      #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator).status == 409)
+      let again = try await anna.post("\(target)/retry", [])
+      #expect(again.response.headers["Location"] == "/pushes/\(child.uid)")
+      #expect(scene.provider.sent.count == sent)
+      #expect(try await scene.audit("push.retry").count == 1)
+      let parent = ScenePage(try await anna.get(target))
+      #expect(parent.links.contains("/pushes/\(child.uid)") && parent.text.contains("were sent a new push"))
+      #expect(!parent.text.contains("remaining devices"))
+      let own = ScenePage(try await anna.get("/pushes/\(child.uid)"))
+      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach"))
+    }
+  }
+
+  @Test("what may have come twice is told with its bound, on the page and in the API")
+  func repeats() async throws {
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      scene.provider.answer { _ in .outcome(.accepted) }
+      _ = try await scene.finished(push.uid)
+      var anna = try await scene.signIn(.viewer)
+      #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("sent this push twice"))
+      try await scene.store.write { database in
+        var repeats = PushRecord.Repeats()
+        repeats.unanswered = 12
+        repeats.interrupted = 300
+        try PushRecord.note(database, id: push.id, repeats: repeats)
+      }
+      let page = try await anna.get("/pushes/\(push.uid)").text
+      #expect(page.contains("At most 312 devices may have been sent this push twice: 12 were retried"))
+      let told = try await scene.call(.get, "\(Self.api)/\(push.uid)", as: .viewer)
+      let expected: JSONValue = ["at_most": 312, "unanswered": 12, "interrupted": 300]
+      #expect(told.json?["repeated"] == expected)
+    }
+  }
+
+  @Test("an open circuit and a storm are told on the app's page and in the API")
+  func health() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)/credentials"
+      var anna = try await scene.signIn(.viewer)
+      let quiet = try await scene.call(.get, path, as: .viewer)
+      #expect(quiet.text.contains("\"closed\""))
+      scene.provider.stand(
+        ProviderHealth(
+          circuit: .open(reason: "InvalidProviderToken", since: scene.now, until: scene.now + 5), limit: 60,
+          stormShare: 0.31, stormAt: scene.now, lost: 900))
+      let page = try await anna.get("/apps/\(app.id)").text
+      #expect(page.contains("sent with this credential since 2026-11-20 12:00 UTC: InvalidProviderToken"))
+      #expect(page.contains("31 % of requests around 2026-11-20 12:00 UTC were refused"))
+      #expect(page.contains("Connections closed before 900 requests were answered"))
+      let told = try await scene.call(.get, path, as: .viewer)
+      #expect(told.text.contains("\"open\"") && told.text.contains("\"slowed_to\":60"))
+      #expect(
+        try OpenAPIDocument().errors(told, to: .init(method: "GET", path: "/api/v1/apps/{app}/credentials")) == [])
+    }
+  }
+
+  @Test("devices refused for their environment are moved by one button, which asks, and back")
+  func move() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene, devices: 14)
+      let target = "/pushes/\(push.uid)"
+      // Registered before the push was sent, or the refusal would not count.
+      try await scene.store.write { database in
+        _ = try database.run("UPDATE devices SET registered_at = registered_at - 1000")
+      }
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
+      }
+      _ = try await scene.finished(push.uid)
+      var anna = try await scene.signIn(.operator)
+      #expect(try await anna.get(target).text.contains("Move 14 devices to production"))
+      let ask = try await anna.get("\(target)/move").text
+      #expect(ask.contains("You can undo this") && ask.contains("None of these tokens is known from production"))
+      #expect(try await anna.post("\(target)/move", []).status == 303)
+      #expect(try await scene.audit("push.move").count == 1)
+      let moved = try await scene.store.read { try Device.list($0, DeviceFilter(), limit: 100).items }
+      #expect(moved.count == 14 && moved.allSatisfy { $0.environment == .production && $0.state == .active })
+      #expect(try await anna.get(target).text.contains("Move 14 devices back to development"))
+      let back = try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator)
+      let path = "/api/v1/pushes/{id}/move-back"
+      #expect(back.json == ["devices": 14, "environment": "development"], "\(back.text)")
+      #expect(try document.errors(back, to: .init(method: "POST", path: path)) == [])
+      #expect(try await scene.audit("push.move_back").count == 1)
+      #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator).status == 409)
+      let again = try await scene.call(.post, "\(Self.api)/\(push.uid)/move", as: .operator)
+      #expect(again.json == ["devices": 14, "environment": "production"], "\(again.text)")
+      let parked = try await scene.store.read { try MovedTokens.find($0, push: push) }
+      #expect(parked.parked.isEmpty && parked.moved.count == 14)
+      var viewer = try await scene.signIn(.viewer)
+      #expect(try await !viewer.get(target).text.contains("Move 14"))
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import JSON
+import Providers
+import Model
+import SQLite
+import Store
+import Testing
+
+/// The history, one push, one delivery, and the overview, with numbers that are known.
+@Suite("Pages: what was sent")
+struct PushPageTests {
+  private static let dayBefore = ConsoleScene.noon.addingTimeInterval(-86_400)
+
+  private static func draft(_ body: String, _ environment: Environment = .development) -> PushDraft {
+    var draft = PushDraft(
+      app: ConsoleScene.bundleID, environment: environment, platforms: [.ios], audience: .all, notification: .init())
+    draft.notification.body = body
+    return draft
+  }
+
+  /// Devices that were there before the pushes, so that what is said of their tokens counts.
+  private static func addDevices(_ scene: ConsoleScene, _ count: Int) async throws {
+    let app = try await scene.addApp()
+    _ = try await scene.store.write { database in
+      let registrations = (1...count).map { number in
+        var registration = Registration(
+          token: ConsoleScene.token(number), environment: .development, platform: .ios)
+        registration.alias = .set("usr_\(number)")
+        return registration
+      }
+      return try Device.register(database, app: app.id, registrations, now: dayBefore)
+    }
+  }
+
+  /// Every address of a list, page after page, and back again.
+  private static func walk(_ browser: inout SceneBrowser, _ start: String, _ prefix: String) async throws -> [String] {
+    var seen: [String] = []
+    var pages: [String] = [start]
+    var lists: [[String]] = []
+    while true {
+      let page = ScenePage(try await browser.get(pages[pages.count - 1]))
+      let items = page.links.filter { $0.hasPrefix(prefix) && $0.dropFirst(prefix.count).first?.isNumber == true }
+      lists.append(items)
+      seen += items
+      guard let next = page.tags.first(where: { $0.attributes["rel"] == "next" })?.attributes["href"] else {
+        break
+      }
+      pages.append(next)
+    }
+    for index in pages.indices.reversed().dropLast() {
+      let page = ScenePage(try await browser.get(pages[index]))
+      let previous = try #require(page.tags.first { $0.attributes["rel"] == "prev" }?.attributes["href"])
+      #expect(previous == pages[index - 1], "back leads where one came from")
+    }
+    return seen
+  }
+
+  @Test("long lists are walked forth and back; nothing is left out, nothing comes twice, filters stay")
+  func paging() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 120)
+      let push = try await scene.send(Self.draft("Hello"))
+      var anna = try await scene.signIn(.viewer)
+      let devices = try await Self.walk(&anna, "/devices", "/devices/")
+      #expect(devices.count == 120 && Set(devices).count == 120)
+      let filtered = try await Self.walk(&anna, "/devices?environment=development&state=active", "/devices/")
+      #expect(filtered == devices)
+      let rows = try await Self.walk(&anna, "/pushes/\(push.uid)?outcome=accepted", "/pushes/\(push.uid)/deliveries/")
+      #expect(rows.count == 120 && Set(rows).count == 120)
+    }
+  }
+
+  @Test("the history is searched and filtered")
+  func history() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 1)
+      let pushes = [
+        try await scene.send(Self.draft("Winter sale")), try await scene.send(Self.draft("Hello", .production)),
+      ]
+      var anna = try await scene.signIn(.viewer)
+      for (query, expected) in [
+        ("", [0, 1]), ("q=winter", [0]), ("q=SALE", [0]), ("q=nothing", []), ("environment=production", [1]),
+        ("environment=nonsense", [0, 1]), ("state=finished", [0, 1]), ("state=queued", []), ("source=api", [0, 1]),
+        ("source=web", []), ("app=1", [0, 1]), ("app=2", []), ("from=2026-11-20", [0, 1]), ("from=2026-11-21", []),
+        ("to=2026-11-20", [0, 1]), ("to=2026-11-19", []), ("from=nonsense", [0, 1]),
+        ("q=winter&environment=production", []),
+      ] {
+        let page = ScenePage(try await anna.get("/pushes?\(query)"))
+        for (index, push) in pushes.enumerated() {
+          #expect(page.links.contains("/pushes/\(push.uid)") == expected.contains(index), "?\(query)")
+        }
+        if expected.isEmpty { #expect(page.text.contains("No pushes match these filters"), "?\(query)") }
+      }
+    }
+  }
+
+  @Test("a push tells its outcomes, the reasons in groups with their remedy, and each device")
+  func result() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 10)
+      scene.provider.answer { member in
+        switch member.id {
+        case 1...5: .outcome(.accepted)
+        case 6, 7: .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+        case 8, 9: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
+        default: .outcome(.unknown(reason: "connection_lost"))
+        }
+      }
+      let push = try await scene.send(Self.draft("Hello"))
+      var anna = try await scene.signIn(.viewer)
+      let target = "/pushes/\(push.uid)"
+      let page = ScenePage(try await anna.get(target))
+      let counts = Dictionary(
+        page.tags.filter { $0.attributes["data-live"] != nil }.map { ($0.attributes["data-live"] ?? "", $0.text) }
+      ) { $1 }
+      for (name, number) in [
+        ("accepted", "5"), ("dead_token", "2"), ("failed", "2"), ("unknown", "1"), ("skipped", "0"), ("pending", "0"),
+      ] { #expect(counts[name] == number, "\(name)") }
+      let reasons = page.tags.filter { $0.attributes["href"]?.contains("?reason=") == true }
+      #expect(
+        Dictionary(reasons.map { ($0.attributes["href"] ?? "", $0.text) }) { $1 } == [
+          "\(target)?reason=Unregistered#devices": "2 devices", "\(target)?reason=BadDeviceToken#devices": "2 devices",
+          "\(target)?reason=connection_lost#devices": "1 device",
+        ])
+      #expect(page.links.contains { $0.hasPrefix("/devices?app=") && $0.contains("quarantined") })
+      func rows(_ query: String) async throws -> [String] {
+        let page = ScenePage(try await anna.get("\(target)?\(query)"))
+        return page.links.filter { $0.hasPrefix("\(target)/deliveries/") }.map {
+          String($0.split(separator: "/").last ?? "")
+        }
+      }
+      #expect(Set(try await rows("outcome=accepted")) == ["1", "2", "3", "4", "5"])
+      #expect(Set(try await rows("reason=Unregistered")) == ["6", "7"])
+      #expect(try await rows("q=usr_9") == ["9"])
+      #expect(try await rows("q=\(ConsoleScene.token(3).hexadecimal.prefix(8))") == ["3"])
+      #expect(try await rows("q=nobody") == [])
+      let delivery = ScenePage(try await anna.get("\(target)/deliveries/8"))
+      #expect(delivery.text.contains("BadDeviceToken") && delivery.text.contains("HTTP/2 400"))
+      #expect(delivery.text.contains("authorization: bearer …"), "the secret is left out")
+      #expect(delivery.text.contains("POST /3/device/\(ConsoleScene.token(8).hexadecimal)"))
+      #expect(ScenePage(try await anna.get("\(target)/deliveries/10")).text.contains("No answer."))
+      #expect(try await anna.get("\(target)/deliveries/11").status == 404)
+      #expect(try await anna.get("\(target)/deliveries/x").status == 404)
+      #expect(try await anna.get("/pushes/none").status == 404)
+      let links = page.links.filter { $0.contains("deliveries.") }
+      #expect(links == ["\(target)/deliveries.csv", "\(target)/deliveries.json"])
+    }
+  }
+
+  @Test("a page that is asked for while its push ends shows it before or after, never half of each")
+  func oneMoment() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 1)
+      let push = try await scene.send(Self.draft("Hello"))
+      let anna = try await scene.signIn(.viewer)
+      let hasLooked = SceneFlag()
+      async let flips: Void = {
+        var (state, next) = (PushState.finished, PushState.sending)
+        while !hasLooked.isSet {
+          let (from, to) = (state, next)
+          _ = try await scene.store.write {
+            try PushRecord.move($0, id: push.id, from: [from], to: to, now: ConsoleScene.noon)
+          }
+          (state, next) = (to, from)
+        }
+      }()
+      // Side by side, so that each has to wait for its reads, and the push has time to move between them.
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        defer { hasLooked.set() }
+        for _ in 0..<16 {
+          group.addTask {
+            var browser = anna
+            for _ in 0..<10 {
+              let page = ScenePage(try await browser.get("/pushes/\(push.uid)"))
+              let state = page.tags.first { $0.attributes["data-live"] == "state_text" }?.text
+              let isFollowed = page.tags.contains { $0.attributes["data-progress"] != nil }
+              #expect(isFollowed == (state == "Sending"), "it says \(state ?? "nothing")")
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await flips
+    }
+  }
+
+  @Test("a link to the devices that a reason parked shows them")
+  func parkedLink() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 3)
+      scene.provider.answer { member in
+        member.id == 1
+          ? .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) : .outcome(.accepted)
+      }
+      let push = try await scene.send(Self.draft("Hello"))
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)"))
+      let link = try #require(page.links.first { $0.contains("state=quarantined") })
+      let devices = ScenePage(try await anna.get(link))
+      #expect(devices.links.filter { $0.hasPrefix("/devices/") && $0.last?.isNumber == true } == ["/devices/1"])
+      let names = ["app", "state"].map { devices.values($0) }
+      #expect(names == [[ConsoleScene.bundleID], ["quarantined"]], "the filters say what is shown")
+    }
+  }
+
+  @Test("the overview says what needs somebody: failed pushes, dead tokens, what expires; or that nothing does")
+  func overview() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer)
+      #expect(ScenePage(try await anna.get("/")).text.contains("All clear"))
+      try await Self.addDevices(scene, 60)
+      scene.provider.answer { member in
+        member.id <= 25
+          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+          : member.id == 26
+            ? .outcome(.rejected(status: 400, reason: "PayloadEmpty", tokenInvalidSince: nil)) : .outcome(.accepted)
+      }
+      let push = try await scene.send(Self.draft("Winter sale"))
+      let sealer = scene.store.sealer
+      _ = try await scene.store.write { database in
+        for (name, days) in [("old", -3.0), ("near", 5), ("month", 25), ("far", 300)] {
+          var details = TrackedCertificate.Details(kind: "apns_certificate", name: name, fileName: name)
+          details.notAfter = ConsoleScene.noon.addingTimeInterval(days * 86_400 + 60)
+          try TrackedCertificate.add(
+            database, details, material: [1], sealer: sealer, by: "lin", now: ConsoleScene.noon)
+        }
+      }
+      let page = ScenePage(try await anna.get("/"))
+      let text = page.text
+      #expect(text.contains("5 items"))
+      for word in ["old", "near", "month"] { #expect(text.contains(word), "\(word)") }
+      #expect(!text.contains("far"))
+      #expect(page.links.contains("/pushes/\(push.uid)"))
+      let dead = try #require(page.links.first { $0.contains("state=dead") })
+      let devices = ScenePage(try await anna.get(dead)).links.filter {
+        $0.hasPrefix("/devices/") && $0.last?.isNumber == true
+      }
+      #expect(devices.count == 25, "the link shows the dead ones")
+      #expect(text.contains("34 accepted, 26 failed in the last 30 days"))
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Calendar
+import Foundation
+import JSON
+import Mustache
+import Model
+import Testing
+
+@testable import Console
+
+/// What rows read without a look at the whole draft, and what they write without a text in between.
+@Suite("Rows of pushes")
+struct PushRowTests {
+  @Test(
+    "the audience of a draft is the one that reading all of it gives",
+    arguments: [
+      #"{"audience":"all","platforms":["ios"]}"#,
+      #"{"apns":{"payload":{"audience":"all","x":["}",{"y":"\""}]}},"audience":{"tag":["vip","a,b"]},"platforms":["ios"]}"#,
+      #"{ "audience" : { "alias" : ["\u0061nna", "{\"}"] } , "platforms" : [ "android" ] }"#,
+      #"{"notification":{"body":"\\","title":"audience\":\"all"},"audience":{"device_token":["nonsense"]}}"#,
+      #"{"app":"com.example.shop"}"#, #"{"audience":null}"#, #"{"audience":{"tag":[]}}"#, #"{"audience":"al"#, "", "[]",
+    ])
+  func audience(draft: String) throws {
+    let whole = try? JSONValue(parsing: Data(draft.utf8))
+    #expect(DraftAudience(draft).audience == whole.flatMap(Audience.init(draft:)))
+  }
+
+  private static func written(_ write: (inout Output) -> Void) -> String {
+    var output = Output(capacity: 1)
+    write(&output)
+    return String(decoding: output.array, as: UTF8.self)
+  }
+
+  @Test(
+    "instants are written as the API writes them",
+    arguments: [0, 1_795_176_000, 1_795_176_000.25, 951_782_400.007, -1, -86_400.5, 253_402_300_799])
+  func instants(seconds: Double) {
+    let date = Date(timeIntervalSince1970: seconds)
+    #expect(Self.written { $0.write(timestamp: date) } == Timestamp.text(date))
+    #expect(Self.written { $0.write(utc: date) } == date.utcText)
+    #expect(Self.written { $0.write(day: date) } == date.dayText)
+  }
+
+  @Test("hundredths", arguments: [(0, "0"), (5, "0.05"), (100, "1"), (1234, "12.34"), (10_000, "100")])
+  func hundredths(number: Int, expected: String) {
+    #expect(Self.written { $0.write(hundredths: number) } == expected)
+  }
+}

@@ -1,0 +1,85 @@
+import Delivery
+import Foundation
+import Providers
+import Model
+import Store
+import Synchronization
+import TestSupport
+
+/// Routes for every credential of a store, whose provider answers as a test says: at first it takes everything.
+final class ScriptedProvider: RouteFinder {
+  /// What becomes of a device; nil: nothing yet, until the next ``answer(_:)`` or the push is cancelled.
+  typealias Script = @Sendable (ProviderDevice) -> SendResult?
+
+  private struct State {
+    var sent: [Int64] = []
+    var verdict = CredentialTrial.Verdict.taken(answer: "400 BadDeviceToken")
+    var tried: [String] = []
+    var refreshed = 0
+    var health: ProviderHealth?
+  }
+
+  private let store: Store
+  private let state = Mutex(State())
+  private let answers = ScriptedAnswers<ProviderDevice, SendResult> { _ in .outcome(.accepted) }
+
+  init(store: Store) { self.store = store }
+
+  /// The ids of the devices that anything was sent to, in order.
+  var sent: [Int64] { state.withLock { $0.sent } }
+
+  /// Answers trials like this from now on.
+  func answerTrials(_ verdict: CredentialTrial.Verdict) { state.withLock { $0.verdict = verdict } }
+
+  /// The topics and environments that something was tried for.
+  var tried: [String] { state.withLock { $0.tried } }
+
+  /// How often it was told that credentials were changed.
+  var refreshed: Int { state.withLock { $0.refreshed } }
+
+  func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+    state.withLock { state in
+      state.tried.append("\(trial.topic) \(trial.credential.environment.rawValue)")
+      return state.verdict
+    }
+  }
+
+  func refresh() async throws { state.withLock { $0.refreshed += 1 } }
+
+  /// How many devices wait for an answer.
+  var waiting: Int { answers.held }
+
+  /// Answers like this from now on, and to what is held back.
+  func answer(_ script: @escaping Script) { answers.answer(script) }
+
+  func route(
+    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+  ) async throws -> Route {
+    let found = try await store.read {
+      try Credential.find($0, app: app, provider: .apns, environment: environment)
+    }
+    guard let found else { throw NoRoute("The app has no key or certificate for \(environment.rawValue).") }
+    let provider = ProviderClosure(
+      send: { push, devices in self.send(push.id, devices, report) }, cancel: { self.cancel($0) })
+    return Route(credentialID: found.id, platforms: [.ios], provider: provider)
+  }
+
+  private func send(
+    _ push: Int64, _ members: [ProviderDevice], _ report: @escaping @Sendable (SendReport) -> Void
+  ) {
+    state.withLock { $0.sent += members.map(\.id) }
+    answers.take(
+      .init(push: push, members) { results in
+        report(SendReport(push: push, results: results.map { (device: $0.id, result: $1) }))
+      })
+  }
+
+  /// What the provider holds back.
+  func stand(_ health: ProviderHealth?) { state.withLock { $0.health = health } }
+
+  func health(credential: Int64, at now: Date) -> ProviderHealth? { state.withLock { $0.health } }
+
+  private func cancel(_ push: Int64) {
+    answers.cancel(push, with: .notSent(reason: OwnReason.cancelled.rawValue))
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+import Testing
+
+/// The document against the routes: nothing undescribed is served, nothing described is missing.
+@Suite("API: the document and the routes")
+struct APIContractTests {
+  private typealias Operation = OpenAPIDocument.Operation
+
+  /// As the document writes paths.
+  private static func operation(_ route: Route) -> OpenAPIDocument.Operation {
+    let path = route.pattern.split(separator: "/").map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
+    return Operation(method: route.method.rawValue, path: "/" + path.joined(separator: "/"))
+  }
+
+  /// A path that could be, for questions that end before anything is looked up.
+  private static func target(_ operation: OpenAPIDocument.Operation) -> String {
+    operation.path.replacing("{id}", with: "1").replacing("{app}", with: "com.example.none")
+      .replacing("{environment}", with: "development")
+  }
+
+  @Test("every operation of the document has a route, and every route of the API is in the document")
+  func bothWays() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let served = Set(scene.router.routes.filter { $0.name == "api" }.map(Self.operation))
+      #expect(served.count > 20)
+      #expect(document.operations.subtracting(served) == [], "described, not served")
+      #expect(served.subtracting(document.operations) == [], "served, not described")
+    }
+  }
+
+  @Test("without a token, or with a wrong one: 401 with a challenge")
+  func unauthorized() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      for operation in document.operations {
+        let (method, target) = (HTTPServer.Method(rawValue: operation.method), Self.target(operation))
+        let bare = try await scene.call(method, target, as: nil)
+        #expect(bare.status == 401, "\(operation)")
+        #expect(bare.response.headers["WWW-Authenticate"]?.hasPrefix("Bearer") == true, "\(operation)")
+        #expect(try document.errors(bare, to: operation) == [], "\(operation)")
+        let wrong = try await scene.call(method, target, as: nil, headers: ["Authorization": "Bearer wrong"])
+        #expect(wrong.status == 401, "\(operation)")
+        #expect(wrong.response.headers["WWW-Authenticate"]?.contains("invalid_token") == true, "\(operation)")
+      }
+    }
+  }
+
+  @Test("x-role holds: the role below gets 403, the role itself gets further")
+  func roles() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      for operation in document.operations {
+        let role = try document.role(operation)
+        let (method, target) = (HTTPServer.Method(rawValue: operation.method), Self.target(operation))
+        for lower in User.Role.allCases where lower < role {
+          let answer = try await scene.call(method, target, as: lower)
+          #expect(answer.status == 403, "\(operation) as \(lower)")
+          #expect(answer.type == "application/problem+json")
+          #expect(try document.errors(answer, to: operation) == [], "\(operation)")
+        }
+        let allowed = try await scene.call(method, target, as: role)
+        #expect(allowed.status != 401 && allowed.status != 403, "\(operation) as \(role)")
+        #expect(allowed.status < 500, "\(operation) as \(role)")
+      }
+    }
+  }
+
+  @Test("an unknown query parameter is refused by name, at every operation")
+  func unknownParameters() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      for operation in document.operations {
+        let answer = try await scene.call(
+          HTTPServer.Method(rawValue: operation.method), Self.target(operation) + "?colour=blue", as: .admin)
+        #expect(answer.status == 422 && answer.fields == ["colour"], "\(operation)")
+        #expect(try document.errors(answer, to: operation) == [], "\(operation)")
+      }
+    }
+  }
+
+  @Test("the query parameters of the document are taken, and each only once")
+  func parameters() async throws {
+    let document = try OpenAPIDocument()
+    let samples = [
+      "limit": "5", "cursor": "1", "app": ConsoleScene.bundleID, "environment": "development", "platform": "ios",
+      "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
+      "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
+      "schedule": "none",
+      "band": "soon", "kind": "host", "wait": "1ms", "count": "1", "phone": "1", "title": "Hello", "body": "World",
+      "apns_id": "A1", "push": "p1", "after": "1",
+    ]
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      for operation in document.operations where operation.method == "GET" {
+        let described = try document.description(operation)["parameters"]?.array ?? []
+        for parameter in described where parameter["in"] == "query" {
+          let name = try #require(parameter["name"]?.string)
+          var value = try #require(samples[name])
+          if ["/api/v1/devices", "/api/v1/schedules"].contains(operation.path), name == "state" { value = "active" }
+          // A list out of two tables.
+          if ["/api/v1/certificates", "/api/v1/hosts"].contains(operation.path), name == "cursor" { value = "1.c.1" }
+          let target = "\(Self.target(operation))?\(name)=\(value)"
+          let answer = try await scene.call(.get, target, as: .viewer)
+          #expect([200, 404].contains(answer.status), "\(operation) with \(name): \(answer.text)")
+          let twice = try await scene.call(.get, "\(target)&\(name)=\(value)", as: .viewer)
+          #expect(twice.status == 422 && twice.codes == ["query.twice"], "\(operation) with \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("addresses and methods that are not there are problems, too")
+  func elsewhere() async throws {
+    try await ConsoleScene.with { scene in
+      for (method, target, status) in [
+        (HTTPServer.Method.get, "/api/v1/nothing", 404), (.put, "/api/v1/apps", 405), (.get, "/api/v1/devices/x", 404),
+      ] {
+        let answer = try await scene.call(method, target, as: .admin)
+        #expect(answer.status == status, "\(target)")
+        #expect(answer.type == "application/problem+json")
+        #expect(answer.json?["status"]?.integer == Int64(status))
+      }
+      #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
+    }
+  }
+
+  @Test("a body of another type, beyond the limit, or that is no JSON, is refused before anything is looked up")
+  func bodies() async throws {
+    let document = try OpenAPIDocument()
+    let large = Array("{\"name\":\"".utf8) + [UInt8](repeating: 0x61, count: 1 << 20) + Array("\"}".utf8)
+    try await ConsoleScene.with { scene in
+      for operation in document.operations {
+        let description = try document.description(operation)
+        guard description["requestBody"]?["content"]?["application/json"] != nil else { continue }
+        let method = HTTPServer.Method(rawValue: operation.method)
+        for (type, body, status) in [
+          ("text/plain", Array("{}".utf8), 415), ("application/json", large, 413),
+          ("application/json", Array("{\"a\": 1,}".utf8), 400), ("application/json", [], 400),
+          ("application/json", Array("[]".utf8), 422),
+        ] {
+          let answer = try await scene.call(
+            method, Self.target(operation), as: .admin, headers: ["Content-Type": type], body: body)
+          #expect(answer.status == status, "\(operation): \(answer.text)")
+          #expect(try document.errors(answer, to: operation) == [], "\(operation)")
+        }
+      }
+      #expect(try await scene.audit() == [])
+    }
+  }
+
+  @Test("a token that was revoked or has expired opens nothing")
+  func tokens() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.store.write { database in
+        for token in try APIToken.all(database) where token.name != "admin" {
+          try APIToken.revoke(database, id: token.id, now: ConsoleScene.noon)
+        }
+      }
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .viewer).status == 401)
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .operator).status == 401)
+      #expect(try await scene.call(.get, "/api/v1/apps", as: .admin).status == 200)
+    }
+  }
+}

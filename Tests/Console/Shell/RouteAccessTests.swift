@@ -1,0 +1,180 @@
+import HTTPServer
+import JSON
+import Store
+import Testing
+
+/// Who may do what, and that nothing happens by a forged form.
+@Suite("Pages: roles and forged forms")
+struct RouteAccessTests {
+  /// Method and pattern of every route for people, and who may; nil: everybody, signed in or not.
+  private static let table: [(String, User.Role?)] = [
+    ("GET /healthz", nil), ("GET /readyz", nil), ("GET /session/new", nil), ("POST /session", nil),
+    ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
+    ("POST /session/end", .viewer), ("GET /", .viewer),
+    ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
+    ("POST /pushes", .operator), ("GET /pushes/:uid", .viewer), ("GET /pushes/:uid/events", .viewer),
+    ("POST /pushes/:uid/cancel", .operator), ("POST /pushes/:uid/pause", .operator),
+    ("POST /pushes/:uid/resume", .operator), ("POST /pushes/:uid/retry", .operator),
+    ("GET /pushes/:uid/move", .operator), ("POST /pushes/:uid/move", .operator),
+    ("GET /pushes/:uid/deliveries.csv", .viewer),
+    ("GET /pushes/:uid/deliveries.json", .viewer), ("GET /pushes/:uid/deliveries/:device", .viewer),
+    ("GET /schedules", .viewer), ("POST /schedules/undo", .admin), ("GET /schedules/:uid", .viewer),
+    ("GET /schedules/:uid/cancel", .operator), ("POST /schedules/:uid/pause", .operator),
+    ("POST /schedules/:uid/resume", .operator), ("POST /schedules/:uid/cancel", .operator),
+    ("GET /devices", .viewer), ("GET /devices/new", .operator), ("POST /devices", .operator),
+    ("GET /devices/import", .operator), ("POST /devices/import", .operator), ("GET /devices/:id", .viewer),
+    ("POST /devices/:id", .operator), ("POST /devices/:id/release", .operator),
+    ("GET /devices/:id/remove", .operator), ("POST /devices/:id/remove", .operator),
+    ("GET /apps", .viewer), ("GET /apps/new", .operator), ("POST /apps", .operator), ("GET /apps/:id", .viewer),
+    ("GET /apps/:id/edit", .operator), ("POST /apps/:id", .operator), ("GET /apps/:id/remove", .admin),
+    ("POST /apps/:id/remove", .admin), ("POST /apps/:id/credentials/:environment", .admin),
+    ("POST /apps/:id/credentials/:environment/unbind", .admin),
+    ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
+    ("POST /certificates/:id", .admin), ("GET /certificates/:id/remove", .admin),
+    ("POST /certificates/:id/remove", .admin),
+    ("GET /certificates/key", .admin), ("POST /certificates/key", .admin),
+    ("GET /certificates/requests", .viewer), ("POST /certificates/requests", .admin),
+    ("GET /certificates/requests/:uid/file", .viewer), ("POST /certificates/requests/:uid/remove", .admin),
+    ("POST /certificates/:id/requests", .admin), ("POST /certificates/:id/successor", .admin),
+    ("GET /certificates/:id/successor/:uid", .admin), ("POST /certificates/:id/successor/:uid", .admin),
+    ("GET /certificates/:id/undo", .admin), ("POST /certificates/:id/undo", .admin),
+    ("POST /certificates/:id/acknowledge", .operator), ("POST /certificates/:id/unacknowledge", .operator),
+    ("GET /settings", .admin), ("GET /settings/mail", .admin), ("POST /settings/mail", .admin),
+    ("POST /settings/mail/test", .admin), ("GET /settings/receivers", .admin), ("GET /settings/receivers/new", .admin),
+    ("POST /settings/receivers", .admin), ("GET /settings/receivers/:id", .admin),
+    ("POST /settings/receivers/:id", .admin), ("POST /settings/receivers/:id/test", .admin),
+    ("POST /settings/receivers/:id/remove", .admin), ("GET /settings/reminders", .admin),
+    ("POST /settings/reminders", .admin), ("POST /settings/reminders/forget-cron", .admin),
+    ("POST /hosts", .admin), ("GET /hosts/:id", .viewer), ("POST /hosts/:id", .admin),
+    ("POST /hosts/:id/acknowledge", .operator), ("POST /hosts/:id/unacknowledge", .operator),
+    ("POST /hosts/:id/probe", .operator), ("GET /hosts/:id/remove", .admin), ("POST /hosts/:id/remove", .admin),
+    ("GET /certificates.ics", nil), ("GET /metrics", nil), ("POST /certificates/calendar", .viewer),
+    ("POST /certificates/calendar/remove", .viewer),
+    ("GET /phones", .viewer), ("GET /phones/events", .viewer), ("GET /phones/new", .operator),
+    ("GET /phones/ca.pem", .viewer), ("POST /phones", .operator), ("POST /phones/faults", .operator),
+    ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
+    ("GET /account", .viewer), ("POST /account/password", .viewer), ("POST /account/sessions/end", .viewer),
+    ("GET /settings/retention", .admin), ("POST /settings/retention", .admin),
+    ("POST /account/tokens", .admin), ("POST /account/tokens/:id/revoke", .admin),
+  ]
+
+  private struct Entry {
+    let method: HTTPServer.Method
+    let pattern: String
+    let role: User.Role?
+  }
+
+  private static let entries = table.map { line, role in
+    let parts = line.split(separator: " ").map(String.init)
+    return Entry(method: HTTPServer.Method(rawValue: parts[0]), pattern: parts[1], role: role)
+  }
+
+  private static func target(_ pattern: String) -> String {
+    pattern.replacing(":uid", with: "none").replacing(":device", with: "1").replacing(":id", with: "999")
+      .replacing(":environment", with: "development")
+  }
+
+  @Test("the table has every route, and no other")
+  func complete() async throws {
+    try await ConsoleScene.with { scene in
+      let folders = ["/assets/:version/*path", "/css/*path", "/js/*path", "/icons/*path", "/api/*path", "/favicon.ico"]
+      let routes = scene.router.routes.filter { $0.name != "api" && !folders.contains($0.pattern) }
+      #expect(Set(routes.map { "\($0.method) \($0.pattern)" }) == Set(Self.table.map(\.0)))
+    }
+  }
+
+  @Test("the role below is refused with a page that says who may, and the role itself gets further")
+  func roles() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      for role in User.Role.allCases {
+        var browser = try await scene.signIn(role)
+        for entry in Self.entries where entry.pattern != "/session/end" {
+          let target = Self.target(entry.pattern)
+          let before = try await scene.changes()
+          let answer =
+            entry.method == .get ? try await browser.get(target) : try await browser.post(target)
+          #expect(answer.status < 500, "\(entry.pattern) as \(role)")
+          if let needed = entry.role, role < needed {
+            #expect(answer.status == 403, "\(entry.method) \(entry.pattern) as \(role)")
+            #expect(ScenePage(answer).text.contains("You don’t have permission"), "\(entry.pattern)")
+            #expect(answer.text.contains("\(role.rawValue)@example.com"), "the page has no frame of \(role)")
+            #expect(try await scene.changes() == before, "\(entry.pattern) as \(role)")
+          } else {
+            #expect(answer.status != 403, "\(entry.method) \(entry.pattern) as \(role)")
+            #expect(answer.location?.hasPrefix("/session/new") != true, "\(entry.pattern) as \(role)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("who is not signed in is sent to the sign-in page, and back where he wanted to go")
+  func stranger() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      var browser = SceneBrowser(router: scene.router)
+      for entry in Self.entries where entry.role != nil {
+        let target = Self.target(entry.pattern) + "?a=1&b=x%20y"
+        let before = try await scene.changes()
+        let answer = entry.method == .get ? try await browser.get(target) : try await browser.post(target)
+        #expect(answer.status == 303, "\(entry.pattern)")
+        let back = entry.method == .get ? target.replacing("%", with: "%25") : "/"
+        let expected =
+          "/session/new?return="
+          + back.replacing("?", with: "%3F").replacing("=", with: "%3D")
+          .replacing("&", with: "%26")
+        #expect(answer.location == expected, "\(entry.pattern)")
+        #expect(try await scene.changes() == before, "\(entry.pattern)")
+      }
+      let page = ScenePage(try await browser.get("/session/new?return=/pushes%3Fq%3Dx%2520y"))
+      #expect(page.values("return").last == "/pushes?q=x%20y")
+    }
+  }
+
+  @Test("a form without the session's own token, or from another site, changes nothing")
+  func forged() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      var anna = try await scene.signIn(.admin, name: "anna@example.com")
+      let eve = try await scene.signIn(.admin, name: "eve@example.com")
+      let cookie = try #require(anna.cookies["signalbox_form"])
+      let patterns = scene.router.routes.filter { $0.method == .post && $0.name != "api" }.map(\.pattern)
+      #expect(patterns.count > 25)
+      for pattern in patterns {
+        let target = Self.target(pattern)
+        let before = try await scene.changes()
+        for token in ["", "x", eve.csrf, cookie, anna.csrf + "x", String(anna.csrf.dropLast())] {
+          let answer = try await anna.post(target, [("csrf", token)])
+          #expect(answer.status == 403, "\(pattern) with the token “\(token)”")
+          #expect(ScenePage(answer).text.contains("This form has expired"), "\(pattern)")
+        }
+        for site in ["cross-site", "same-site", "nonsense"] {
+          let answer = try await anna.post(target, headers: ["Sec-Fetch-Site": site])
+          #expect(answer.status == 403, "\(pattern) from \(site)")
+        }
+        let bare = try await anna.send(.post, target)
+        #expect(bare.status == 403, "\(pattern) without a body")
+        #expect(try await scene.changes() == before, "\(pattern)")
+      }
+      let again = try await anna.get("/")
+      #expect(again.status == 200, "the session is still good")
+    }
+  }
+
+  @Test("a browser that is not signed in needs the token of its own cookie")
+  func strangersForms() async throws {
+    try await ConsoleScene.with { scene in
+      for target in ["/session", "/session/setup", "/language"] {
+        var browser = SceneBrowser(router: scene.router)
+        #expect(try await browser.post(target, [("csrf", "")]).status == 403, "\(target) without a cookie")
+        _ = try await browser.get("/session/new")
+        let token = try #require(browser.cookies["signalbox_form"])
+        #expect(token.utf8.count >= 20)
+        #expect(try await browser.post(target, [("csrf", String(token.reversed()))]).status == 403)
+        // A cookie that another host of the same domain could have set short.
+        browser.cookies["signalbox_form"] = "short"
+        #expect(try await browser.post(target, [("csrf", "short")]).status == 403, "\(target)")
+        browser.cookies["signalbox_form"] = token
+        #expect(try await browser.post(target, [("csrf", token)]).status != 403, "\(target)")
+      }
+    }
+  }
+}

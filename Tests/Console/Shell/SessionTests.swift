@@ -1,0 +1,220 @@
+import Console
+import Foundation
+import HTTPServer
+import JSON
+import OpenSSL
+import Model
+import SQLite
+import Store
+import Testing
+
+@Suite("Pages: sessions, first links and the language")
+struct SessionTests {
+  private static let day = 86_400.0
+  private static let chosen = "another good long password"
+
+  /// Sends the form behind a link.
+  private static func choose(
+    _ browser: inout SceneBrowser, _ path: String, email: String = "root@example.com", _ password: String = chosen,
+    again: String? = nil
+  ) async throws -> SceneAnswer {
+    let token = String(path.split(separator: "=").last ?? "")
+    return try await browser.post(
+      "/session/setup", [("token", token), ("email", email), ("password", password), ("repeat", again ?? password)])
+  }
+
+  @Test("a session that is not used for a week ends; each use keeps it, but not beyond 30 days")
+  func lifetime() async throws {
+    try await ConsoleScene.with { scene in
+      var idle = try await scene.signIn(.viewer, name: "idle@example.com")
+      var used = try await scene.signIn(.viewer, name: "used@example.com")
+      scene.clock.advance(7 * Self.day - 1)
+      #expect(try await used.get("/").status == 200)
+      scene.clock.advance(2)
+      #expect(try await idle.get("/").status == 303, "idle for more than 7 days")
+      var days = 7
+      while days + 6 < 30 {
+        scene.clock.advance(6 * Self.day)
+        days += 6
+        #expect(try await used.get("/").status == 200, "day \(days)")
+      }
+      scene.clock.advance(Double(30 - days) * Self.day - 10)
+      #expect(try await used.get("/").status == 200, "just before 30 days")
+      scene.clock.advance(20)
+      #expect(try await used.get("/").status == 303, "30 days are over")
+    }
+  }
+
+  @Test("where nothing can be written, people, programs and calendars go on reading")
+  func readOnly() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      var anna = try await scene.signIn(.admin)
+      let made = try await anna.post("/certificates/calendar")
+      let key = try #require(made.text.firstMatch(of: /certificates\.ics\?key=([A-Za-z0-9_-]+)/)).1
+      // More than what is noted once in a minute, or once in an hour.
+      scene.clock.advance(4000)
+      try await scene.store.write { _ = try $0.run("PRAGMA query_only = 1") }
+      await #expect(throws: SQLiteError.self) { try await scene.store.write { try Session.endAll($0, user: 1) } }
+      for path in [
+        "/", "/pushes", "/pushes/new", "/schedules", "/devices", "/devices/1", "/apps", "/apps/1", "/certificates",
+        "/account", "/settings", "/settings/receivers", "/settings/reminders", "/settings/retention",
+      ] {
+        #expect(try await anna.get(path).status == 200, "\(path)")
+      }
+      for path in ["apps", "devices", "pushes", "reminders"] {
+        #expect(try await scene.call(.get, "/api/v1/\(path)", as: .admin).status == 200, "\(path)")
+      }
+      #expect(try await scene.call(.get, "/certificates.ics?key=\(key)", as: nil).status == 200)
+      #expect(try await scene.call(.get, "/metrics", as: .viewer).status == 200)
+    }
+  }
+
+  @Test("being in use is written down once in a minute, not with every page")
+  func touch() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer)
+      _ = try await anna.get("/")
+      let before = try await scene.changes()
+      scene.clock.advance(59)
+      _ = try await anna.get("/")
+      #expect(try await scene.changes() == before)
+      scene.clock.advance(2)
+      _ = try await anna.get("/")
+      #expect(try await scene.changes() == before + 1)
+    }
+  }
+
+  @Test("signing out ends the session on the server, too")
+  func signOut() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer)
+      var copy = anna
+      let answer = try await anna.post("/session/end")
+      #expect(answer.status == 303 && answer.location == "/session/new")
+      #expect(anna.cookies["signalbox_session"] == nil)
+      #expect(try await copy.get("/").location?.hasPrefix("/session/new") == true, "a copied cookie is worth nothing")
+      #expect(try await scene.count("sessions") == 0)
+    }
+  }
+
+  @Test("a person who is disabled is out at once")
+  func disabled() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      _ = try await scene.store.write { try User.setDisabled($0, id: 1, true, now: ConsoleScene.noon) }
+      #expect(try await anna.get("/").status == 303)
+      #expect(try await anna.post("/apps").status == 303)
+    }
+  }
+
+  @Test("the first link makes the first administrator, once, within a day")
+  func firstStart() async throws {
+    try await ConsoleScene.with { scene in
+      let former = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartPath())
+      var browser = SceneBrowser(router: scene.router)
+      #expect(try await browser.get(former).status == 410, "a second start ends the link of the first")
+      let page = try await browser.get(path)
+      #expect(page.status == 200)
+      #expect(page.response.headers.values(of: "Referrer-Policy") == ["no-referrer"])
+      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      let answer = try await Self.choose(&browser, path)
+      #expect(answer.status == 303 && answer.location == "/")
+      #expect(try await browser.get("/").status == 200, "and is signed in")
+      let user = try await scene.store.read { try User.find($0, name: "root@example.com") }
+      #expect(user?.role == .admin)
+      #expect(try await scene.console.firstStartPath() == nil, "nobody needs another one")
+
+      var second = SceneBrowser(router: scene.router)
+      #expect(try await second.get(path).status == 410)
+      second.csrf = try #require(second.cookies["signalbox_form"])
+      #expect(try await Self.choose(&second, path, email: "eve@example.com").status == 410)
+      #expect(try await scene.count("users") == 1)
+    }
+  }
+
+  @Test("a link is too old after a day; the page says how to get another")
+  func linkExpires() async throws {
+    try await ConsoleScene.with { scene in
+      let path = try #require(try await scene.console.firstStartPath())
+      var browser = SceneBrowser(router: scene.router)
+      scene.clock.advance(Self.day - 1)
+      #expect(try await browser.get(path).status == 200)
+      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      scene.clock.advance(2)
+      let answer = try await Self.choose(&browser, path)
+      #expect(answer.status == 410)
+      #expect(ScenePage(answer).text.contains("signalbox users link"))
+      #expect(try await scene.count("users") == 0)
+    }
+  }
+
+  @Test("what is wrong with a first password is said beside its field, and the link stays good")
+  func passwords() async throws {
+    try await ConsoleScene.with { scene in
+      let path = try #require(try await scene.console.firstStartPath())
+      var browser = SceneBrowser(router: scene.router)
+      _ = try await browser.get(path)
+      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      let long = String(repeating: "x", count: 1025)
+      let cases: [(String, String, String, Set<String>)] = [
+        ("root@example.com", "elevenchars", "elevenchars", ["password"]),
+        ("root@example.com", "", "", ["password"]), ("root@example.com", long, long, ["password"]),
+        ("root@example.com", Self.chosen, Self.chosen + " ", ["repeat"]),
+        ("", Self.chosen, Self.chosen, ["email"]), ("root", Self.chosen, Self.chosen, ["email"]),
+        ("a@b@c", Self.chosen, Self.chosen, ["email"]), ("a b@c", Self.chosen, Self.chosen, ["email"]),
+        ("@c", Self.chosen, Self.chosen, ["email"]), ("root@", "short", "other", ["email", "password", "repeat"]),
+      ]
+      for (email, password, again, fields) in cases {
+        let answer = try await Self.choose(&browser, path, email: email, password, again: again)
+        #expect(answer.status == 422, "\(email) \(password.prefix(20))")
+        let page = ScenePage(answer)
+        #expect(page.failedFields == fields, "\(email) \(password.prefix(20))")
+        #expect(page.values("email") == [email], "what was typed stays")
+        #expect(password.isEmpty || !answer.text.contains("value=\"\(password)\""), "a password is never sent back")
+      }
+      #expect(try await scene.count("users") == 0)
+      #expect(try await Self.choose(&browser, path, "twelve chars").status == 303)
+    }
+  }
+
+  @Test("a link for a forgotten password keeps the name, and ends the old password and sessions")
+  func reset() async throws {
+    try await ConsoleScene.with { scene in
+      var old = try await scene.signIn(.operator, name: "ben@example.com")
+      try await scene.store.write { database in
+        try SignInLink.add(
+          database, hash: Secret.hash("a-token"), purpose: .reset, user: 1, lifetime: 3600, now: ConsoleScene.noon)
+      }
+      var browser = SceneBrowser(router: scene.router)
+      let page = ScenePage(try await browser.get("/session/setup?token=a-token"))
+      #expect(page.values("email") == ["ben@example.com"])
+      #expect(page.tags.contains { $0.attributes["id"] == "email" && $0.attributes["readonly"] != nil })
+      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      let answer = try await Self.choose(&browser, "=a-token", email: "eve@example.com")
+      #expect(answer.status == 303)
+      #expect(try await browser.get("/account").text.contains("ben@example.com"), "not the name that was sent along")
+      #expect(try await scene.count("users") == 1)
+      #expect(try await old.get("/").status == 303, "sessions from before have ended")
+      var again = try await SignInTests.guest(scene)
+      let former = try await again.post(
+        "/session", [("email", "ben@example.com"), ("password", ConsoleScene.password)])
+      #expect(former.status == 422, "the old password is good for nothing")
+    }
+  }
+
+  @Test("the language is kept for the person and for the browser; an unknown one changes nothing")
+  func language() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer)
+      let unknown = try await anna.post("/language", [("lang", "tlh"), ("return", "/account")])
+      #expect(unknown.status == 303 && anna.cookies["signalbox_language"] == nil)
+      let known = try await anna.post("/language", [("lang", "en"), ("return", "/account")])
+      #expect(known.location == "/account" && anna.cookies["signalbox_language"] == "en")
+      #expect(try await scene.store.read { try User.get($0, id: 1).language } == "en")
+      anna.cookies["signalbox_language"] = "<script>"
+      #expect(try await anna.get("/").text.contains("lang=\"en\""))
+    }
+  }
+}

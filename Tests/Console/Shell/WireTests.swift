@@ -1,0 +1,231 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// What only a connection shows: bytes on the wire, and requests that cannot be read.
+@Suite("The console on the wire")
+struct WireTests {
+  /// What curl received.
+  private struct Received {
+    let status: Int
+    /// With the head.
+    let wire: Int
+    let fields: [String: String]
+    let body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  /// Asks as a browser does, and unpacks what came in gzip.
+  private static func ask(
+    _ server: SocketAddress, _ target: String, _ headers: [String] = ["Accept-Encoding: gzip, deflate, br"]
+  ) throws -> Received {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+    let (body, report) = (folder.appendingPathComponent("body"), folder.appendingPathComponent("report"))
+    for file in [body, report] { try Data().write(to: file) }
+    let packed = headers.contains { $0.hasPrefix("Accept-Encoding") } ? ["--compressed"] : []
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+    process.arguments =
+      ["-sS", "--path-as-is", "-o", body.path, "-w", "%{http_code} %{size_header} %{size_download} %{header_json}"]
+      + packed + headers.flatMap { ["-H", $0] } + ["http://\(server)\(target)"]
+    let output = try FileHandle(forWritingTo: report)
+    defer { output.closeFile() }
+    process.standardOutput = output
+    try process.run()
+    process.waitUntilExit()
+    let parts = try String(contentsOf: report, encoding: .utf8).split(separator: " ", maxSplits: 3)
+    try #require(parts.count == 4, "curl said nothing")
+    let json = try JSONValue(parsing: Data(parts[3].utf8))
+    return Received(
+      status: try #require(Int(parts[0])), wire: try #require(Int(parts[1])) + (try #require(Int(parts[2]))),
+      fields: (json.object ?? [:]).compactMapValues { $0.array?.first?.string }, body: Array(try Data(contentsOf: body))
+    )
+  }
+
+  /// The paths that a script imports, as the browser resolves them.
+  private static func imports(_ script: String, at path: String) -> [String] {
+    let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+    return script.matches(of: /(?m)^import [^;]*'\.\/([a-z]+\.js)';/).map { "/\(folder)/\($0.1)" }
+  }
+
+  @Test("the first page with all that belongs to it: at most 30 kB in 10 requests, and then only the page")
+  func weight() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      _ = try await SceneWorld.demo.fill(scene)
+      let anna = try await scene.signIn(.admin)
+      let cookie = anna.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+      try await WebTestServer.with(scene.router) { server in
+        let page = try Self.ask(server, "/", ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
+        #expect(page.status == 200 && page.fields["content-encoding"] == "gzip" && page.text.contains("</html>"))
+        var (wire, seen) = (page.wire, Set<String>())
+        var open = ScenePage(page.text).tags.flatMap { tag in
+          ["link", "script", "img"].contains(tag.name) ? [tag.attributes["href"], tag.attributes["src"]] : []
+        }.compactMap(\.self)
+        while let path = open.popLast() {
+          guard seen.insert(path).inserted else { continue }
+          let part = try Self.ask(server, path)
+          #expect(part.status == 200 && part.fields["cache-control"]?.contains("immutable") == true, "\(path)")
+          wire += part.wire
+          if path.hasSuffix(".js") { open += Self.imports(part.text, at: path) }
+        }
+        #expect(seen.count > 5 && seen.count < 10, "\(seen.sorted())")
+        #expect(wire <= 30_000, "\(wire) bytes")
+      }
+    }
+  }
+
+  @Test("each page names in its head every module that its scripts import, and each script whose elements it has")
+  func modules() async throws {
+    let markers = [
+      "data-filter": "filter", "data-upload": "upload", "data-progress": "progress", "data-phones": "phones",
+      "data-countdown": "countdown", "data-preview": "send",
+    ]
+    try await ConsoleScene.with(simulator: true) { scene in
+      let addresses = try await SceneWorld.demo.fill(scene)
+      var anna = try await scene.signIn(.admin)
+      // One that waits to be taken back, and one whose answers do not come.
+      scene.provider.answer { _ in nil }
+      var pushes: [String] = []
+      for seconds in [60, 0] {
+        let made = try await scene.call(
+          .post, "/api/v1/pushes", as: .operator,
+          json: [
+            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+            "notification": ["title": "x"], "options": ["undo_seconds": .integer(Int64(seconds))],
+          ])
+        pushes.append("/pushes/\(try #require(made.json?["id"]?.string))")
+      }
+      var met: Set<String> = []
+      var imported: [String: [String]] = [:]
+      for pattern in PageWalkTests.pages(scene) {
+        for target in pattern == "/pushes/:uid" ? pushes : Array(addresses.targets(pattern).prefix(1)) {
+          let answer = try await anna.get(target)
+          guard answer.status == 200, answer.type == "text/html" else { continue }
+          let tags = ScenePage(answer).tags
+          let scripts = tags.filter { $0.name == "script" }.compactMap { $0.attributes["src"] }
+          var named = Set(tags.filter { $0.attributes["rel"] == "modulepreload" }.compactMap { $0.attributes["href"] })
+          named.formUnion(scripts)
+          for path in named {
+            if imported[path] == nil {
+              let script = try await anna.get(path)
+              #expect(script.status == 200, "\(path) of \(target)")
+              imported[path] = Self.imports(script.text, at: path)
+            }
+            #expect(Set(imported[path] ?? []).isSubset(of: named), "\(path) of \(target)")
+          }
+          for (marker, name) in markers where tags.contains(where: { $0.attributes[marker] != nil }) {
+            met.insert(marker)
+            #expect(scripts.contains { $0.hasSuffix("/js/\(name).js") }, "\(marker) of \(target)")
+          }
+        }
+      }
+      #expect(met == Set(markers.keys))
+    }
+  }
+
+  @Test("a target that cannot be read: a problem below /api, a page elsewhere")
+  func malformed() async throws {
+    try await ConsoleScene.with { scene in
+      let token = "Authorization: \(scene.authorization(.viewer))"
+      try await WebTestServer.with(scene.router) { server in
+        for target in ["/api/v1/pushes?q=%", "/api/v1/pushes?q=%zz", "/api/v1/apps/%00", "/api/v1/%C3", "/api/v1/../x"]
+        {
+          let answer = try Self.ask(server, target, [token])
+          #expect(answer.status == 400 && answer.fields["content-type"] == "application/problem+json", "\(target)")
+          let json = try JSONValue(parsing: Data(answer.body))
+          #expect(json["status"] == 400 && json["instance"]?.string?.isEmpty == false, "\(target)")
+          #expect(answer.fields["x-content-type-options"] == "nosniff", "\(target)")
+        }
+        for target in ["/pushes?q=%", "/%zz"] {
+          let answer = try Self.ask(server, target, [])
+          #expect(answer.status == 400 && answer.fields["content-type"]?.hasPrefix("text/html") == true, "\(target)")
+        }
+      }
+    }
+  }
+
+  @Test("a body in gzip is refused with what is taken, and without a session or token nothing else is said")
+  func codedBody() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let headers = ["Content-Encoding": "gzip", "Content-Type": "application/json", "Content-Length": "20"]
+      let body = [UInt8](repeating: 0x1f, count: 20)
+      let answer = try await scene.call(.post, "/api/v1/apps", as: .admin, headers: headers, body: body)
+      #expect(answer.status == 415 && answer.response.headers["Accept-Encoding"] == "identity")
+      #expect(try document.errors(answer, to: .init(method: "POST", path: "/api/v1/apps")) == [])
+    }
+  }
+
+  @Test("a change under a condition that cannot hold is not made")
+  func conditions() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)"
+      // The token's first use is noted.
+      #expect(try await scene.call(.get, path, as: .admin).status == 200)
+      let before = try await scene.changes()
+      for (method, target, operation) in [
+        (HTTPServer.Method.patch, path, "/api/v1/apps/{app}"), (.post, "/api/v1/apps", "/api/v1/apps"),
+        (.delete, path, "/api/v1/apps/{app}"),
+      ] {
+        let answer = try await scene.call(
+          method, target, as: .admin, json: ["name": "Other", "bundle_id": "com.example.b"],
+          headers: ["If-Match": "\"7\""])
+        #expect(answer.status == 412 && answer.type == "application/problem+json", "\(method)")
+        #expect(try document.errors(answer, to: .init(method: method.rawValue, path: operation)) == [])
+      }
+      #expect(try await scene.changes() == before)
+      let any = try await scene.call(.patch, path, as: .admin, json: ["name": "Other"], headers: ["If-Match": "*"])
+      #expect(any.status == 200)
+    }
+  }
+
+  @Test("the token of forms is another one in each answer, and each of them is good")
+  func masked() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      let session = anna.csrf
+      func tokens(_ answer: SceneAnswer) -> Set<String> {
+        Set(ScenePage(answer).tags.filter { $0.attributes["name"] == "csrf" }.compactMap { $0.attributes["value"] })
+      }
+      var all: Set<String> = []
+      for target in ["/apps/new", "/apps/new", "/devices/new", "/nothing"] {
+        let answer = try await anna.get(target)
+        #expect(!answer.text.contains(session), "\(target)")
+        #expect(tokens(answer).count == 1, "one for all forms of a page: \(target)")
+        all.formUnion(tokens(answer))
+      }
+      #expect(all.count == 4)
+      for (number, token) in all.enumerated() {
+        anna.csrf = token
+        let made = try await anna.post("/apps", [("bundle_id", "com.example.a\(number)"), ("name", "A")])
+        #expect(made.status == 303)
+      }
+      let one = try #require(all.first)
+      for wrong in [String(one.dropLast(4)), String(one.reversed()), one + "AAAA", "", "AAAA"] {
+        anna.csrf = wrong
+        #expect(try await anna.post("/apps", [("bundle_id", "com.example.b"), ("name", "B")]).status == 403)
+      }
+      // Before anybody has signed in, the token is a cookie's.
+      var stranger = SceneBrowser(router: scene.router)
+      let first = tokens(try await stranger.get("/session/new"))
+      let cookie = try #require(stranger.cookies["signalbox_form"])
+      let second = tokens(try await stranger.get("/session/new"))
+      #expect(first.count == 1 && second.count == 1 && first != second && !first.contains(cookie))
+      stranger.csrf = try #require(second.first)
+      let answer = try await stranger.post("/session", [("email", "x"), ("password", "y")])
+      #expect(answer.status == 422, "the token was good")
+    }
+  }
+}

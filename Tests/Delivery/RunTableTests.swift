@@ -1,0 +1,205 @@
+import Foundation
+import Providers
+import Model
+import Testing
+
+@testable import Delivery
+@testable import Store
+
+@Suite("A run, event by event")
+struct RunTableTests {
+  /// An event, what surrounds it, and the actions that follow.
+  struct Step: Sendable {
+    let event: RunEvent
+    var world: @Sendable (inout RunWorld) -> Void = { _ in }
+    let actions: [String]
+
+    init(_ event: RunEvent, _ actions: [String], world: @escaping @Sendable (inout RunWorld) -> Void = { _ in }) {
+      (self.event, self.actions, self.world) = (event, actions, world)
+    }
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var plan: @Sendable (inout RunPlan) -> Void = { _ in }
+    var pushRow: @Sendable (inout RunRow) -> Void = { _ in }
+    let begin: [String]
+    let steps: [Step]
+  }
+
+  private static let three = [1, 2, 3].map {
+    AudienceMember(
+      id: $0, platform: .ios, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
+  }
+
+  private static func pushRow(
+    _ state: PushState = .sending, waiting: Int = 0, handedOut: Int64 = 3
+  ) -> RunEvent {
+    .row(RunRow(state: state, target: 3, handedOut: handedOut, waiting: waiting))
+  }
+
+  private static func results(_ result: SendResult, _ devices: Int64...) -> RunEvent {
+    .results(devices.map { Inbox.Item(device: $0, result: result) })
+  }
+
+  private static let due = [
+    WaitingDelivery.Due(
+      waiting: WaitingDelivery(
+        deviceID: 1, dueAt: noon, attempts: 1, firstAt: noon, last: .unknown(reason: "TimedOut")),
+      member: three[0])
+  ]
+  private static let sent = [
+    Step(.routeFound, ["publish", "page 0…9"]), Step(.members(three), ["send 1 2 3", "wait"]),
+  ]
+  private static let begun = ["publish", "findRoute"]
+
+  static let rows = [
+    Row(
+      testDescription: "three devices, all accepted", begin: begun,
+      steps: sent + [
+        Step(results(.outcome(.accepted), 3, 1, 2), ["record 3, 0 wait"]),
+        Step(pushRow(), ["publish", "end finished"]),
+        Step(pushRow(.finished), ["publish"]),
+      ]),
+    Row(
+      testDescription: "no devices: no provider is needed once it is known", pushRow: { $0.target = 0 }, begin: begun,
+      steps: [Step(.routeFound, ["publish", "end finished"]), Step(pushRow(.finished), ["publish"])]),
+    Row(
+      testDescription: "no provider: the rest gets the reason, and the push fails", begin: begun,
+      steps: [
+        Step(.routeMissing("No key.", .noCredential), ["publish", "page 0…9"]),
+        Step(.members(three), ["record 3, 0 wait"]), Step(pushRow(), ["publish", "take what came"]),
+        Step(.results([]), ["end failed"]), Step(pushRow(.failed), ["publish"]),
+      ]),
+    Row(
+      testDescription: "cancelled: what has not left comes back, and nothing more is sent", begin: begun,
+      steps: sent + [
+        Step(.results([]), ["reload"]) { $0.order = .cancel }, Step(pushRow(), ["cancelQueued", "wait"]),
+        Step(results(.notSent(reason: "Cancelled"), 1, 2, 3), ["record 3, 0 wait"]),
+        Step(pushRow(), ["publish", "end cancelled"]), Step(pushRow(.cancelled), ["publish"]),
+      ]),
+    Row(
+      testDescription: "paused while the bound is written: the page waits instead of leaving",
+      pushRow: { $0.handedOut = 0 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "page 0…9"]), Step(.members(three), ["handedOut 3"]),
+        Step(pushRow(), ["cancelQueued", "record 0, 3 wait"]) { $0.order = .pause },
+        Step(pushRow(waiting: 3), ["publish", "allReturned 3"]), Step(pushRow(.paused, waiting: 3), ["publish"]),
+      ]),
+    Row(
+      testDescription: "an unanswered device waits, and is sent to again when it is due", begin: begun,
+      steps: sent + [
+        Step(results(.outcome(.unknown(reason: "TimedOut")), 1, 2, 3), ["record 0, 3 wait"]),
+        Step(pushRow(waiting: 3), ["publish", "wait"]),
+        Step(.results([]), ["reload"]) { $0.now.wall += 60 },
+        Step(pushRow(waiting: 3), ["due"]), Step(.due(due), ["take 1"]), Step(pushRow(waiting: 3), ["send 1", "wait"]),
+      ]),
+    Row(
+      testDescription: "an unanswered device of a push that is sent at most once stays unknown",
+      plan: { $0 = .sample(repeats: false) }, begin: begun,
+      steps: sent + [Step(results(.outcome(.unknown(reason: "TimedOut")), 1), ["record 1, 0 wait"])]),
+    Row(
+      testDescription: "the credential is refused: alarm, and the push ends", begin: begun,
+      steps: sent + [
+        Step(
+          results(.outcome(.rejected(status: 403, reason: "InvalidProviderToken", tokenInvalidSince: nil)), 1, 2, 3),
+          ["alarm", "record 3, 0 wait"]),
+        Step(pushRow(), ["publish", "end finished"]),
+      ]),
+    Row(
+      testDescription: "an open circuit: nothing is handed out", begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "wait"]) { $0.health.circuit = .open(reason: "x", since: noon, until: noon + 9) },
+        Step(.results([]), ["reload"]) { $0.health.circuit = .halfOpen(reason: "x", since: noon) },
+        Step(pushRow(), ["publish", "page 0…9"]), Step(.members([three[0]]), ["send 1", "wait"]),
+      ]),
+    Row(
+      testDescription: "the time to live ends: the rest expires", plan: { $0.expiration = noon + 10 }, begin: begun,
+      steps: sent + [
+        Step(.results([]), ["reload"]) { $0.now.wall += 10 }, Step(pushRow(), ["cancelQueued", "wait"]),
+        Step(results(.notSent(reason: "Cancelled"), 1, 2, 3), ["record 3, 0 wait"]),
+        Step(pushRow(), ["publish", "end finished"]),
+      ]),
+    Row(
+      testDescription: "taken up again, at most once: what may have left is unknown before anything is sent",
+      plan: { $0 = .sample(repeats: false, isResumed: true) }, begin: ["interrupted"],
+      steps: [
+        Step(.due([]), ["page 0…3"]), Step(.members(Array(three.prefix(2))), ["record 2, 0 wait"]),
+        Step(pushRow(), ["publish", "page 2…3"]), Step(.members([]), ["publish", "findRoute"]),
+      ]),
+    Row(
+      testDescription: "the clock is set: waits are moved by as much", begin: begun,
+      steps: sent + [
+        Step(.results([]), ["shift 100.0"]) { $0.leapt = 100 },
+        Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["wait"]),
+      ]),
+    Row(
+      testDescription: "no place in the trail and nothing under way: it goes on without", plan: { $0.trail = 5 },
+      pushRow: { $0.trail = 5 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "reserve 20"]), Step(.reserved([]), ["trail 0"]),
+        Step(pushRow(), ["page 0…9"]),
+      ]),
+  ]
+
+  @Test("event in, actions out", arguments: rows)
+  func steps(row: Row) {
+    var plan = RunPlan.sample()
+    row.plan(&plan)
+    var pushRow = RunRow(state: .sending, target: 3, handedOut: 3)
+    row.pushRow(&pushRow)
+    var world = RunWorld(now: Moment(wall: noon, steady: 0), share: 20)
+    var run = PushRun(plan, pushRow, nextDue: nil, world: world)
+    #expect(run.begin().map(Self.name) == row.begin)
+    for (number, step) in row.steps.enumerated() {
+      step.world(&world)
+      #expect(run.handle(step.event, world).map(Self.name) == step.actions, "step \(number + 1)")
+    }
+  }
+
+  private static func name(_ action: RunAction) -> String {
+    switch action {
+    case .publish: "publish"
+    case .send(let members, _): "send " + members.map { "\($0.id)" }.joined(separator: " ")
+    case .cancelQueued: "cancelQueued"
+    case .reconnect: "reconnect"
+    case .forgetRoute: "forgetRoute"
+    case .returnPlaces(let places): "return \(places.count)"
+    case .alarm: "alarm"
+    case .reserve(let count): "reserve \(count)"
+    case .findRoute: "findRoute"
+    case .wait(let date): date == nil ? "take what came" : "wait"
+    case .store(let task): name(task)
+    }
+  }
+
+  private static func name(_ task: RunTask) -> String {
+    switch task {
+    case .reload: "reload"
+    case .followTrail: "followTrail"
+    case .setTrail(let number): "trail \(number)"
+    case .setHandedOut(let last): "handedOut \(last)"
+    case .setAllReturned(let last): "allReturned \(last)"
+    case .take(let devices): "take " + devices.map { "\($0)" }.joined(separator: " ")
+    case .record(let results): "record \(results.results.count), \(results.waiting.count) wait"
+    case .end(let state, _): "end \(state.rawValue)"
+    case .finish: "finish"
+    case .shift(let seconds): "shift \(seconds)"
+    case .countRepeats: "countRepeats"
+    case .nextDue: "nextDue"
+    case .page(let after, let upTo, _, _): "page \(after)…\(upTo)"
+    case .due: "due"
+    case .allWaiting: "allWaiting"
+    case .interrupted: "interrupted"
+    }
+  }
+}
+
+extension RunPlan {
+  fileprivate static func sample(repeats: Bool = true, isResumed: Bool = false) -> RunPlan {
+    var policy = RetryPolicy()
+    policy.repeatsUnanswered = repeats
+    return RunPlan(
+      push: 1, seed: 7, lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
+  }
+}

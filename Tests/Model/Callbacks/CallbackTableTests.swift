@@ -1,0 +1,162 @@
+import Testing
+
+@testable import Model
+
+@Suite("What the app will see")
+struct CallbackTableTests {
+  typealias Table = CallbackTable
+
+  static let alert = APNsPayload.Facts(alert: true)
+  static let alertAndAvailable = APNsPayload.Facts(alert: true, contentAvailable: true)
+  static let silent = APNsPayload.Facts(contentAvailable: true)
+
+  /// One situation of docs/protocols.md §5 and what must come of it: methods as `M1`, with `key` for a launch with the
+  /// push, `?` for a disputed call, `*` for one that Apple makes unless the app was force-quit, `+` for one after a
+  /// banner that the app had shown.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let number: Int
+    let facts: APNsPayload.Facts
+    let generation: Table.Generation
+    let state: Table.State
+    let mode: Bool
+    let arrival: String
+    let banner: Table.Banner
+    let tap: String
+    let icon: Table.IconTap
+    let calls: ClosedRange<Int>
+    let flags: String
+
+    var testDescription: String { "row \(number)" }
+
+    init(
+      _ number: Int, _ facts: APNsPayload.Facts, _ generation: Table.Generation, _ state: Table.State, _ mode: Bool,
+      _ arrival: String, _ banner: Table.Banner, _ tap: String, _ icon: Table.IconTap, _ calls: ClosedRange<Int>,
+      _ flags: String
+    ) {
+      self.number = number
+      self.facts = facts
+      self.generation = generation
+      self.state = state
+      self.mode = mode
+      self.arrival = arrival
+      self.banner = banner
+      self.tap = tap
+      self.icon = icon
+      self.calls = calls
+      self.flags = flags
+    }
+  }
+
+  static let rows: [Row] = [
+    Row(1, alert, .before7, .foreground, false, "M2", .no, "", .notApplicable, 1...1, ""),
+    Row(2, alert, .before7, .background, true, "", .yes, "M2", .nothing, 1...1, "C9"),
+    Row(3, alert, .before7, .notRunning, false, "", .yes, "M1key", .pushLost, 1...1, ""),
+    Row(4, alert, .from7to9, .foreground, false, "M3", .no, "", .notApplicable, 1...1, "C1"),
+    Row(5, alertAndAvailable, .from7to9, .background, true, "M3", .yes, "M3", .nothingNew, 2...2, "C2 C3"),
+    Row(6, alertAndAvailable, .from7to9, .background, false, "", .yes, "M3", .nothing, 1...1, ""),
+    Row(7, alert, .from7to9, .background, true, "", .yes, "M3", .nothing, 1...1, "C4"),
+    Row(8, alert, .from7to9, .background, false, "", .yes, "M3", .nothing, 1...1, ""),
+    Row(9, alert, .from7to9, .notRunning, true, "", .yes, "M1key M3", .pushLost, 2...2, ""),
+    Row(9, alertAndAvailable, .from7to9, .notRunning, false, "", .yes, "M1key M3", .pushLost, 2...2, ""),
+    Row(10, alertAndAvailable, .from7to9, .notRunning, true, "M1* M3*", .yes, "M1key M3", .pushLost, 2...3, "C5"),
+    Row(11, alert, .from10, .foreground, true, "M5", .appDecides, "M4+", .notApplicable, 1...2, "C6 C10"),
+    Row(12, alertAndAvailable, .from10, .foreground, true, "M3 M5", .appDecides, "M4+", .notApplicable, 2...3, "C6"),
+    Row(13, alertAndAvailable, .from10, .foreground, false, "M3? M5", .appDecides, "M4+", .notApplicable, 1...3, "C7"),
+    Row(14, alertAndAvailable, .from10, .background, true, "M3", .yes, "M4", .nothingNew, 2...2, ""),
+    Row(15, alert, .from10, .background, true, "", .yes, "M4", .nothing, 1...1, "C4"),
+    Row(16, alert, .from10, .background, false, "", .yes, "M4", .nothing, 1...1, ""),
+    Row(16, alertAndAvailable, .from10, .background, false, "", .yes, "M4", .nothing, 1...1, ""),
+    Row(17, alert, .from10, .notRunning, true, "", .yes, "M1key M4", .pushLost, 2...2, "C8"),
+    Row(17, alertAndAvailable, .from10, .notRunning, false, "", .yes, "M1key M4", .pushLost, 2...2, "C8"),
+    Row(18, alertAndAvailable, .from10, .notRunning, true, "M1* M3*", .yes, "M1key M4", .pushLost, 2...3, "C5 C8"),
+    Row(19, silent, .from7to9, .background, true, "M3", .no, "", .nothingNew, 1...1, ""),
+    Row(19, silent, .from7to9, .foreground, true, "M3", .no, "", .notApplicable, 1...1, ""),
+    Row(19, silent, .from10, .background, true, "M3", .no, "", .nothingNew, 1...1, ""),
+    Row(19, silent, .from10, .foreground, true, "M3", .no, "", .notApplicable, 1...1, ""),
+    // Apple launches the app also for a silent push, unless it was force-quit.
+    Row(19, silent, .from10, .notRunning, true, "M1* M3*", .no, "", .nothingNew, 0...2, "C5"),
+    // C3: in the foreground M3 needs neither background mode nor content-available.
+    Row(4, silent, .from7to9, .foreground, false, "M3", .no, "", .notApplicable, 1...1, "C1 C3"),
+    // C7: in the foreground content-available alone may do.
+    Row(13, silent, .from10, .foreground, false, "M3?", .no, "", .notApplicable, 0...1, "C7"),
+  ]
+
+  @Test("the rows of the sheet", arguments: rows)
+  func row(row: Row) {
+    let cell = CallbackTable(row.facts).cell(row.generation, row.state, backgroundMode: row.mode)
+    #expect((cell.generation, cell.state, cell.backgroundMode) == (row.generation, row.state, row.mode))
+    #expect(cell.row == row.number)
+    #expect(Self.text(cell.arrival) == row.arrival)
+    #expect(cell.banner == row.banner)
+    #expect(Self.text(cell.tap) == row.tap)
+    #expect(cell.icon == row.icon)
+    #expect(cell.calls == row.calls)
+    #expect(cell.duplicates == (row.calls.upperBound > 1))
+    #expect(cell.notes.contains(.dropRepeats) == cell.duplicates)
+    #expect(cell.contradictions.map(\.name).joined(separator: " ") == row.flags)
+    #expect(!cell.sources.isEmpty)
+  }
+
+  @Test("all nineteen rows are looked at, and every contradiction has its row")
+  func complete() {
+    #expect(Set(Self.rows.map(\.number)) == Set(1...19))
+    let flagged = CallbackTable.rows.flatMap(\.contradictions)
+    #expect(Set(flagged) == Set(CallbackContradiction.allCases))
+  }
+
+  @Test("each situation stands once, whatever the payload")
+  func cells() {
+    for facts in [Self.alert, Self.alertAndAvailable, Self.silent, APNsPayload.Facts()] {
+      let table = CallbackTable(facts)
+      #expect(table.cells.count == 18)
+      #expect(Set(table.cells.map { "\($0.generation) \($0.state) \($0.backgroundMode)" }).count == 18)
+    }
+  }
+
+  @Test(
+    "a silent push leaves no trace without the background mode, nor before iOS 7",
+    arguments: [
+      (Table.Generation.before7, Table.State.background, true), (.before7, .notRunning, true),
+      (.from7to9, .background, false), (.from7to9, .notRunning, false), (.from10, .background, false),
+      (.from10, .notRunning, false),
+    ])
+  func noTrace(generation: Table.Generation, state: Table.State, mode: Bool) {
+    let cell = CallbackTable(Self.silent).cell(generation, state, backgroundMode: mode)
+    #expect(cell.row == nil)
+    #expect((cell.arrival, cell.tap, cell.calls) == ([], [], 0...0))
+    #expect(cell.notes == [.nothingHappens])
+  }
+
+  @Test("without an alert there is no banner and nothing to tap, with or without a badge")
+  func badgeOnly() {
+    for cell in CallbackTable(.init(badge: true, sound: true)).cells {
+      #expect((cell.banner, cell.tap) == (.no, []))
+      #expect(cell.calls.upperBound == cell.arrival.count)
+    }
+  }
+
+  @Test("an empty push is heard of at most in the foreground")
+  func empty() {
+    for cell in CallbackTable(.init()).cells where cell.state != .foreground { #expect(cell.arrival == []) }
+  }
+
+  @Test("repeats are called out for today's iOS")
+  func duplicates() {
+    #expect(CallbackTable(Self.alertAndAvailable).duplicates)
+    #expect(CallbackTable(Self.alert).duplicates)
+    #expect(CallbackTable(.init(badge: true)).duplicates == false)
+  }
+
+  @Test("the methods have the names by which an app has them")
+  func names() {
+    #expect(Table.Method.allCases.map(\.rawValue) == ["M1", "M2", "M3", "M4", "M5"])
+    #expect(Set(Table.Method.allCases.map(\.swiftName)).count == 5)
+  }
+
+  private static func text(_ calls: [Table.Call]) -> String {
+    let marks: [Table.Call.Condition: String] = [
+      .always: "", .withPush: "key", .unlessForceQuit: "*", .ifShown: "+", .disputed: "?",
+    ]
+    return calls.map { $0.method.rawValue + (marks[$0.condition] ?? "") }.joined(separator: " ")
+  }
+}

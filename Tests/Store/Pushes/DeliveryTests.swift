@@ -1,0 +1,234 @@
+import Foundation
+import JSON
+import Model
+import SQLite
+import Testing
+
+@testable import Store
+
+@Suite struct DeliveryTests {
+  private static let gone = Outcome.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: noon + 5)
+  private static let bad = Outcome.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)
+  private static let busy = Outcome.rejected(status: 503, reason: "ServiceUnavailable", tokenInvalidSince: nil)
+
+  /// A push to twelve devices, and a result of every kind.
+  private func withPush(_ body: (Database, PushRecord, [Int64], [DeliveryResult]) throws -> Void) throws {
+    try withApp { database, app in
+      let ids = try register(
+        database, app, (0..<12).map { registration($0, alias: "usr_\($0)", tags: ["a"], registrationID: "r\($0)") })
+      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let outcomes: [Outcome] = [
+        .accepted, .accepted, Self.gone, Self.bad, Self.busy, Self.busy, .unknown(reason: "ConnectionLost"),
+        .skipped(reason: "Cancelled"), .accepted,
+      ]
+      let results = zip(ids, outcomes).map { id, outcome in
+        DeliveryResult(
+          deviceID: id, platform: id.isMultiple(of: 2) ? .ios : .android, outcome: outcome, at: noon + 10,
+          durationMilliseconds: Int(id) * 10, attempts: 1)
+      }
+      try body(database, push, ids, results)
+    }
+  }
+
+  @Test("a batch keeps rows, counters, reasons, latencies, dead tokens, health and cursor together")
+  func record() throws {
+    try withPush { database, push, ids, results in
+      let credential = try Credential.bind(
+        database, app: push.appID, provider: .apns, environment: .production, certificate: nil, endpoint: "apple",
+        now: noon)
+      let recorded = try Delivery.record(
+        database, push: push.id, results, cursor: ids[8],
+        credential: (credential.id, [.accepted(at: noon + 10)]), now: noon + 11)
+      let expected = OutcomeCounts(accepted: 3, failed: 3, deadToken: 1, skipped: 1, unknown: 1)
+      #expect(recorded.counts == expected)
+      #expect(recorded.retired == [ids[2], ids[3]])
+      let kept = try PushRecord.get(database, id: push.id)
+      #expect(kept.counts == expected)
+      #expect(kept.cursor == ids[8])
+      #expect(try Device.get(database, id: ids[2]).state == .dead)
+      #expect(try Device.get(database, id: ids[3]).state == .quarantined)
+      #expect(try Device.get(database, id: ids[3]).stateReason == "BadDeviceToken")
+      #expect(try Device.get(database, id: ids[4]).state == .active)
+      #expect(try DeviceEvent.all(database, device: ids[2]).first?.detail?["push"] == "p1")
+      #expect(try Credential.find(database, id: credential.id)?.health == .accepted)
+      #expect(try LatencyHistogram.find(database, push: push.id).total == 7)
+      let reasons = try Delivery.reasonCounts(database, push: push.id)
+      #expect(reasons.map(\.count).reduce(0, +) == 9)
+      let busy = reasons.filter { $0.reason == "ServiceUnavailable" }
+      #expect(Set(busy.map(\.platform)) == [.ios, .android])
+      #expect(busy.allSatisfy { $0.count == 1 && $0.outcome == .failed })
+      #expect(reasons.filter { $0.outcome == .accepted }.allSatisfy { $0.reason == nil })
+      #expect(try DeviceCounters.faults(database) == 0)
+    }
+  }
+
+  @Test("the same results a second time change nothing, whatever they say")
+  func twice() throws {
+    try withPush { database, push, ids, results in
+      _ = try Delivery.record(database, push: push.id, results, cursor: ids[8], now: noon + 11)
+      let before = try PushRecord.get(database, id: push.id)
+      let reasons = try Delivery.reasonCounts(database, push: push.id)
+      let other = results.map { result in
+        var result = result
+        result.outcome = Self.busy
+        return result
+      }
+      let again = try Delivery.record(database, push: push.id, results + other, cursor: ids[2], now: noon + 12)
+      #expect(again == Delivery.Recorded())
+      #expect(try PushRecord.get(database, id: push.id) == before)
+      #expect(try Delivery.reasonCounts(database, push: push.id) == reasons)
+      #expect(try LatencyHistogram.find(database, push: push.id).total == 7)
+      let next = DeliveryResult(deviceID: ids[9], platform: .ios, outcome: .accepted, at: noon)
+      let third = try Delivery.record(database, push: push.id, results + [next], cursor: ids[9], now: noon + 12)
+      #expect(third.counts == OutcomeCounts(accepted: 1))
+      #expect(try PushRecord.get(database, id: push.id).cursor == ids[9])
+    }
+  }
+
+  @Test("a batch for a push that is not there, or that fails half-way, leaves nothing")
+  func failing() throws {
+    try withPush { database, push, _, results in
+      #expect(throws: StoreError.notFound(noun: "push", id: "99")) {
+        try Delivery.record(database, push: 99, results, now: noon)
+      }
+      try database.script("CREATE TRIGGER full BEFORE UPDATE ON pushes BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+      #expect(throws: SQLiteError.self) { try Delivery.record(database, push: push.id, results, now: noon) }
+      #expect(try database.int("SELECT count(*) FROM deliveries") == 0)
+      #expect(try database.int("SELECT count(*) FROM push_reasons") == 0)
+      #expect(try database.int("SELECT count(*) FROM devices WHERE state <> 1") == 0)
+    }
+  }
+
+  @Test("a device that registered again since the push was sent is left alone")
+  func registeredSince() throws {
+    try withPush { database, push, ids, results in
+      try database.run("UPDATE devices SET registered_at = ?", noon + 60)
+      let recorded = try Delivery.record(database, push: push.id, results, now: noon + 61)
+      #expect(recorded.retired == [])
+      #expect(recorded.counts.deadToken == 1)
+      #expect(try Device.get(database, id: ids[2]).state == .active)
+    }
+  }
+
+  @Test("deliveries are paged by device, filtered by outcome, reason and search")
+  func list() throws {
+    try withPush { database, push, ids, results in
+      _ = try Delivery.record(database, push: push.id, results, now: noon + 11)
+      func found(_ change: (inout DeliveryFilter) -> Void) throws -> [Int] {
+        var filter = DeliveryFilter()
+        change(&filter)
+        var found: [Int] = []
+        var cursor: String?
+        repeat {
+          let page = try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: 2)
+          for item in page.items {
+            #expect(item.device?.id == item.delivery.deviceID)
+            found.append(ids.firstIndex(of: item.delivery.deviceID) ?? -1)
+          }
+          cursor = page.next
+        } while cursor != nil
+        return found
+      }
+      #expect(try found { _ in } == Array(0...8))
+      #expect(try found { $0.outcome = .accepted } == [0, 1, 8])
+      #expect(try found { $0.outcome = .failed } == [3, 4, 5])
+      #expect(try found { $0.outcome = .deadToken } == [2])
+      #expect(try found { $0.reason = "ServiceUnavailable" } == [4, 5])
+      #expect(try found { ($0.reason, $0.outcome) = ("ServiceUnavailable", .deadToken) } == [])
+      #expect(try found { $0.reason = "never heard" } == [])
+      #expect(try found { $0.search = [.alias("usr_4"), .registrationID("r6"), .registrationID("r11")] } == [4, 6])
+      #expect(try found { $0.search = [.token(token(3).bytes)] } == [3])
+      #expect(try found { $0.search = [.token([0, 0, 0])] } == Array(0...8))
+      #expect(try found { ($0.search, $0.outcome) = ([.token([0])], .accepted) } == [0, 1, 8])
+      #expect(
+        try found { ($0.search, $0.reason) = ([.alias("usr_4"), .alias("usr_3")], "BadDeviceToken") } == [3])
+      #expect(try found { $0.search = [.alias("nobody")] } == [])
+    }
+  }
+
+  @Test("no list of deliveries looks at every row of the table")
+  func plans() throws {
+    try withPush { database, push, _, results in
+      _ = try Delivery.record(database, push: push.id, results, now: noon + 11)
+      var filters = [DeliveryFilter()]
+      for outcome in OutcomeKind.allCases {
+        filters.append(DeliveryFilter())
+        filters[filters.count - 1].outcome = outcome
+      }
+      filters.append(DeliveryFilter())
+      filters[filters.count - 1].reason = "ServiceUnavailable"
+      for filter in filters {
+        let sql = try #require(try Delivery.query(database, push.id, filter, after: 0, limit: 10))
+        let plan = try plan(database, sql)
+        #expect(slowSteps(plan) == [], "\(filter): \(plan)")
+        #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter): \(plan)")
+        if filter.outcome != nil, filter.outcome != .accepted {
+          #expect(plan.contains { $0.contains("deliveries_trouble") }, "\(plan)")
+        }
+        if filter.reason != nil {
+          // No page of the table for a row.
+          #expect(plan.contains { $0.contains("COVERING INDEX deliveries_reason") }, "\(plan)")
+        }
+      }
+    }
+  }
+
+  @Test("one delivery is found with its device, also when the device is gone")
+  func one() throws {
+    try withPush { database, push, ids, results in
+      _ = try Delivery.record(database, push: push.id, results, now: noon + 11)
+      let found = try #require(try Delivery.find(database, push: push.id, device: ids[2]))
+      #expect(found.delivery.outcome == .deadToken)
+      #expect(found.delivery.status == 410)
+      #expect(found.delivery.reason == "Unregistered")
+      #expect(found.delivery.at == noon + 10)
+      #expect(found.delivery.durationMilliseconds == 30)
+      #expect(found.delivery.attempts == 1)
+      #expect(found.device?.tags == ["a"])
+      #expect(try Delivery.find(database, push: push.id, device: ids[11]) == nil)
+      try Device.delete(database, id: ids[2], now: noon)
+      let left = try #require(try Delivery.find(database, push: push.id, device: ids[2]))
+      #expect(left.device == nil)
+      #expect(left.delivery == found.delivery)
+      #expect(try Delivery.list(database, push: push.id, limit: 3).items[2].device == nil)
+    }
+  }
+
+  @Test("a device knows its pushes, newest first")
+  func ofDevice() throws {
+    try withPush { database, push, ids, results in
+      let app = try App.get(database, id: push.appID)
+      for number in 2...6 {
+        let id = try PushRecord.create(database, newPush(app, uid: "p\(number)"), now: noon).id
+        _ = try Delivery.record(database, push: id, [results[0]], now: noon)
+      }
+      let first = try Delivery.list(database, device: ids[0], limit: 3)
+      #expect(first.items.map(\.uid) == ["p6", "p5", "p4"])
+      #expect(first.items[0].seed == push.seed)
+      let second = try Delivery.list(database, device: ids[0], cursor: first.next, limit: 3)
+      #expect(second.items.map(\.uid) == ["p3", "p2"])
+      #expect(second.next == nil)
+      #expect(try Delivery.list(database, device: 99, limit: 3).items.isEmpty)
+    }
+  }
+
+  @Test(
+    "a duration falls into the bucket whose bound it does not exceed",
+    arguments: [(0, 0), (5, 0), (6, 1), (100, 6), (101, 7), (30_000, 14), (30_001, 15)])
+  func buckets(milliseconds: Int, bucket: Int) {
+    #expect(LatencyHistogram.bucket(milliseconds) == bucket)
+  }
+
+  @Test("quantiles are bounds of buckets")
+  func quantiles() {
+    var histogram = LatencyHistogram()
+    #expect(histogram.quantile(0.5) == nil)
+    histogram.counts[1] = 98
+    histogram.counts[8] = 1
+    histogram.counts[15] = 1
+    #expect(histogram.quantile(0.5) == 10)
+    #expect(histogram.quantile(0.99) == 250)
+    #expect(histogram.quantile(1) == nil)
+    #expect(histogram.quantile(0) == 10)
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import SQLite
+import Testing
+
+@testable import Store
+
+@Suite struct SchemaTests {
+  @Test("every table is STRICT, and the file is marked as ours")
+  func strict() throws {
+    try withDatabase { database in
+      let loose = try database.fetchAll(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"
+      ) { $0.text(0) }
+      #expect(loose == [])
+      #expect(try database.int("PRAGMA application_id") == 0x5347_4258)
+      #expect(try database.integrityCheck() == [])
+    }
+  }
+
+  @Test("each foreign key has an index, so that removing a parent does not look at every child")
+  func foreignKeys() throws {
+    try withDatabase { database in
+      let missing = try database.fetchAll(
+        """
+        SELECT t.name || '.' || f."from" FROM pragma_table_list t, pragma_foreign_key_list(t.name) f
+        WHERE t.schema = 'main' AND f.seq = 0 AND NOT EXISTS (
+          SELECT 1 FROM pragma_index_list(t.name) i, pragma_index_info(i.name) c
+          WHERE c.seqno = 0 AND c.name = f."from")
+        -- The row id itself is an index of its own that no list shows.
+        AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) k
+          WHERE k.name = f."from" AND k.pk = 1 AND k.type = 'INTEGER')
+        """.replacingOccurrences(of: "f.\"from\"", with: "f.[from]")
+      ) { $0.text(0) }
+      #expect(missing == [])
+    }
+  }
+
+  @Test("a store opens twice, and refuses a newer file")
+  func open() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/signalbox.sqlite"
+    let first = try Store.open(path: path, sealer: TestSealer(), now: noon)
+    try await first.write { _ = try App.add($0, bundleID: "com.example.shop", name: "Shop", now: noon) }
+    first.close()
+    let second = try Store.open(path: path, sealer: TestSealer(), readers: 1, now: noon)
+    #expect(try await second.read { try App.all($0).map(\.bundleID) } == ["com.example.shop"])
+    try second.writeSync { _ = try $0.run("INSERT INTO migrations(id, applied_at) VALUES ('2999 later', 0)") }
+    second.close()
+    #expect(throws: MigrationError.newer(path: path, unknown: ["2999 later"])) {
+      try Store.open(path: path, sealer: TestSealer(), now: noon)
+    }
+  }
+
+  /// Makes a database of the last build before the first release in an empty folder.
+  private func withFormerBuild(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
+    let database = try Database(path: folder + "/signalbox.sqlite")
+    defer { database.close() }
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Fixtures/before-first-release.sql")
+    try database.script(try String(contentsOf: fixture, encoding: .utf8))
+    try body(database.path)
+  }
+
+  @Test("a database from before the first release is refused with what to do, and stays as it is")
+  func formerBuild() throws {
+    try withFormerBuild { path in
+      let error = #expect(throws: MigrationError.self) {
+        try Store.open(path: path, sealer: TestSealer(), now: noon)
+      }
+      #expect(error == .unreleased(path: path))
+      #expect(error?.description.contains("start with a new data folder") == true)
+      let database = try Database(path: path, mode: .reader)
+      defer { database.close() }
+      #expect(try database.fetchAll("SELECT bundle_id FROM apps") { $0.text(0) } == ["com.example.shop"])
+      #expect(try database.int("SELECT count(*) FROM migrations") == 19)
+    }
+  }
+
+  @Test("the first step never changes: it makes the tables of the build before the first release")
+  func firstStep() throws {
+    func objects(_ database: Database) throws -> [String] {
+      try database.fetchAll("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name") { row in
+        let sql = row.text(2).replacing(#/--[^\n]*/#, with: "").replacing(#/\s+/#, with: " ")
+        return "\(row.text(0)) \(row.text(1)) " + sql.replacing(#/ ?([(),]) ?/#) { $0.1 }
+      }
+    }
+    try withFormerBuild { path in
+      let former = try Database(path: path, mode: .reader)
+      defer { former.close() }
+      let before = try objects(former)
+      #expect(before.count == 121)
+      let database = try Database(path: ":memory:")
+      defer { database.close() }
+      try Migrator(applicationID: Schema.applicationID, [Schema.firstRelease]).migrate(database, at: 0)
+      #expect(try objects(database) == before)
+    }
+  }
+
+  @Test("a later step brings a file that is in use up to date")
+  func laterStep() throws {
+    try withDatabase { database in
+      _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
+      let later = Migration(id: "2999 later", sql: "ALTER TABLE apps ADD COLUMN note TEXT NOT NULL DEFAULT 'none'")
+      let next = Migrator(applicationID: Schema.applicationID, Schema.migrator.migrations + [later])
+      #expect(try next.pending(database).map(\.id) == ["2999 later"])
+      try next.migrate(database, at: 1)
+      #expect(try database.fetchAll("SELECT bundle_id, note FROM apps") { $0.text(1) } == ["none"])
+      #expect(try next.pending(database).isEmpty)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+/// Who knows the noun of a feature knows its folder on every floor.
+@Suite("Folders")
+struct FolderTests {
+  private let tree = SourceTree()
+
+  /// The nouns of the product: the second level of every upper floor.
+  static let nouns = [
+    "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "People", "Phones", "Pushes",
+    "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests",
+  ]
+
+  /// The folders beside the nouns, each with its reason.
+  static let extras: [String: [String: String]] = [
+    "Sources/Model": [
+      "Payload": "what a provider is sent",
+      "Lint": "checks of a draft, over several nouns",
+      "Callbacks": "which callbacks of an app a payload reaches",
+      "Reasons": "providers' reasons, and what to do about each",
+      "Problems": "what is said of a wrong input, over all nouns",
+    ],
+    "Sources/Store": ["Schema": "every table, readable at once"],
+    "Sources/Console": [
+      "Shell": "router, context, sign-in, errors, security headers",
+      "Overview": "the start page, over all nouns",
+    ],
+    "Sources/signalbox": ["Shell": "start, options and output of every command"],
+    "Templates": [
+      "components": "markup that pages repeat",
+      "layout": "the frame of every page",
+      "locales": "the texts, a file a language",
+      "mail": "the mails",
+      "errors": "pages of errors, of no noun",
+      "session": "sign-in and first start, before there is anybody",
+      "overview": "the start page, over all nouns",
+    ],
+  ]
+
+  @Test("the second level is the closed list of nouns")
+  func secondLevel() throws {
+    let violations = try Self.extras.flatMap { floor, extras in
+      let nouns = floor == "Templates" ? Self.nouns.map { $0.lowercased() } : Self.nouns
+      return try tree.folders(in: floor).filter { !nouns.contains($0) && extras[$0] == nil }
+        .map { Violation(place: floor + "/" + $0, what: "neither a noun nor one of its extras") }
+    }
+    KnownExceptions.expectNone(but: .folder, violations)
+  }
+
+  @Test("tests lie where the room lies")
+  func tests() throws {
+    // Whole processes, the browser, others' programs, what several rooms share, and these tests have no room.
+    let ownRooms: Set = ["Browser", "Integration", "Interop", "Structure", "Support"]
+    let rooms = try Set(tree.folders(in: "Sources"))
+    for room in try tree.folders(in: "Tests") where !ownRooms.contains(room) {
+      #expect(rooms.contains(room), "Tests/\(room) has no room in Sources")
+      // Data, the scenes that several suites play in, and other programs as peers.
+      let beside: Set = ["Fixtures", "Interop", "Scene"]
+      let inside = try Set(tree.folders(in: "Tests/" + room)).subtracting(beside)
+      #expect(inside.subtracting(try tree.folders(in: "Sources/" + room)) == [], "in Tests/\(room), not in Sources")
+    }
+    let tested = try Set(tree.folders(in: "Tests"))
+    for room in rooms where try !tree.files(in: "Sources/" + room).isEmpty && room != "signalbox" {
+      #expect(tested.contains(room), "Sources/\(room) has no tests; only commands are tested by Tests/Integration")
+    }
+  }
+}

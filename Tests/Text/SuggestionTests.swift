@@ -1,0 +1,32 @@
+import Testing
+import Text
+
+@Suite("Did you mean …?")
+struct SuggestionTests {
+  @Test(
+    "did you mean",
+    arguments: [
+      ("timeToLive", "time_to_live"), ("time-to-live", "time_to_live"), ("tme_to_live", "time_to_live"),
+      ("prioirty", "priority"), ("Priority", "priority"), ("rte", "rate"), ("zzz", nil), ("", nil),
+      (String(repeating: "x", count: 100_000), nil),
+    ] as [(String, String?)])
+  func suggestion(word: String, meant: String?) {
+    #expect(Suggestion.closest(to: word, among: ["time_to_live", "priority", "rate"]) == meant)
+  }
+
+  @Test(
+    "two neighbours exchanged are one slip, anywhere in a word; not so if something stands between them",
+    arguments: [
+      ("iso", "ios", 1), ("ois", "ios", 1), ("ab", "ba", 1), ("abdc", "abcd", 1), ("badc", "abcd", 2), ("ca", "abc", 3),
+      ("abc", "cba", 2), ("a", "a", 0), ("", "abc", 3), ("abc", "", 3), ("axb", "ab", 1), ("ab", "axb", 1),
+    ])
+  func exchanged(word: String, other: String, distance: Int) {
+    #expect(Suggestion.distance(Array(word.utf8), Array(other.utf8)) == distance)
+  }
+
+  @Test("of a word of three letters one slip is forgiven, and an exchange is one")
+  func shortWords() {
+    #expect(Suggestion.closest(to: "iso", among: ["ios"]) == "ios")
+    #expect(Suggestion.closest(to: "soi", among: ["ios"]) == nil)
+  }
+}

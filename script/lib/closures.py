@@ -1,0 +1,145 @@
+"""Refuses tests of which a closure would run another closure's body: script/closures [MODULE...]
+
+Swift 6.3.1 numbers closures twice where a macro stands inside a closure. The literals that stand in the enclosing
+closure are counted from 0; what #expect and #require expand to is counted on its own, from 0 or 1. Where both counts
+meet at closures of the same type, both get one name, the compiler writes out the first of them only, and the other
+silently runs that body:
+
+    try await Scene.with { scene in
+      let link = try #require(links.first { $0.name == "a" })  // number 1 of type (Link) -> Bool
+      let gone = links.contains { $0.name == "b" }             // also number 1: asks for "a"
+    }
+
+It can strike in either direction, and with values passed to @autoclosure parameters too. So this asks the compiler
+itself: it reads the syntax tree of every test module (after `swift build --build-tests`) and names the closures
+that share parent, kind, number and type. Repair: take the closure out of the macro (`let link = links.first { ... }`,
+then `try #require(link)`), or use a key path, or put the lines into a function.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+NODE = re.compile(r"^( *)\((?:([a-z_]+)=)?([a-z_]+)")
+PLACE = re.compile(r" location=(@?[^ ]+?):(\d+):(\d+) range=")
+NUMBER = re.compile(r" discriminator=(\S+)")
+TYPE = re.compile(r' type="([^"]*)"')
+CLOSURES = ("closure_expr", "autoclosure_expr")
+FUNCTIONS = ("func_decl", "constructor_decl", "destructor_decl", "accessor_decl", "parameter")
+
+
+def clashes(tree):
+    """The closures of one module that share a name: lists of places. `tree` gives the lines of -dump-ast."""
+    path = []  # the nodes around the line: (indent, tag, own name or None, place of a macro or None)
+    found = defaultdict(dict)
+    count = 0
+    skip = None  # inside a node that is not compiled: the indent of that node
+    for line in tree:
+        node = NODE.match(line)
+        if not node:
+            continue
+        indent, role, tag = len(node[1]), node[2], node[3]
+        if skip is not None and indent > skip:
+            continue
+        skip = None
+        while path and path[-1][0] >= indent:
+            path.pop()
+        # The arguments of a macro are compiled as part of its expansion, an initial value in its processed form.
+        if role == "original_init" or (tag == "argument_list" and path and path[-1][1] == "macro_expansion_expr"):
+            skip = indent
+            continue
+        name = macro = None
+        place = PLACE.search(line)
+        if tag in CLOSURES and place:
+            parent = next((p[2] for p in reversed(path) if p[2]), None)
+            shown = next((p[3] for p in reversed(path) if p[3]), f"{place[1]}:{place[2]}:{place[3]}")
+            number, kind = NUMBER.search(line), TYPE.search(line)
+            name = (tag, place.groups())
+            # Closures directly in a function are numbered once. A node may be printed twice: it has one place.
+            if parent and parent[0] in CLOSURES and number and kind:
+                count += 1
+                found[parent, tag, number[1], kind[1]][place.groups()] = shown
+        elif tag in FUNCTIONS:
+            name = (tag, line.strip())
+        elif tag == "macro_expansion_expr" and place and not place[1].startswith("@"):
+            macro = f"{place[1]}:{place[2]}:{place[3]}"
+        path.append((indent, tag, name, macro))
+    return count, [(key[3], sorted(set(places.values()))) for key, places in found.items() if len(places) > 1]
+
+
+# What the compiler must be found to get wrong; else there is nothing to look for, or this no longer reads its tree.
+EXAMPLE = """
+import Testing
+func scene(_ body: () -> Void) { body() }
+func example(_ names: [String]) {
+  scene {
+    #expect(names.contains { $0 == "a" })
+    let gone = !names.contains { $0 == "b" }
+    if gone { return }
+  }
+}
+"""
+
+
+def run(call):
+    """The closures, and the clashes, of the files that the compiler is called with."""
+    with subprocess.Popen(
+        [*call, "-dump-ast"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as compiler:
+        count, found = clashes(compiler.stdout)
+    if compiler.returncode:
+        sys.exit(f"script/closures: this failed: {' '.join(call)} -dump-ast")
+    return count, found
+
+
+def example():
+    """Whether this compiler makes the error, and prints it in a way that is understood here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "Example.swift")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(EXAMPLE)
+        return bool(run(["swiftc", "-parse-as-library", "-swift-version", "6", path])[1])
+
+
+def call(command):
+    """How the build calls the compiler for a module, without what it writes beside the module."""
+    kept, skip = [], 0
+    for word in command["otherArguments"]:
+        skip = {"-index-store-path": 2, "-incremental": 1, "-serialize-diagnostics": 1, "-parseable-output": 1}.get(
+            word, skip)
+        if not skip:
+            kept.append(word)
+        skip = max(0, skip - 1)
+    files = [i["name"] for i in command["inputs"] if i["name"].endswith(".swift")]
+    return [command["executable"], *kept, "-I", command["importPath"], "-module-name", command["moduleName"], *files]
+
+
+def main(wanted):
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    if not example():
+        print("script/closures: this compiler shows no clash in the example; nothing to look for", file=sys.stderr)
+        return 0
+    with open(".build/debug/description.json", encoding="utf-8") as file:
+        commands = {c["moduleName"]: c for c in json.load(file)["swiftCommands"].values()}
+    tests = [m for m in sorted(commands) if m == "TestSupport" or m.endswith("Tests") and not m.endswith("PackageTests")]
+    closures = bad = 0
+    for module in wanted or tests:
+        count, found = run(call(commands[module]))
+        closures += count
+        for kind, places in found:
+            bad += 1
+            print(f"closures of type {kind} that share one name, so that one runs the other's body:", file=sys.stderr)
+            for place in places:
+                print(f"  {os.path.relpath(place)}", file=sys.stderr)
+    print(f"script/closures: {closures} closures inside closures, {bad} clashes", file=sys.stderr)
+    if bad:
+        print("Take the closure out of the macro, into a constant: script/lib/closures.py says why.", file=sys.stderr)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
