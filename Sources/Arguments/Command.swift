@@ -1,20 +1,20 @@
 /// A command: what it takes and what it does, or the commands below it.
 ///
 /// `Action` is what the program runs for a leaf; this room never calls it.
-public struct Command<Action: Sendable>: Sendable {
+package struct Command<Action: Sendable>: Sendable {
   /// As it is typed.
-  public let name: String
+  package let name: String
   /// One line.
-  public let summary: String
+  package let summary: String
   /// More, for the help; empty: nothing.
-  public let discussion: String
+  package let discussion: String
   let parameters: [Parameter]
   let subcommands: [Command]
   /// Nil: it only holds other commands.
-  public let action: Action?
+  package let action: Action?
 
   /// A command that does something.
-  public init(
+  package init(
     _ name: String, _ summary: String, discussion: String = "", parameters: [Parameter] = [], action: Action
   ) {
     self.name = name
@@ -26,7 +26,7 @@ public struct Command<Action: Sendable>: Sendable {
   }
 
   /// A command that holds others.
-  public init(_ name: String, _ summary: String, discussion: String = "", subcommands: [Command]) {
+  package init(_ name: String, _ summary: String, discussion: String = "", subcommands: [Command]) {
     self.name = name
     self.summary = summary
     self.discussion = discussion
@@ -37,17 +37,17 @@ public struct Command<Action: Sendable>: Sendable {
 }
 
 /// The values of a command's parameters.
-public struct Parsed: Sendable {
+package struct Parsed: Sendable {
   /// The command as it is called, as `signalbox apps list`.
-  public let command: String
+  package let command: String
   let values: [String: any Sendable]
 
   /// The value of an option of the command.
-  public subscript<Value: Sendable>(option: Option<Value>) -> Value { value(option.parameter.name) }
+  package subscript<Value: Sendable>(option: Option<Value>) -> Value { value(option.parameter.name) }
   /// Whether a flag of the command is set.
-  public subscript(flag: Flag) -> Bool { value(flag.parameter.name) }
+  package subscript(flag: Flag) -> Bool { value(flag.parameter.name) }
   /// The value of an argument of the command.
-  public subscript<Value: Sendable>(argument: Argument<Value>) -> Value { value(argument.parameter.name) }
+  package subscript<Value: Sendable>(argument: Argument<Value>) -> Value { value(argument.parameter.name) }
 
   private func value<Value>(_ name: String) -> Value {
     guard let found = values[name], let value = found as? Value else {
@@ -58,9 +58,9 @@ public struct Parsed: Sendable {
 }
 
 /// The command line is wrong.
-public struct UsageError: Error, Sendable, Hashable {
+package struct UsageError: Error, Sendable, Hashable {
   /// What is wrong, as a sentence, perhaps with a suggestion.
-  public let message: String
+  package let message: String
   /// The command that was called, as `signalbox apps list`: its help says how it is to be called.
-  public let command: String
+  package let command: String
 }

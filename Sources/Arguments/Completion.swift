@@ -1,11 +1,11 @@
 /// A shell that can complete a command line.
-public enum Shell: String, Sendable, CaseIterable {
+package enum Shell: String, Sendable, CaseIterable {
   case bash, zsh, fish
 }
 
 extension Program {
   /// A script with which a shell completes commands, options and those of their values that are known.
-  public func completion(_ shell: Shell) -> String {
+  package func completion(_ shell: Shell) -> String {
     switch shell {
     case .bash: bash()
     case .zsh: zsh()

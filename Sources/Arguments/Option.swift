@@ -1,7 +1,7 @@
 /// An option with a value, `--name value` or `--name=value`.
-public struct Option<Value: Sendable>: Sendable {
+package struct Option<Value: Sendable>: Sendable {
   /// For a command's list.
-  public private(set) var parameter: Parameter
+  package private(set) var parameter: Parameter
 
   private init(
     _ name: String, _ label: String, _ help: String, onlyFromEnvironment: Bool = false, showing text: String? = nil,
@@ -13,19 +13,19 @@ public struct Option<Value: Sendable>: Sendable {
   }
 
   /// An option that has a value even if it is not given; `text`: how the help shows that.
-  public init(
+  package init(
     _ name: String, _ label: String, _ help: String, default value: Value, showing text: String,
     _ parse: @escaping @Sendable (String) throws(BadValue) -> Value
   ) { self.init(name, label, help, showing: text, .last(parse, else: value)) }
 
   /// An option that must be given.
-  public init(
+  package init(
     required name: String, _ label: String, _ help: String,
     _ parse: @escaping @Sendable (String) throws(BadValue) -> Value
   ) { self.init(name, label, help, isRequired: true, .last(parse, else: nil)) }
 
   /// An option that may be left out.
-  public init<Wrapped: Sendable>(
+  package init<Wrapped: Sendable>(
     _ name: String, _ label: String, _ help: String, onlyFromEnvironment: Bool = false,
     _ parse: @escaping @Sendable (String) throws(BadValue) -> Wrapped
   ) where Value == Wrapped? {
@@ -35,20 +35,20 @@ public struct Option<Value: Sendable>: Sendable {
   }
 
   /// An option that may be given several times; a configuration is separated by commas in the environment.
-  public init<Element: Sendable>(
+  package init<Element: Sendable>(
     repeated name: String, _ label: String, _ help: String,
     _ parse: @escaping @Sendable (String) throws(BadValue) -> Element
   ) where Value == [Element] { self.init(name, label, help, isRepeated: true, .all(parse)) }
 
   /// The same, and also `PREFIX_NAME` in the environment: it says how the program is set up, not what it is to do.
-  public var configuration: Option {
+  package var configuration: Option {
     var copy = self
     copy.parameter.isConfiguration = true
     return copy
   }
 
   /// The same, of which completion knows the values.
-  public func among(_ choices: [String]) -> Option {
+  package func among(_ choices: [String]) -> Option {
     var copy = self
     copy.parameter.choices = choices
     return copy
@@ -57,33 +57,31 @@ public struct Option<Value: Sendable>: Sendable {
 
 extension Option where Value == String {
   /// A text with a default.
-  public init(_ name: String, _ label: String, _ help: String, default value: String) {
+  package init(_ name: String, _ label: String, _ help: String, default value: String) {
     self.init(name, label, help, default: value, showing: value) { $0 }
   }
-
-  /// A text that must be given.
-  public init(required name: String, _ label: String, _ help: String) { self.init(required: name, label, help) { $0 } }
+  package init(required name: String, _ label: String, _ help: String) { self.init(required: name, label, help) { $0 } }
 }
 
 extension Option where Value == String? {
   /// A text that may be left out.
-  public init(_ name: String, _ label: String, _ help: String, onlyFromEnvironment: Bool = false) {
+  package init(_ name: String, _ label: String, _ help: String, onlyFromEnvironment: Bool = false) {
     self.init(name, label, help, onlyFromEnvironment: onlyFromEnvironment) { $0 }
   }
 }
 
 extension Option where Value == [String] {
   /// Texts.
-  public init(repeated name: String, _ label: String, _ help: String) { self.init(repeated: name, label, help) { $0 } }
+  package init(repeated name: String, _ label: String, _ help: String) { self.init(repeated: name, label, help) { $0 } }
 }
 
 /// Something that is said or not: `--name`.
-public struct Flag: Sendable {
+package struct Flag: Sendable {
   /// For a command's list.
-  public private(set) var parameter: Parameter
+  package private(set) var parameter: Parameter
 
   /// - Parameter default: true: there is `--no-name` too.
-  public init(_ name: String, _ help: String, default value: Bool = false) {
+  package init(_ name: String, _ help: String, default value: Bool = false) {
     let words = [
       "1": true, "true": true, "yes": true, "on": true, "0": false, "false": false, "no": false, "off": false,
     ]
@@ -98,7 +96,7 @@ public struct Flag: Sendable {
   }
 
   /// The same, and also `PREFIX_NAME=1` in the environment: it says how the program is set up, not what it is to do.
-  public var configuration: Flag {
+  package var configuration: Flag {
     var copy = self
     copy.parameter.isConfiguration = true
     return copy
@@ -106,9 +104,9 @@ public struct Flag: Sendable {
 }
 
 /// A value that is known by its position.
-public struct Argument<Value: Sendable>: Sendable {
+package struct Argument<Value: Sendable>: Sendable {
   /// For a command's list.
-  public private(set) var parameter: Parameter
+  package private(set) var parameter: Parameter
 
   private init(_ label: String, _ help: String, isRequired: Bool, isRepeated: Bool = false, _ reading: Reading) {
     parameter = Parameter(
@@ -117,12 +115,12 @@ public struct Argument<Value: Sendable>: Sendable {
   }
 
   /// One value that must be given.
-  public init(_ label: String, _ help: String, _ parse: @escaping @Sendable (String) throws(BadValue) -> Value) {
+  package init(_ label: String, _ help: String, _ parse: @escaping @Sendable (String) throws(BadValue) -> Value) {
     self.init(label, help, isRequired: true, .last(parse, else: nil))
   }
 
   /// The same, of which completion knows the values.
-  public func among(_ choices: [String]) -> Argument {
+  package func among(_ choices: [String]) -> Argument {
     var copy = self
     copy.parameter.choices = choices
     return copy
@@ -130,13 +128,12 @@ public struct Argument<Value: Sendable>: Sendable {
 }
 
 extension Argument where Value == String {
-  /// A text that must be given.
-  public init(_ label: String, _ help: String) { self.init(label, help) { $0 } }
+  package init(_ label: String, _ help: String) { self.init(label, help) { $0 } }
 }
 
 extension Argument where Value == [String] {
   /// All the rest; `atLeastOne`: and there must be some.
-  public init(rest label: String, _ help: String, atLeastOne: Bool) {
+  package init(rest label: String, _ help: String, atLeastOne: Bool) {
     self.init(label, help, isRequired: atLeastOne, isRepeated: true, .all { $0 })
   }
 }

@@ -1,5 +1,5 @@
 /// What a command takes, whatever the type of its value: for parsing and for the help.
-public struct Parameter: Sendable {
+package struct Parameter: Sendable {
   enum Kind: Sendable, Equatable {
     /// `--name value`, or only from the environment.
     case option(onlyFromEnvironment: Bool)
@@ -64,10 +64,10 @@ struct Reading: Sendable {
 }
 
 /// Why a value is not taken; what a parameter's closure throws. Reads on after “The value “x” of --name”.
-public struct BadValue: Error, Sendable, Hashable {
+package struct BadValue: Error, Sendable, Hashable {
   /// As `is not a number of days, such as 30d`.
-  public let reason: String
+  package let reason: String
 
   /// Says why.
-  public init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String) { self.reason = reason }
 }

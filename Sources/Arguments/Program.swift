@@ -1,7 +1,7 @@
 /// A program: its commands, and the prefix of its environment variables.
-public struct Program<Action: Sendable>: Sendable {
+package struct Program<Action: Sendable>: Sendable {
   /// What a command line asks for.
-  public enum Request: Sendable {
+  package enum Request: Sendable {
     /// Show this on standard output, and be done.
     case show(String)
     /// Run this with these values.
@@ -9,19 +9,19 @@ public struct Program<Action: Sendable>: Sendable {
   }
 
   /// Its commands, and what it is called.
-  public let root: Command<Action>
+  package let root: Command<Action>
   let version: String
   let prefix: String
 
   /// - Parameter prefix: as `SIGNALBOX`: `--data` is `SIGNALBOX_DATA` too.
-  public init(_ root: Command<Action>, version: String, environmentPrefix prefix: String) {
+  package init(_ root: Command<Action>, version: String, environmentPrefix prefix: String) {
     self.root = root
     self.version = version
     self.prefix = prefix
   }
 
   /// Reads a command line, without the program's own name. Reads and writes nothing else.
-  public func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Request {
+  package func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Request {
     var path = [root]
     var rest = arguments[...]
     while let command = path.last, command.action == nil {

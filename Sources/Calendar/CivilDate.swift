@@ -1,31 +1,31 @@
 /// A day of the Gregorian calendar, without an hour and without a zone.
-public struct CivilDate: Sendable, Hashable, Comparable {
+package struct CivilDate: Sendable, Hashable, Comparable {
   /// Days since 1970-01-01.
-  public let number: Int
+  package let number: Int
 
   /// The day so many days after 1970-01-01.
-  public init(number: Int) { self.number = number }
+  package init(number: Int) { self.number = number }
 
   /// A day by its parts; a day beyond the month's end counts on into the next month.
-  public init(year: Int, month: Int, day: Int) { number = Self.number(year, month, day) }
+  package init(year: Int, month: Int, day: Int) { number = Self.number(year, month, day) }
 
   /// Year, month from 1, day from 1.
-  public var parts: (year: Int, month: Int, day: Int) { Self.parts(number) }
+  package var parts: (year: Int, month: Int, day: Int) { Self.parts(number) }
 
   /// 0 is Monday.
-  public var weekday: Int { Self.floor(number + 3, 7).remainder }
+  package var weekday: Int { Self.floor(number + 3, 7).remainder }
 
   /// As `2026-12-01`.
-  public var text: String {
+  package var text: String {
     let (year, month, day) = parts
     return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
   }
 
   /// Earlier first.
-  public static func < (one: CivilDate, other: CivilDate) -> Bool { one.number < other.number }
+  package static func < (one: CivilDate, other: CivilDate) -> Bool { one.number < other.number }
 
   /// So many days later.
-  public static func + (date: CivilDate, days: Int) -> CivilDate { CivilDate(number: date.number + days) }
+  package static func + (date: CivilDate, days: Int) -> CivilDate { CivilDate(number: date.number + days) }
 
   package static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
@@ -33,19 +33,19 @@ public struct CivilDate: Sendable, Hashable, Comparable {
   }
 
   /// How many days a month has.
-  public static func days(in month: Int, of year: Int) -> Int {
+  package static func days(in month: Int, of year: Int) -> Int {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     return month == 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
   /// Division towards minus infinity.
-  public static func floor(_ number: Int, _ unit: Int) -> (quotient: Int, remainder: Int) {
+  package static func floor(_ number: Int, _ unit: Int) -> (quotient: Int, remainder: Int) {
     let remainder = ((number % unit) + unit) % unit
     return ((number - remainder) / unit, remainder)
   }
 
   /// Days since 1970-01-01 (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `days_from_civil`).
-  public static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  package static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floor(year, 400)
     let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
@@ -53,7 +53,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
   }
 
   /// The other way round (`civil_from_days`).
-  public static func parts(_ days: Int) -> (year: Int, month: Int, day: Int) {
+  package static func parts(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = floor(days + 719468, 146097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

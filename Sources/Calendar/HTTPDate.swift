@@ -1,11 +1,11 @@
 /// Times as HTTP and mail write them, in whole seconds since 1970. Not by Foundation's formatters: they cost more than
 /// the rest of an answer.
-public enum HTTPDate {
+package enum HTTPDate {
   /// RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
-  public static func format(_ seconds: Int) -> String { "\(text(seconds)) GMT" }
+  package static func format(_ seconds: Int) -> String { "\(text(seconds)) GMT" }
 
   /// RFC 5322 §3.3: `Sun, 06 Nov 1994 08:49:37 +0000`.
-  public static func mail(_ seconds: Int) -> String { "\(text(seconds)) +0000" }
+  package static func mail(_ seconds: Int) -> String { "\(text(seconds)) +0000" }
 
   private static func text(_ seconds: Int) -> String {
     let (number, time) = CivilDate.floor(seconds, 86_400)
@@ -17,7 +17,7 @@ public enum HTTPDate {
   }
 
   /// Reads the three forms that a recipient must accept; nil for everything else.
-  public static func parse(_ text: String) -> Int? {
+  package static func parse(_ text: String) -> Int? {
     let parts = text.split(whereSeparator: { $0 == " " || $0 == "," })
     // Sun, 06 Nov 1994 08:49:37 GMT
     if parts.count == 6, parts[5] == "GMT" {

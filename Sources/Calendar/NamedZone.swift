@@ -1,17 +1,17 @@
-public import Foundation
+package import Foundation
 import Text
 
 /// A time zone by its IANA name, as `Europe/Berlin`: what its clocks show at a moment, and when they show a time.
 ///
 /// The rules are those that the Swift runtime brings along (`TimeZone.timeZoneDataVersion`), never the machine's own
 /// zone.
-public struct NamedZone: Sendable, Hashable {
+package struct NamedZone: Sendable, Hashable {
   /// As it was given; `Asia/Calcutta` and other former names are good names.
-  public let name: String
+  package let name: String
   private let zone: TimeZone
 
   /// UTC.
-  public static let utc = NamedZone("UTC", .gmt)
+  package static let utc = NamedZone("UTC", .gmt)
 
   private init(_ name: String, _ zone: TimeZone) {
     self.name = name
@@ -21,7 +21,7 @@ public struct NamedZone: Sendable, Hashable {
   /// Finds a zone.
   ///
   /// - Throws: ``NamedZoneError`` for a name that the IANA database does not have.
-  public init(_ name: String) throws(NamedZoneError) {
+  package init(_ name: String) throws(NamedZoneError) {
     if name == "UTC" {
       self = .utc
       return
@@ -35,7 +35,7 @@ public struct NamedZone: Sendable, Hashable {
   }
 
   /// What is offered for choice, in alphabetical order, UTC first.
-  public static let names: [String] = ["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
+  package static let names: [String] = ["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
 
   /// The zone of a city that was written without its continent.
   private static func city(_ name: String) -> String? {
@@ -50,14 +50,14 @@ public struct NamedZone: Sendable, Hashable {
   }
 
   /// What the clocks show at a moment: the day, and seconds since its midnight.
-  public func wall(_ date: Date) -> (day: CivilDate, second: Int) {
+  package func wall(_ date: Date) -> (day: CivilDate, second: Int) {
     let seconds = Int(date.timeIntervalSince1970.rounded(.down))
     let (days, second) = CivilDate.floor(seconds + offset(seconds), 86_400)
     return (CivilDate(number: days), second)
   }
 
   /// As `2026-12-01 09:00`.
-  public func text(_ date: Date) -> String {
+  package func text(_ date: Date) -> String {
     let (day, second) = wall(date)
     return "\(day.text) \(CivilDate.padded(second / 3600, 2)):\(CivilDate.padded(second / 60 % 60, 2))"
   }
@@ -69,7 +69,7 @@ public struct NamedZone: Sendable, Hashable {
   /// set forward, a day left out): the first moment after the gap.
   ///
   /// - Parameter second: seconds since midnight as the clock shows them.
-  public func moment(_ day: CivilDate, second: Int) -> Date {
+  package func moment(_ day: CivilDate, second: Int) -> Date {
     let wanted = day.number * 86_400 + second
     // On most days the clocks are not changed; nowhere were they twice within these 32 hours.
     let usual = offset(wanted)
@@ -104,9 +104,9 @@ public struct NamedZone: Sendable, Hashable {
 }
 
 /// A name that is no IANA time zone.
-public struct NamedZoneError: Error, Sendable, Hashable {
+package struct NamedZoneError: Error, Sendable, Hashable {
   /// The name as it was given.
-  public let name: String
+  package let name: String
   /// The zone that was probably meant.
-  public let suggestion: String?
+  package let suggestion: String?
 }

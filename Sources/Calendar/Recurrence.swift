@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// The moments at which something that repeats happens: a rule, and from when on it holds.
 ///
@@ -7,17 +7,17 @@ public import Foundation
 /// changed. A time that never comes (clocks set forward) is the first moment after the gap, one that comes twice is the
 /// first of the two, the 31st of a shorter month is its last day. If a zone leaves a whole day out (Apia, 2011-12-30),
 /// what would have been then is at the first moment of the next.
-public struct Recurrence: Sendable, Hashable {
+package struct Recurrence: Sendable, Hashable {
   /// The rule.
-  public let rule: RepeatRule
+  package let rule: RepeatRule
   /// Nothing happens before.
-  public let start: Date
+  package let start: Date
   /// The day, the Monday of the week, or the month since year 0, of the first; and the place of its weekday.
   private let anchor: Int
   private let place: Int
 
   /// Looks for the first.
-  public init(_ rule: RepeatRule, from start: Date) {
+  package init(_ rule: RepeatRule, from start: Date) {
     (self.rule, self.start) = (rule, start)
     func isEarly(_ day: CivilDate) -> Bool { rule.zone.moment(day, second: rule.second) < start }
     // A day too early at first: of two days that fall on the same moment, the former counts.
@@ -81,10 +81,10 @@ public struct Recurrence: Sendable, Hashable {
   }
 
   /// The first at or after a time; nil if it has ended by then.
-  public func first(from date: Date) -> Date? { valid(index(from: date)) }
+  package func first(from date: Date) -> Date? { valid(index(from: date)) }
 
   /// The first after a time; nil if it has ended by then.
-  public func next(after date: Date) -> Date? {
+  package func next(after date: Date) -> Date? {
     var index = index(from: date)
     // Two days may share a moment, if the zone leaves one out.
     while moment(index) <= date { index += 1 }
@@ -92,7 +92,7 @@ public struct Recurrence: Sendable, Hashable {
   }
 
   /// The last at or before a time; nil if there is none.
-  public func last(through date: Date) -> Date? {
+  package func last(through date: Date) -> Date? {
     var index = index(from: date)
     if moment(index) > date { index -= 1 }
     if let count = rule.count { index = min(index, count - 1) }
@@ -107,7 +107,7 @@ public struct Recurrence: Sendable, Hashable {
 
   /// How many there are from `from` on and before `to`: computed, whatever the stretch. Of two days that share a moment,
   /// because a zone leaves one out, both count.
-  public func count(from: Date, to: Date) -> Int {
+  package func count(from: Date, to: Date) -> Int {
     var end = index(from: to)
     if let count = rule.count { end = min(end, count) }
     if let until = rule.until {
@@ -120,7 +120,7 @@ public struct Recurrence: Sendable, Hashable {
   /// Those from `from` on and before `to`, in order.
   ///
   /// - Parameter limit: how many at most.
-  public func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
+  package func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
     var found: [Date] = []
     var index = index(from: from)
     while found.count < limit, let date = valid(index), date < to {

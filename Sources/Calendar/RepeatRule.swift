@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 import Text
 
 /// How a push is repeated: on which days, at what time by which clocks, and until when.
-public struct RepeatRule: Sendable, Hashable {
+package struct RepeatRule: Sendable, Hashable {
   /// Which days.
-  public enum Days: Sendable, Hashable {
+  package enum Days: Sendable, Hashable {
     /// Every so many days.
     case daily
     /// On these weekdays of every so many weeks; a week begins on Monday. In order, at least one.
@@ -14,7 +14,7 @@ public struct RepeatRule: Sendable, Hashable {
   }
 
   /// A day of the week.
-  public enum Weekday: String, Sendable, CaseIterable, Comparable {
+  package enum Weekday: String, Sendable, CaseIterable, Comparable {
     case monday = "mon"
     case tuesday = "tue"
     case wednesday = "wed"
@@ -24,29 +24,29 @@ public struct RepeatRule: Sendable, Hashable {
     case sunday = "sun"
 
     /// 0 is Monday.
-    public var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     /// Monday first.
-    public static func < (one: Weekday, other: Weekday) -> Bool { one.number < other.number }
+    package static func < (one: Weekday, other: Weekday) -> Bool { one.number < other.number }
   }
 
   /// Which days.
-  public var days: Days
+  package var days: Days
   /// 1: every day, week or month; 2: every other one.
-  public var interval: Int
+  package var interval: Int
   /// Seconds since midnight, by the zone's clocks; whole minutes.
-  public var second: Int
+  package var second: Int
   /// Whose clocks.
-  public var zone: NamedZone
+  package var zone: NamedZone
   /// The last moment at which it may still happen; nil: for ever.
-  public var until: Date?
+  package var until: Date?
   /// How many times it happens; nil: for ever.
-  public var count: Int?
+  package var count: Int?
 
   /// Creates a rule without an end.
   ///
   /// - Parameter minute: minutes since midnight.
-  public init(_ days: Days, interval: Int = 1, minute: Int, zone: NamedZone) {
+  package init(_ days: Days, interval: Int = 1, minute: Int, zone: NamedZone) {
     self.days = days
     self.interval = interval
     second = minute * 60
@@ -54,10 +54,10 @@ public struct RepeatRule: Sendable, Hashable {
   }
 
   /// As `09:00`.
-  public var time: String { "\(CivilDate.padded(second / 3600, 2)):\(CivilDate.padded(second / 60 % 60, 2))" }
+  package var time: String { "\(CivilDate.padded(second / 3600, 2)):\(CivilDate.padded(second / 60 % 60, 2))" }
 
   /// Minutes since midnight of `09:00`; nil if it is no time.
-  public static func minute(_ text: String) -> Int? {
+  package static func minute(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), [0, 1, 3, 4].allSatisfy({ ASCII.isDigit(bytes[$0]) }),
       let hour = Int(text.prefix(2)), let minute = Int(text.suffix(2)), hour < 24, minute < 60

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 import Text
 
 /// Times as the API writes them: RFC 3339.
-public enum Timestamp {
+package enum Timestamp {
   /// Reads `2026-12-01T09:00:00Z`, `2026-12-01 09:00:00.250+08:00`; nil for anything that RFC 3339 does not allow,
   /// also for days that do not exist. A leap second counts as the first of the next minute.
-  public static func parse(_ text: String) -> Date? {
+  package static func parse(_ text: String) -> Date? {
     var scanner = Scanner(rest: Array(text.utf8)[...])
     guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
       let day = scanner.number(2), scanner.take("T") || scanner.take("t") || scanner.take(" "),
@@ -20,17 +20,17 @@ public enum Timestamp {
   }
 
   /// In UTC, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
-  public static func text(_ date: Date) -> String {
+  package static func text(_ date: Date) -> String {
     String(unsafeUninitializedCapacity: longest) { write(date, to: $0.baseAddress!) }
   }
 
   /// The most bytes of a text: also a year beyond the calendar of RFC 3339 has its digits.
-  public static let longest = 48
+  package static let longest = 48
 
   /// Writes ``text(_:)``, at most ``longest`` bytes. Lists and answers hold hundreds of times.
   ///
   /// - Returns: how many bytes were written.
-  public static func write(_ date: Date, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+  package static func write(_ date: Date, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
     let (seconds, fraction) = CivilDate.floor(milliseconds, 1000)
     let (days, second) = CivilDate.floor(seconds, 86400)

@@ -1,44 +1,42 @@
-public import Certificates
-public import Delivery
-public import Foundation
-public import HTTPServer
-public import Logging
+package import Certificates
+package import Delivery
+package import Foundation
+package import HTTPServer
+package import Logging
 internal import Mustache
 internal import OpenSSL
-public import Reactor
-public import Reminders
-public import Simulator
-public import Store
+package import Reactor
+package import Reminders
+package import Simulator
+package import Store
 
 /// The web console and the JSON API over one installation's store.
-public struct Console: Sendable {
+package struct Console: Sendable {
   /// What a console is made of, beside the store.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The folder of the Mustache templates, with `locales` in it.
-    public var templates: String
+    package var templates: String
     /// The folder that is served as it is.
-    public var publicFiles: String
+    package var publicFiles: String
     /// Where people reach the console, as `https://push.example.com`; for commands to copy. Nil: as a browser found it.
-    public var address: String?
+    package var address: String?
     /// As `0.1.0`.
-    public var version: String
+    package var version: String
     /// How passwords are hashed.
-    public var passwordCost = PasswordCost.normal
+    package var passwordCost = PasswordCost.normal
     /// Proxies whose word about the client is believed.
-    public var trustedProxies: [AddressRange] = []
+    package var trustedProxies: [AddressRange] = []
     /// Seconds for which a push that was sent from the browser is held back, as long as nobody has set it otherwise.
-    public var undoSeconds = 0
+    package var undoSeconds = 0
     /// Called when somebody has changed how long things are kept.
-    public var retentionChanged: @Sendable () -> Void = {}
+    package var retentionChanged: @Sendable () -> Void = {}
     /// Waits before it is looked again whether who follows a stream of events still may.
-    public var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
+    package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
     /// Whether a template that names an unknown key is an error; for tests.
-    public var isStrict = false
+    package var isStrict = false
     /// Whether `/metrics` answers everybody; otherwise it wants a token of the API.
-    public var isMetricsOpen = false
-
-    /// Creates a configuration.
-    public init(templates: String, publicFiles: String, address: String?, version: String) {
+    package var isMetricsOpen = false
+    package init(templates: String, publicFiles: String, address: String?, version: String) {
       self.templates = templates
       self.publicFiles = publicFiles
       self.address = address
@@ -47,7 +45,7 @@ public struct Console: Sendable {
   }
 
   /// How much work it is to guess a password.
-  public enum PasswordCost: Sendable {
+  package enum PasswordCost: Sendable {
     /// For people.
     case normal
     /// For tests: quick, and worth nothing.
@@ -61,21 +59,21 @@ public struct Console: Sendable {
 
   /// Threads for what blocks. Each kind has its own, so that none waits for another: neither a hundred sign-ins nor a mail
   /// server that does not answer keeps a style sheet from anybody.
-  public struct Pools: Sendable {
+  package struct Pools: Sendable {
     /// Password hashes: each takes a processor for half a second, and 128 MiB.
-    public let hashes = BlockingPool(name: "hash", threads: 2)
+    package let hashes = BlockingPool(name: "hash", threads: 2)
     /// Files that are served.
-    public let files = BlockingPool(name: "file", threads: 2)
+    package let files = BlockingPool(name: "file", threads: 2)
     /// Certificate files that are opened, and keys that are made.
     let certificates = BlockingPool(name: "certificate", threads: 2)
     /// Mail servers and webhooks that are waited for.
     let mail = BlockingPool(name: "mail", threads: 2)
 
     /// Starts the threads.
-    public init() {}
+    package init() {}
 
     /// Lets the threads end once their work is done. Does not wait.
-    public func stop() { for pool in [hashes, files, certificates, mail] { pool.stop() } }
+    package func stop() { for pool in [hashes, files, certificates, mail] { pool.stop() } }
   }
 
   let store: Store
@@ -90,7 +88,7 @@ public struct Console: Sendable {
   /// What pages are made of, under addresses that browsers may keep.
   let assets: AssetFolder
   /// Sends reminders, and tests of them.
-  public let courier: Courier
+  package let courier: Courier
   /// Looks at watched hosts.
   let hosts: HostWatch
   /// Tells the pages and programs that watch a push.
@@ -106,7 +104,7 @@ public struct Console: Sendable {
   ///   - pools: stay the caller's, who stops them.
   ///   - look: how a watched host is looked at.
   /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
-  public init(
+  package init(
     store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
     pools: Pools, look: @escaping HostWatch.Look,
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
@@ -135,7 +133,7 @@ public struct Console: Sendable {
   }
 
   /// Everything that the console answers.
-  public func router() -> Router {
+  package func router() -> Router {
     var routes = ConsoleRouter(self)
     HealthRoutes.add(to: &routes)
     MetricsRoute.add(to: &routes)

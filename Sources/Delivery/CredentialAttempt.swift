@@ -1,14 +1,14 @@
 import Model
-public import Store
+package import Store
 
 /// What came of a trial with one credential.
-public struct CredentialAttempt: Sendable, Hashable {
+package struct CredentialAttempt: Sendable, Hashable {
   /// The credential.
-  public let credential: Credential
+  package let credential: Credential
   /// Of its app.
-  public let bundleID: String
+  package let bundleID: String
   /// What the service said.
-  public let verdict: CredentialTrial.Verdict
+  package let verdict: CredentialTrial.Verdict
 
   /// Tries a certificate or key with every credential that is to go over to it, one after the other.
   ///
@@ -16,7 +16,7 @@ public struct CredentialAttempt: Sendable, Hashable {
   ///   - credentials: their row ids.
   ///   - material: the private key that is tried. A secret.
   ///   - attempt: makes one trial.
-  public static func all(
+  package static func all(
     _ store: Store, credentials ids: [Int64], details: TrackedCertificate.Details, material: [UInt8],
     attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
   ) async throws -> [CredentialAttempt] {

@@ -1,16 +1,16 @@
-public import Foundation
-public import HTTP2
-public import Logging
+package import Foundation
+package import HTTP2
+package import Logging
 import OpenSSL
-public import Providers
-public import Model
-public import Reactor
-public import Store
+package import Providers
+package import Model
+package import Reactor
+package import Store
 import Synchronization
 
 /// Routes over the credentials in the store: one provider for each, kept with its connections until the credential
 /// changes.
-public final class CredentialRoutes: RouteFinder {
+package final class CredentialRoutes: RouteFinder {
   private struct Key: Hashable {
     let credential: Int64
     /// Nil: the simulator, which takes any well-formed key.
@@ -41,7 +41,7 @@ public final class CredentialRoutes: RouteFinder {
   ///   - simulator: where the built-in simulator listens; nil if it does not run.
   ///   - connections: limits and time-outs of the connections of each credential.
   ///   - log: hears when a provider cannot be reached or refuses a credential, and when it is well again.
-  public init(
+  package init(
     store: Store, loop: EventLoop, resolver: BlockingPool, makers: [any ProviderMaker] = ProviderList.all,
     simulator: @escaping @Sendable (ProviderKind, Environment) -> ProviderEndpoint? = { _, _ in nil },
     connections: ClientGroupConfiguration = ClientGroupConfiguration(),
@@ -58,7 +58,7 @@ public final class CredentialRoutes: RouteFinder {
   }
 
   /// The route of an app's credential; see ``RouteFinder``.
-  public func route(
+  package func route(
     app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let makers = makers
@@ -99,12 +99,12 @@ public final class CredentialRoutes: RouteFinder {
   }
 
   /// What the provider of a credential holds back, and why.
-  public func health(credential: Int64, at now: Date) -> ProviderHealth? {
+  package func health(credential: Int64, at now: Date) -> ProviderHealth? {
     open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.provider.health(at: now)
   }
 
   /// Closes every connection once what is in flight has its results.
-  public func stop() {
+  package func stop() {
     let routes = open.withLock { routes in
       defer { routes = [:] }
       return Array(routes.values)
@@ -116,7 +116,7 @@ public final class CredentialRoutes: RouteFinder {
 
   /// Closes the connections of credentials that were changed since, here or by another process. A push that is under
   /// way goes on over those of the successor.
-  public func refresh() async throws {
+  package func refresh() async throws {
     release()
     guard open.withLock({ !$0.isEmpty }) else { return }
     let present = Set(try await store.read { try Credential.all($0).map(Key.init) })

@@ -2,26 +2,26 @@ import Foundation
 import Logging
 import OpenSSL
 import Model
-public import Providers
-public import Store
+package import Providers
+package import Store
 import Synchronization
 
 /// One request to a push service with a certificate or key that is not in use yet, to a device that does not exist:
 /// who is taken for a sender hears that the device token is bad, everybody else that he is none.
-public struct CredentialTrial: Sendable {
+package struct CredentialTrial: Sendable {
   /// Where and in which environment.
-  public let credential: Credential
+  package let credential: Credential
   /// The app's topic.
-  public let topic: String
+  package let topic: String
   /// What is tried.
-  public let details: TrackedCertificate.Details
+  package let details: TrackedCertificate.Details
   /// Its private key. A secret.
   let material: [UInt8]
 
   /// Creates a trial.
   ///
   /// - Parameter bundleID: of the credential's app.
-  public init(
+  package init(
     _ credential: Credential, bundleID: String, details: TrackedCertificate.Details, material: [UInt8]
   ) {
     self.credential = credential
@@ -33,7 +33,7 @@ public struct CredentialTrial: Sendable {
   }
 
   /// What the service thinks of it.
-  public typealias Verdict = ProviderVerdict
+  package typealias Verdict = ProviderVerdict
 }
 
 extension CredentialRoutes {
@@ -41,10 +41,10 @@ extension CredentialRoutes {
   private static let trialTime: Duration = .seconds(15)
 
   /// Opens a connection of its own, sends one request and closes it; never longer than 15 seconds.
-  public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+  package func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
     let (verdicts, hand) = AsyncStream.makeStream(
       of: CredentialTrial.Verdict.self, bufferingPolicy: .bufferingOldest(1))
-    let provider: any Providers.Provider
+    let provider: any Provider
     do {
       let maker = try maker(trial.credential.provider)
       provider = try maker.make(

@@ -1,6 +1,6 @@
 import Foundation
 import Model
-public import Store
+package import Store
 
 extension DeliveryEngine {
   /// Stops a push: nothing more goes out from now on. What is in flight still gets its result, devices that wait to be
@@ -8,10 +8,10 @@ extension DeliveryEngine {
   /// written after this has returned, page by page, also over a restart.
   ///
   /// - Returns: whether it could still be stopped.
-  public func cancel(_ id: Int64) async throws -> Bool {
+  package func cancel(_ id: Int64) async throws -> Bool {
     let now = clock()
     let isStopped = try await store.write { database in
-      try PushRecord.move(database, id: id, from: [.queued, .sending, .paused], to: .cancelled, now: now)
+      try Push.move(database, id: id, from: [.queued, .sending, .paused], to: .cancelled, now: now)
     }
     guard isStopped else { return false }
     order(.cancel, push: id)
@@ -23,10 +23,10 @@ extension DeliveryEngine {
   /// Lets a push rest: nothing more goes out until ``resume(_:)``. What is in flight still gets its result.
   ///
   /// - Returns: whether it was queued or under way.
-  public func pause(_ id: Int64) async throws -> Bool {
+  package func pause(_ id: Int64) async throws -> Bool {
     let now = clock()
     let isPaused = try await store.write { database in
-      try PushRecord.move(database, id: id, from: [.queued, .sending], to: .paused, now: now)
+      try Push.move(database, id: id, from: [.queued, .sending], to: .paused, now: now)
     }
     if isPaused { order(.pause, push: id) }
     return isPaused
@@ -35,25 +35,25 @@ extension DeliveryEngine {
   /// Lets a paused push go on where it was.
   ///
   /// - Returns: whether it was paused.
-  public func resume(_ id: Int64) async throws -> Bool {
+  package func resume(_ id: Int64) async throws -> Bool {
     let now = clock()
     let goesOn = try await store.write { database in
-      try PushRecord.move(database, id: id, from: [.paused], to: .queued, now: now)
+      try Push.move(database, id: id, from: [.paused], to: .queued, now: now)
     }
     if goesOn { goOn(id) }
     return goesOn
   }
 
   /// What ``retryFailed(_:source:by:audit:)`` did.
-  public enum Retried: Sendable, Hashable {
+  package enum Retried: Sendable, Hashable {
     /// The push that goes to those that the first did not reach.
-    case created(PushRecord, PushRepeat)
+    case created(Push, PushRepeat)
     /// The first push is not over yet.
     case notOver
     /// It left nobody out, or only for reasons that would be the same again.
     case nobody(PushRepeat)
     /// This push goes, or went, to those devices already; what it left out is repeated from there.
-    case already(PushRecord)
+    case already(Push)
   }
 
   /// Sends a push again to the devices that it did not reach, as a child of it; see ``PushRepeat``.
@@ -62,18 +62,18 @@ extension DeliveryEngine {
   ///   - source: as `web`, `api`.
   ///   - creator: who asks for it.
   ///   - audit: the audit line, made for the new push; kept in the same transaction.
-  public func retryFailed(
+  package func retryFailed(
     _ id: Int64, source: String, by creator: String, audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
   ) async throws -> Retried {
     let now = clock()
     let retried = try await store.write { database -> Retried in
-      let push = try PushRecord.get(database, id: id)
+      let push = try Push.get(database, id: id)
       guard PushProgress(push).isFinal else { return .notOver }
-      if let child = try PushRecord.repeating(database, push: id) { return .already(child) }
+      if let child = try Push.repeating(database, push: id) { return .already(child) }
       let found = try PushRepeat.find(database, push: id)
       guard found.devices > 0 else { return .nobody(found) }
       let new = NewPush(repeating: push, source: source, by: creator)
-      return .created(try PushRecord.create(database, new, audit: audit?(new), now: now), found)
+      return .created(try Push.create(database, new, audit: audit?(new), now: now), found)
     }
     if case .created(let child, _) = retried { enqueue(child.id) }
     return retried
@@ -82,7 +82,7 @@ extension DeliveryEngine {
 
 extension NewPush {
   /// The same push once more, for those that `parent` did not reach: with an id and a seed of its own, at once.
-  init(repeating parent: PushRecord, source: String, by creator: String) {
+  init(repeating parent: Push, source: String, by creator: String) {
     self.init(
       uid: Self.freshUID(), seed: Self.freshSeed(), appID: parent.appID, environment: parent.environment,
       draftJSON: parent.draftJSON, source: source, createdBy: creator)

@@ -8,17 +8,17 @@ import Synchronization
 extension DeliveryEngine {
   /// Why nothing is carried out, nil if all is well: the store could not be read at the start, does not take what came
   /// of a push, or ``run()`` has ended.
-  public var trouble: String? {
+  package var trouble: String? {
     state.withLock { state in state.trouble ?? state.running.values.lazy.compactMap(\.storeTrouble).first }
   }
 
   /// Why a push stands still: it waits for the store, or an error stopped it; nil: it does not.
-  public func trouble(push id: Int64) -> String? {
+  package func trouble(push id: Int64) -> String? {
     state.withLock { $0.running[id].map(\.storeTrouble) ?? $0.stopped[id]?.reason }
   }
 
   /// What happens to a push from now on, the present first; ends with its end.
-  public func progress(_ id: Int64) async throws -> AsyncStream<PushProgress> {
+  package func progress(_ id: Int64) async throws -> AsyncStream<PushProgress> {
     let (stream, continuation) = AsyncStream.makeStream(of: PushProgress.self, bufferingPolicy: .bufferingNewest(1))
     let isRunning = state.withLock { state in
       guard let running = state.running[id] else { return false }
@@ -38,7 +38,7 @@ extension DeliveryEngine {
 
   /// Says when there may be something new of a push that is not under way: it begins, or somebody wants something of
   /// it; and once a second, because another process may have changed it.
-  public func news(_ id: Int64) -> AsyncStream<Void> {
+  package func news(_ id: Int64) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
       state.nextListener += 1

@@ -1,8 +1,8 @@
 import Foundation
 import JSON
 import Logging
-public import Model
-public import Store
+package import Model
+package import Store
 
 extension DeliveryEngine {
   /// Lets the next times follow newer rules for the clocks. If the store cannot be written to at present, what was kept
@@ -42,7 +42,7 @@ extension NewPush {
 extension NewSchedule {
   /// A draft that repeats as a schedule of an app, with a new id that is hard to guess and the words that it is found
   /// by.
-  public init(_ draft: PushDraft, app: App, source: String, by creator: String) {
+  package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
     self.init(uid: NewPush.freshUID(), appID: app.id, draft: draft, source: source, createdBy: creator)
     let push = NewPush(draft, app: app, source: source, by: creator)
     (title, body, searchTerms) = (push.title, push.body, push.searchTerms)

@@ -19,8 +19,8 @@ extension DeliveryEngine {
     if let before = trail.before() {
       do {
         try await store.write { database in
-          for id in try PushRecord.ofTrail(database, before.number) {
-            try PushRecord.follow(database, id: id, left: before.left[id] ?? [], now: now)
+          for id in try Push.ofTrail(database, before.number) {
+            try Push.follow(database, id: id, left: before.left[id] ?? [], now: now)
           }
         }
       } catch {
@@ -41,7 +41,7 @@ extension DeliveryEngine {
       do {
         try await openTrail()
         let (unfinished, left) = try await store.read { database in
-          (try PushRecord.unfinished(database), try WaitingDelivery.leftBehind(database))
+          (try Push.unfinished(database), try WaitingDelivery.leftBehind(database))
         }
         // One for later is found when its time has come.
         for push in unfinished where push.waits(now: now) == nil {
@@ -73,7 +73,7 @@ extension DeliveryEngine {
       do {
         _ = leaps.total()
         for id in stoppedAndDue() { enqueue(id) }
-        for id in try await store.read({ try PushRecord.due($0, now: now) }) where isNew(id) { enqueue(id) }
+        for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
         try await lookForOccurrences(now: now)
         try await routes.refresh()
         failed = false

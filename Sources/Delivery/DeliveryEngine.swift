@@ -1,9 +1,9 @@
-public import Foundation
-public import Logging
-public import Providers
+package import Foundation
+package import Logging
+package import Providers
 import Model
 import SQLite
-public import Store
+package import Store
 import Synchronization
 
 /// Carries pushes out: takes up what a former process left unfinished, then whatever is handed to it.
@@ -11,7 +11,7 @@ import Synchronization
 /// A push is safe from the moment its row is committed: handing it over is only a hint, and one that another process
 /// kept, or whose time has come, is found by a look at the store once a second. Several pushes run side by side, so
 /// that a test push does not wait behind a broadcast.
-public final class DeliveryEngine: Sendable {
+package final class DeliveryEngine: Sendable {
   struct Running {
     let control: RunControl
     /// Whether to begin again at once when it has ended: it was resumed while it came to a halt.
@@ -67,7 +67,7 @@ public final class DeliveryEngine: Sendable {
   ///   - sleep: waits until a time by `clock`, or less long; nil: at most a second of real time, so that a clock that
   ///     is set right is noticed.
   ///   - policy: what becomes of a device whose push did not go through.
-  public init(
+  package init(
     store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() },
     steady: (@Sendable () -> TimeInterval)? = nil,
     pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
@@ -92,7 +92,7 @@ public final class DeliveryEngine: Sendable {
   /// the beginning is tried again with growing pauses, and ``trouble`` says so meanwhile.
   ///
   /// - Throws: `CancellationError` if its task is cancelled before the store could be read.
-  public func run() async throws {
+  package func run() async throws {
     defer { state.withLock { $0.trouble = "It has finished." } }
     let now = clock()
     await renewSchedules(now: now)
@@ -109,7 +109,7 @@ public final class DeliveryEngine: Sendable {
 
   /// Carries one push out, without ``run()``: for a process that sends its own push and nothing else. Returns when it
   /// has ended; at once if it is under way already.
-  public func runOnly(_ id: Int64) async {
+  package func runOnly(_ id: Int64) async {
     do {
       try await openTrail()
     } catch {
@@ -120,20 +120,20 @@ public final class DeliveryEngine: Sendable {
 
   /// Credentials were changed: their connections are opened anew at once, also for pushes that are under way. Without
   /// it that is noticed within a second.
-  public func credentialsChanged() async throws { try await routes.refresh() }
+  package func credentialsChanged() async throws { try await routes.refresh() }
 
   /// Tries whether the service takes a certificate or key, before it is put in use.
-  public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict { await routes.attempt(trial) }
+  package func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict { await routes.attempt(trial) }
 
   /// What is held back for the sake of a credential; nil: nothing was sent with it since the start.
-  public func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
+  package func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
 
   /// Hands a committed push over, by its row id. Idempotent.
-  public func enqueue(_ id: Int64) { hand.yield(id) }
+  package func enqueue(_ id: Int64) { hand.yield(id) }
 
   /// Takes no more pushes; ``run()`` returns once those under way have ended. Those that have nothing to do but to wait
   /// for a time end at once, and go on at the next start.
-  public func stop() {
+  package func stop() {
     hand.finish()
     let running = state.withLock { state in
       state.isStopping = true
@@ -144,7 +144,7 @@ public final class DeliveryEngine: Sendable {
 
   /// No more time: as ``stop()``, and pushes under way send nothing more, keep the results of what is in flight, and go
   /// on at the next start.
-  public func interrupt() {
+  package func interrupt() {
     stop()
     let running = state.withLock { state in
       state.isInterrupted = true

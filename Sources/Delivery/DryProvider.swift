@@ -4,7 +4,7 @@ import Providers
 import Model
 
 /// The provider of a dry run: sends nothing, and says so for each device.
-final class DryProvider: Providers.Provider {
+final class DryProvider: Provider {
   private let report: @Sendable (SendReport) -> Void
 
   init(report: @escaping @Sendable (SendReport) -> Void) { self.report = report }

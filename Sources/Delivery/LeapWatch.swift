@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import Logging
 import Synchronization
 
@@ -53,7 +53,7 @@ final class LeapWatch: Sendable {
 
 extension DeliveryEngine {
   /// Seconds that passed, since whenever, whatever the clock says; also while the machine sleeps.
-  public static func steadyTime() -> TimeInterval { start.duration(to: .now) / .seconds(1) }
+  package static func steadyTime() -> TimeInterval { start.duration(to: .now) / .seconds(1) }
 
   private static let start = ContinuousClock.now
 }

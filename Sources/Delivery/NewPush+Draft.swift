@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 import JSON
 import OpenSSL
-public import Model
-public import Store
+package import Model
+package import Store
 
 extension NewPush {
   /// A draft as a push of an app, with a new id that is hard to guess and the words that it is found by.
-  public init(
+  package init(
     _ draft: PushDraft, app: App, source: String, by creator: String, uid: String? = nil
   ) {
     self.init(
@@ -22,7 +22,7 @@ extension NewPush {
   /// The same, held back for as long as the draft says, so that it can be taken back whole.
   ///
   /// - Parameter seconds: at least so long; 0: only what the draft says.
-  public func held(_ draft: PushDraft, atLeast seconds: Int = 0, now: Date) -> NewPush {
+  package func held(_ draft: PushDraft, atLeast seconds: Int = 0, now: Date) -> NewPush {
     var push = self
     let seconds = max(seconds, draft.options.undoSeconds)
     if seconds > 0 { push.holdUntil = now.addingTimeInterval(TimeInterval(seconds)) }
@@ -39,14 +39,14 @@ extension NewPush {
   static func freshSeed() -> UInt64 { Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
   /// How long a public id is: as the linter counts it into the payload.
-  public static let sampleID = String(repeating: "0", count: 16)
+  package static let sampleID = String(repeating: "0", count: 16)
 }
 
 extension Lint.Context {
   /// What the linter is told about an app's pushes.
   ///
   /// - Parameter credential: what the app's key or certificate for the draft's environment may send.
-  public init(_ app: App, credential: CredentialScope?, now: Date) {
+  package init(_ app: App, credential: CredentialScope?, now: Date) {
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
       credential: credential)

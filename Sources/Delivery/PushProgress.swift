@@ -1,34 +1,32 @@
-public import Foundation
-public import Providers
-public import Model
-public import SQLite
-public import Store
+package import Foundation
+package import Providers
+package import Model
+package import SQLite
+package import Store
 
 /// How far a push is.
-public struct PushProgress: Sendable, Hashable {
+package struct PushProgress: Sendable, Hashable {
   /// Where it is in its life.
-  public var state: PushState
+  package var state: PushState
   /// How many devices it is for; nil: not counted yet.
-  public var target: Int?
+  package var target: Int?
   /// Devices by outcome.
-  public var counts: OutcomeCounts
+  package var counts: OutcomeCounts
   /// Devices that are to be sent to again; they have no outcome yet.
-  public var waiting = 0
+  package var waiting = 0
   /// When the first of them is due.
-  public var nextDue: Date?
+  package var nextDue: Date?
   /// Whether it is over, and devices that it did not come to are still given their outcome.
-  public var isSettling = false
+  package var isSettling = false
   /// How many devices may have been sent to twice.
-  public var repeats = PushRecord.Repeats()
+  package var repeats = Push.Repeats()
   /// Why nothing goes out at present: the service cannot be reached, in words.
-  public var trouble: String?
+  package var trouble: String?
   /// What is held back for the sake of the credential, while the push is under way.
-  public var health = ProviderHealth()
+  package var health = ProviderHealth()
   /// Outcomes a second, over the last seconds.
-  public var rate: Double = 0
-
-  /// Creates one.
-  public init(state: PushState, target: Int?, counts: OutcomeCounts) {
+  package var rate: Double = 0
+  package init(state: PushState, target: Int?, counts: OutcomeCounts) {
     self.state = state
     self.target = target
     self.counts = counts
@@ -37,7 +35,7 @@ public struct PushProgress: Sendable, Hashable {
   /// What the store says.
   ///
   /// - Parameter nextDue: when the first waiting device is due.
-  public init(_ push: PushRecord, nextDue: Date? = nil) {
+  package init(_ push: Push, nextDue: Date? = nil) {
     self.init(state: push.state, target: push.target, counts: push.counts)
     waiting = push.waiting
     isSettling = push.isSettling
@@ -54,16 +52,16 @@ public struct PushProgress: Sendable, Hashable {
   }
 
   /// What the store says of a push.
-  public static func find(_ database: Database, push: Int64) throws -> PushProgress {
+  package static func find(_ database: Database, push: Int64) throws -> PushProgress {
     PushProgress(
-      try PushRecord.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
+      try Push.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
   }
 
   /// Whether nothing more will happen: it is over, and everybody has an outcome.
-  public var isFinal: Bool { state.isOver && waiting == 0 && !isSettling }
+  package var isFinal: Bool { state.isOver && waiting == 0 && !isSettling }
 
   /// At the present rate, nil if that cannot be said.
-  public var secondsLeft: Int? {
+  package var secondsLeft: Int? {
     guard let target, rate > 0, !isFinal else { return nil }
     return Int((Double(max(0, target - counts.total - waiting)) / rate).rounded(.up))
   }

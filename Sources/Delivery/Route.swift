@@ -1,24 +1,22 @@
-public import Foundation
-public import Providers
-public import Model
+package import Foundation
+package import Providers
+package import Model
 
 /// The way to the devices of one app in one environment: a credential, and the provider that sends with it.
-public struct Route: Sendable {
+package struct Route: Sendable {
   /// The credential's row, for its health; 0: no credential is concerned.
-  public let credentialID: Int64
+  package let credentialID: Int64
   /// Devices that it reaches.
-  public let platforms: Set<Platform>
+  package let platforms: Set<Platform>
   /// Sends.
-  public let provider: any Providers.Provider
-
-  /// Creates one.
-  public init(credentialID: Int64, platforms: Set<Platform>, provider: any Providers.Provider) {
+  package let provider: any Provider
+  package init(credentialID: Int64, platforms: Set<Platform>, provider: any Provider) {
     (self.credentialID, self.platforms, self.provider) = (credentialID, platforms, provider)
   }
 }
 
 /// Finds routes.
-public protocol RouteFinder: Sendable {
+package protocol RouteFinder: Sendable {
   /// The way to the devices of an app.
   ///
   /// - Parameter report: where the results of every push go; the same on every call. Called on a thread that must not
@@ -40,25 +38,23 @@ public protocol RouteFinder: Sendable {
 
 extension RouteFinder {
   /// Nothing: there are no connections.
-  public func refresh() async throws {}
+  package func refresh() async throws {}
   /// Nothing is known.
-  public func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+  package func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
     .undecided(reason: "This cannot be tested here.")
   }
   /// Nothing is known.
-  public func health(credential: Int64, at now: Date) -> ProviderHealth? { nil }
+  package func health(credential: Int64, at now: Date) -> ProviderHealth? { nil }
 }
 
 /// Why an app's pushes cannot be sent in an environment.
-public struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
+package struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, and what to do.
-  public let description: String
+  package let description: String
 
   /// The same, as the outcome of each device.
-  public let reason: OwnReason
-
-  /// Creates one.
-  public init(_ description: String, _ reason: OwnReason = .credentialUnusable) {
+  package let reason: OwnReason
+  package init(_ description: String, _ reason: OwnReason = .credentialUnusable) {
     self.description = description
     self.reason = reason
   }

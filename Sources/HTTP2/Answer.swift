@@ -1,17 +1,17 @@
 /// What became of one request.
-public struct Answer: Sendable {
+package struct Answer: Sendable {
   /// The batch that the request came in.
-  public let batch: RequestBatch
+  package let batch: RequestBatch
   /// Its place in the batch.
-  public let index: Int
+  package let index: Int
   /// What became of it.
-  public let result: Result
+  package let result: Result
 
   /// The id that the request was given.
-  public var id: Int64 { batch.id(index) }
+  package var id: Int64 { batch.id(index) }
 
   /// The kinds of endings.
-  public enum Result: Sendable {
+  package enum Result: Sendable {
     /// The peer answered.
     case answered(status: Int, detail: Detail?)
     /// The peer has certainly not acted on it: safe to send again.
@@ -21,7 +21,7 @@ public struct Answer: Sendable {
   }
 
   /// Why there is no answer.
-  public enum Cause: Sendable, Equatable {
+  package enum Cause: Sendable, Equatable {
     /// None came in time.
     case timeout
     /// The peer ended the stream without one.
@@ -33,11 +33,11 @@ public struct Answer: Sendable {
   }
 
   /// Fields and body of an answer, where they are kept.
-  public final class Detail: Sendable {
+  package final class Detail: Sendable {
     /// All but `:status`.
-    public let fields: HeaderList
+    package let fields: HeaderList
     /// The whole body.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
     init(fields: HeaderList, body: [UInt8]) {
       self.fields = fields

@@ -2,7 +2,7 @@ import Reactor
 
 extension ClientConnection {
   /// Fields added to every request from now on, as `authorization`.
-  public func setSharedFields(_ fields: [HeaderField]) {
+  package func setSharedFields(_ fields: [HeaderField]) {
     precondition(loop.isCurrent)
     session.encoder.shared = fields.map(FieldBytes.init)
   }
@@ -10,7 +10,7 @@ extension ClientConnection {
   /// Sends requests of a batch, at most as many as ``claimCapacity()`` said.
   ///
   /// - Returns: how many were taken, from `first` on. Each of them ends in one ``Answer``; the others are not ours.
-  public func submit(_ batch: RequestBatch, from first: Int, count: Int) -> Int {
+  package func submit(_ batch: RequestBatch, from first: Int, count: Int) -> Int {
     precondition(loop.isCurrent && first >= 0 && first + count <= batch.count)
     guard state == .open, let transport else { return 0 }
     isVerified = false
@@ -38,7 +38,7 @@ extension ClientConnection {
   }
 
   /// Sends what was submitted. Not done by ``submit(_:from:count:)``, so that several batches share a TLS record.
-  public func flush() {
+  package func flush() {
     precondition(loop.isCurrent)
     transport?.flush()
     report()

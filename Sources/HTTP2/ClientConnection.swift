@@ -1,16 +1,16 @@
 import Glibc
 import OpenSSL
-public import Reactor
+package import Reactor
 
 /// One HTTP/2 connection to a server, over TLS. Loop thread only, except `init`.
 ///
 /// It never holds a request that it cannot send at once: whoever submits asks for ``claimCapacity()`` first and keeps
 /// the rest. Every request taken ends in exactly one ``Answer``, also when the connection is lost.
-public final class ClientConnection: @unchecked Sendable {
+package final class ClientConnection: @unchecked Sendable {
   // @unchecked because: every entry point holds `precondition(loop.isCurrent)`, and nothing else touches the state.
 
   /// How far a connection is.
-  public enum State: Sendable, Equatable {
+  package enum State: Sendable, Equatable {
     case idle
     /// Name look-up, TCP, TLS, until the peer's first SETTINGS.
     case connecting
@@ -21,7 +21,7 @@ public final class ClientConnection: @unchecked Sendable {
   }
 
   /// A change that the handler may want to act on.
-  public enum Event: Sendable {
+  package enum Event: Sendable {
     /// The peer's first SETTINGS came.
     case opened
     /// There may be more room than before.
@@ -33,17 +33,17 @@ public final class ClientConnection: @unchecked Sendable {
   }
 
   /// Where to.
-  public let endpoint: Endpoint
+  package let endpoint: Endpoint
   /// How far it is.
-  public internal(set) var state = State.idle
+  package internal(set) var state = State.idle
   /// Requests without an answer yet.
-  public var inFlight: Int { session.slots.used }
+  package var inFlight: Int { session.slots.used }
   /// How many requests were answered, whatever the status.
-  public var answeredCount: Int { session.answeredCount }
+  package var answeredCount: Int { session.answeredCount }
   /// How many streams the peer allows at once, as its last SETTINGS said.
-  public var peerLimit: Int { session.hasSettings ? Int(session.peer.maximumStreams) : 0 }
+  package var peerLimit: Int { session.hasSettings ? Int(session.peer.maximumStreams) : 0 }
   /// The agreed TLS version and cipher, for logs; empty before the handshake is done.
-  public var security: String { transport.map { "\($0.tls.version) \($0.tls.cipher)" } ?? "" }
+  package var security: String { transport.map { "\($0.tls.version) \($0.tls.cipher)" } ?? "" }
 
   let loop: EventLoop
   let configuration: ClientConfiguration
@@ -72,7 +72,7 @@ public final class ClientConnection: @unchecked Sendable {
   /// - Parameters:
   ///   - resolver: where the blocking name look-up runs.
   ///   - handler: not retained.
-  public init(
+  package init(
     loop: EventLoop, endpoint: Endpoint, configuration: ClientConfiguration, resolver: BlockingPool,
     handler: any ClientConnectionHandler
   ) {
@@ -88,7 +88,7 @@ public final class ClientConnection: @unchecked Sendable {
   // MARK: Beginning
 
   /// Looks the name up and connects. An event tells how it went.
-  public func start() {
+  package func start() {
     precondition(loop.isCurrent && state == .idle)
     Socket.ignoreBrokenPipeSignal()
     state = .connecting
@@ -134,7 +134,7 @@ public final class ClientConnection: @unchecked Sendable {
   /// How many requests may be submitted now.
   ///
   /// 0 also while a connection that was silent for long is tried with a PING; an event tells when there is room.
-  public func claimCapacity() -> Int {
+  package func claimCapacity() -> Int {
     precondition(loop.isCurrent)
     guard state == .open, let transport else { return 0 }
     guard transport.hasRoom else {
@@ -152,15 +152,15 @@ public final class ClientConnection: @unchecked Sendable {
   }
 
   /// How many requests may be in flight: the peer's limit, ours, and one until a first one was accepted.
-  public var limit: Int { min(peerLimit, hasProven ? configuration.maximumStreams : 1) }
+  package var limit: Int { min(peerLimit, hasProven ? configuration.maximumStreams : 1) }
 
   /// Whether no more requests could be in flight, however fast the network.
-  public var isSaturated: Bool { state == .open && inFlight >= limit }
+  package var isSaturated: Bool { state == .open && inFlight >= limit }
 
   // MARK: Ending
 
   /// Takes nothing new, and closes when everything in flight has been answered.
-  public func drain() {
+  package func drain() {
     precondition(loop.isCurrent)
     switch state {
     case .idle, .connecting: fail(HTTP2Error(.stopped, "The connection was no longer needed."))
@@ -172,7 +172,7 @@ public final class ClientConnection: @unchecked Sendable {
   }
 
   /// Closes at once. Requests that were written end as unknown.
-  public func close(_ error: HTTP2Error) {
+  package func close(_ error: HTTP2Error) {
     precondition(loop.isCurrent)
     fail(error)
   }

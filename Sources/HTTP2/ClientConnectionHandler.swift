@@ -1,5 +1,5 @@
 /// Hears what happens on a ``ClientConnection``, always on its loop's thread.
-public protocol ClientConnectionHandler: AnyObject {
+package protocol ClientConnectionHandler: AnyObject {
   /// Requests ended, one way or another; each exactly once.
   func connection(_ connection: ClientConnection, ended answers: [Answer])
   /// The connection itself changed.

@@ -1,15 +1,15 @@
-public import Reactor
+package import Reactor
 
 /// The connections to one server, and the requests that wait for them.
 ///
 /// Starts with one connection when there is something to send, adds more while all are saturated, replaces those
 /// that end, and sends again what the server has certainly not processed. `submit` may be called from any thread;
 /// everything else happens on the loop.
-public final class ClientGroup: @unchecked Sendable {
+package final class ClientGroup: @unchecked Sendable {
   // @unchecked because: what changes is touched on the loop's thread only.
 
   /// How the group stands with its server.
-  public enum State: Sendable, Equatable {
+  package enum State: Sendable, Equatable {
     /// Not connected, and nothing to send.
     case idle
     case connecting
@@ -19,20 +19,20 @@ public final class ClientGroup: @unchecked Sendable {
   }
 
   /// Where to.
-  public let endpoint: Endpoint
+  package let endpoint: Endpoint
   /// How it stands. On the loop only.
-  public private(set) var state = State.idle
+  package private(set) var state = State.idle
   /// Requests not sent yet. On the loop only.
-  public var queued: Int { queue.count }
+  package var queued: Int { queue.count }
   /// Requests sent and not answered yet. On the loop only.
-  public var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
+  package var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
   /// At most so many requests in flight over all connections, whatever the server allows; the rest waits. Nil: no
   /// limit of ours. Lowering it takes nothing back. On the loop only.
-  public var inFlightLimit: Int?
+  package var inFlightLimit: Int?
   /// Whether a connection is added where all are saturated. On the loop only.
-  public var mayGrow = true
+  package var mayGrow = true
   /// Connections that take requests or are about to. On the loop only.
-  public var connectionCount: Int { live.count }
+  package var connectionCount: Int { live.count }
 
   let loop: EventLoop
   let configuration: ClientGroupConfiguration
@@ -53,7 +53,7 @@ public final class ClientGroup: @unchecked Sendable {
   /// Creates a group; it connects when there is something to send.
   ///
   /// - Parameter handler: not retained.
-  public init(
+  package init(
     loop: EventLoop, endpoint: Endpoint, configuration: ClientGroupConfiguration = .init(), resolver: BlockingPool,
     handler: any ClientGroupHandler
   ) {
@@ -67,7 +67,7 @@ public final class ClientGroup: @unchecked Sendable {
   // MARK: Requests
 
   /// Hands requests over, from any thread. Each ends in one answer.
-  public func submit(_ batch: RequestBatch) {
+  package func submit(_ batch: RequestBatch) {
     loop.execute { [self] in
       guard !isStopped else {
         handler?.group(self, ended: (0..<batch.count).map { Answer(batch: batch, index: $0, result: .notProcessed) })
@@ -82,7 +82,7 @@ public final class ClientGroup: @unchecked Sendable {
   /// Sends a request once more that has ended, before those that wait. On the loop only.
   ///
   /// - Returns: false if it came back too often (``ClientGroupConfiguration/maximumRefusals``); then it is not sent.
-  public func resend(_ answer: Answer) -> Bool {
+  package func resend(_ answer: Answer) -> Bool {
     precondition(loop.isCurrent)
     guard !isStopped, queue.putBackIfAllowed(answer, configuration.maximumRefusals) else { return false }
     pump()
@@ -91,14 +91,14 @@ public final class ClientGroup: @unchecked Sendable {
 
   /// Ends everything that waits, or what waits of one tag, as `notProcessed`; what is in flight goes on. On the loop
   /// only.
-  public func cancelQueued(tag: Int64? = nil) {
+  package func cancelQueued(tag: Int64? = nil) {
     precondition(loop.isCurrent)
     let answers = queue.remove(tag: tag).map { Answer(batch: $0.batch, index: $0.index, result: .notProcessed) }
     if !answers.isEmpty { handler?.group(self, ended: answers) }
   }
 
   /// Fields added to every request from now on. On the loop only.
-  public func setSharedFields(_ fields: [HeaderField]) {
+  package func setSharedFields(_ fields: [HeaderField]) {
     precondition(loop.isCurrent)
     sharedFields = fields
     connections.forEach { $0.setSharedFields(fields) }
@@ -106,14 +106,14 @@ public final class ClientGroup: @unchecked Sendable {
 
   /// Finishes what is in flight on the present connections, and goes on with new ones: after a change of credentials.
   /// On the loop only.
-  public func replaceConnections() {
+  package func replaceConnections() {
     precondition(loop.isCurrent)
     connections.forEach { $0.drain() }
     pump()
   }
 
   /// Takes nothing new, cancels what waits, and closes when what is in flight has ended. On the loop only.
-  public func stop() {
+  package func stop() {
     precondition(loop.isCurrent)
     isStopped = true
     retry?.cancel()
@@ -240,7 +240,7 @@ public final class ClientGroup: @unchecked Sendable {
 
 extension ClientGroup: ClientConnectionHandler {
   /// Sends again what was not processed, and passes the rest on.
-  public func connection(_ connection: ClientConnection, ended answers: [Answer]) {
+  package func connection(_ connection: ClientConnection, ended answers: [Answer]) {
     lastProgress = loop.now()
     var others: [Answer] = []
     others.reserveCapacity(answers.count)
@@ -259,7 +259,7 @@ extension ClientGroup: ClientConnectionHandler {
   }
 
   /// Keeps count of the connections.
-  public func connection(_ connection: ClientConnection, changed event: ClientConnection.Event) {
+  package func connection(_ connection: ClientConnection, changed event: ClientConnection.Event) {
     switch event {
     case .opened: refreshState()
     case .capacity: break
@@ -282,7 +282,7 @@ extension ClientGroup: ClientConnectionHandler {
 
 extension ClientGroup {
   /// Does something on the group's loop, where everything but ``submit(_:)`` belongs.
-  public func onLoop(_ body: @escaping @Sendable (ClientGroup) -> Void) {
+  package func onLoop(_ body: @escaping @Sendable (ClientGroup) -> Void) {
     loop.execute { [self] in body(self) }
   }
 }

@@ -1,5 +1,5 @@
 /// Hears from a ``ClientGroup``, always on its loop's thread.
-public protocol ClientGroupHandler: AnyObject {
+package protocol ClientGroupHandler: AnyObject {
   /// Requests ended, each exactly once. `notProcessed` only if it was cancelled, or refused too often.
   func group(_ group: ClientGroup, ended answers: [Answer])
   /// The group's state is another than before.

@@ -1,23 +1,23 @@
-public import OpenSSL
+package import OpenSSL
 
 /// Where a client connects to, and how it knows that it is the right place.
-public struct Endpoint: Sendable {
+package struct Endpoint: Sendable {
   /// Host name or IP address; the server's certificate must be for it.
-  public let host: String
+  package let host: String
   /// TCP port.
-  public let port: UInt16
+  package let port: UInt16
   /// Trust, and the client's certificate if it has one.
-  public let tls: TLSContext
+  package let tls: TLSContext
 
   /// Creates an endpoint. The context should offer `h2` (ALPN).
-  public init(host: String, port: UInt16, tls: TLSContext) {
+  package init(host: String, port: UInt16, tls: TLSContext) {
     self.host = host
     self.port = port
     self.tls = tls
   }
 
   /// `host`, or `host:port` where the port is not 443; an IPv6 address in brackets.
-  public var authority: String {
+  package var authority: String {
     let host = host.contains(":") ? "[\(host)]" : host
     return port == 443 ? host : "\(host):\(port)"
   }

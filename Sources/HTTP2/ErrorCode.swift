@@ -1,31 +1,31 @@
 /// Why a stream or a connection ended (RFC 9113 §7).
-public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
   /// As sent.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Any code, known or not.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Ended in good order.
-  public static let noError = ErrorCode(rawValue: 0)
+  package static let noError = ErrorCode(rawValue: 0)
   /// The other side broke the protocol.
-  public static let protocolError = ErrorCode(rawValue: 1)
+  package static let protocolError = ErrorCode(rawValue: 1)
   /// Something broke inside.
-  public static let internalError = ErrorCode(rawValue: 2)
+  package static let internalError = ErrorCode(rawValue: 2)
   /// More came than there was room for (RFC 9113 §5.2).
-  public static let flowControlError = ErrorCode(rawValue: 3)
+  package static let flowControlError = ErrorCode(rawValue: 3)
   /// A frame for a stream that has ended.
-  public static let streamClosed = ErrorCode(rawValue: 5)
+  package static let streamClosed = ErrorCode(rawValue: 5)
   /// A frame of a size that it must not have.
-  public static let frameSizeError = ErrorCode(rawValue: 6)
+  package static let frameSizeError = ErrorCode(rawValue: 6)
   /// The stream was not processed at all: safe to send again (RFC 9113 §8.7).
-  public static let refusedStream = ErrorCode(rawValue: 7)
+  package static let refusedStream = ErrorCode(rawValue: 7)
   /// No longer wanted.
-  public static let cancel = ErrorCode(rawValue: 8)
+  package static let cancel = ErrorCode(rawValue: 8)
   /// Header fields that cannot be unpacked (RFC 7541).
-  public static let compressionError = ErrorCode(rawValue: 9)
+  package static let compressionError = ErrorCode(rawValue: 9)
   /// The other side asks too much.
-  public static let enhanceYourCalm = ErrorCode(rawValue: 11)
+  package static let enhanceYourCalm = ErrorCode(rawValue: 11)
 
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
@@ -34,5 +34,5 @@ public struct ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConve
   ]
 
   /// The name in the RFC, or the number.
-  public var description: String { rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "\(rawValue)" }
+  package var description: String { rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "\(rawValue)" }
 }

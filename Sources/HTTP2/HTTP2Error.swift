@@ -1,9 +1,9 @@
-public import OpenSSL
+package import OpenSSL
 
 /// Why a connection could not be made or ended. Two errors are equal if their codes are.
-public struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
+package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   /// What happened, as far as a program needs to tell it apart.
-  public enum Code: Sendable, Hashable {
+  package enum Code: Sendable, Hashable {
     /// The host name has no address.
     case lookup
     /// No TCP connection, or it broke.
@@ -29,12 +29,10 @@ public struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   /// What happened.
-  public let code: Code
+  package let code: Code
   /// The same in words.
-  public let message: String
-
-  /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  package let message: String
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
@@ -44,11 +42,11 @@ public struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the peer refuses who we are: trying again in a loop helps nobody.
-  public var isAuthentication: Bool { code == .tls(.identityRefused) }
+  package var isAuthentication: Bool { code == .tls(.identityRefused) }
 
   /// ``message``.
-  public var description: String { message }
+  package var description: String { message }
 
   /// Errors are the same if their codes are.
-  public static func == (one: HTTP2Error, other: HTTP2Error) -> Bool { one.code == other.code }
+  package static func == (one: HTTP2Error, other: HTTP2Error) -> Bool { one.code == other.code }
 }

@@ -1,9 +1,9 @@
 import Glibc
-public import OpenSSL
-public import Reactor
+package import OpenSSL
+package import Reactor
 
 /// Accepts HTTP/2 over TLS on one event loop: with `h2` agreed by ALPN, or with the bare preface of RFC 9113 §3.4.
-public final class HTTP2Server: @unchecked Sendable {
+package final class HTTP2Server: @unchecked Sendable {
   // @unchecked because: what changes is touched on the loop's thread only.
 
   let loop: EventLoop
@@ -18,7 +18,7 @@ public final class HTTP2Server: @unchecked Sendable {
   /// Creates a server; it accepts nothing before ``start(on:)``.
   ///
   /// - Parameter tls: a context for a server that offers `h2`.
-  public init(loop: EventLoop, tls: TLSContext, settings: ServerSettings = .init(), handler: any ServerHandler) {
+  package init(loop: EventLoop, tls: TLSContext, settings: ServerSettings = .init(), handler: any ServerHandler) {
     self.loop = loop
     self.tls = tls
     self.settings = settings
@@ -30,7 +30,7 @@ public final class HTTP2Server: @unchecked Sendable {
   /// - Parameter address: port 0 takes a free one.
   /// - Returns: the address with the port.
   /// - Throws: `SystemError`, for instance if the port is taken.
-  public func start(on address: SocketAddress) async throws -> SocketAddress {
+  package func start(on address: SocketAddress) async throws -> SocketAddress {
     Socket.ignoreBrokenPipeSignal()
     let listener = try Socket.listen(on: address)
     let bound: SocketAddress
@@ -54,7 +54,7 @@ public final class HTTP2Server: @unchecked Sendable {
   }
 
   /// Accepts no more, lets clients finish for a bounded time, and closes.
-  public func stop() async {
+  package func stop() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       loop.execute { [self] in
         closeListener()

@@ -1,22 +1,20 @@
 /// One header field of a request or an answer.
-public struct HeaderField: Sendable, Hashable {
+package struct HeaderField: Sendable, Hashable {
   /// In lower case (RFC 9113 §8.2.1); pseudo-fields begin with a colon.
-  public var name: String
+  package var name: String
   /// Without line breaks.
-  public var value: String
+  package var value: String
   /// How the peer may keep it.
-  public var indexing: Indexing
+  package var indexing: Indexing
 
   /// How HPACK (RFC 7541 §6.2) treats a field.
-  public enum Indexing: Sendable, Hashable {
+  package enum Indexing: Sendable, Hashable {
     /// Kept in the peer's table, so that repeats cost one byte.
     case table
     /// Never kept: for what differs each time, and for secrets.
     case never
   }
-
-  /// Creates a field.
-  public init(_ name: String, _ value: String, indexing: Indexing = .table) {
+  package init(_ name: String, _ value: String, indexing: Indexing = .table) {
     self.name = name
     self.value = value
     self.indexing = indexing

@@ -1,5 +1,5 @@
 /// Header fields as they came: in order, repeats kept.
-public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
+package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   private struct Entry: Equatable {
     let start: Int32
     let nameEnd: Int32
@@ -10,10 +10,10 @@ public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   private var entries: [Entry] = []
 
   /// Creates an empty list.
-  public init() {}
+  package init() {}
 
   /// Creates a list of the given fields.
-  public init(_ fields: [(name: String, value: String)]) {
+  package init(_ fields: [(name: String, value: String)]) {
     for field in fields {
       entries.append(
         Entry(
@@ -25,14 +25,14 @@ public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   }
 
   /// Where the list begins: 0.
-  public var startIndex: Int { 0 }
+  package var startIndex: Int { 0 }
   /// Number of fields.
-  public var endIndex: Int { entries.count }
+  package var endIndex: Int { entries.count }
   /// Bytes of all names and values.
-  public var byteCount: Int { bytes.count }
+  package var byteCount: Int { bytes.count }
 
   /// One field.
-  public subscript(position: Int) -> (name: String, value: String) {
+  package subscript(position: Int) -> (name: String, value: String) {
     let entry = entries[position]
     return (
       String(decoding: bytes[Int(entry.start)..<Int(entry.nameEnd)], as: UTF8.self),
@@ -41,7 +41,7 @@ public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   }
 
   /// The value of the first field of that name (lower case), nil if there is none.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     for entry in entries where has(name, entry) {
       return String(decoding: bytes[Int(entry.nameEnd)..<Int(entry.valueEnd)], as: UTF8.self)
     }
@@ -49,7 +49,7 @@ public struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   }
 
   /// The values of all fields of that name (lower case).
-  public func all(_ name: String) -> [String] {
+  package func all(_ name: String) -> [String] {
     entries.filter { has(name, $0) }
       .map { String(decoding: bytes[Int($0.nameEnd)..<Int($0.valueEnd)], as: UTF8.self) }
   }

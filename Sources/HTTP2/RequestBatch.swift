@@ -1,15 +1,15 @@
 /// Requests of one template, packed into one piece of memory. Cheap to copy and to hand to another thread.
-public struct RequestBatch: Sendable {
+package struct RequestBatch: Sendable {
   let storage: Storage
 
   /// Number of requests.
-  public var count: Int { storage.count }
+  package var count: Int { storage.count }
 
   /// What the batch is for, in the caller's words.
-  public var tag: Int64 { storage.tag }
+  package var tag: Int64 { storage.tag }
 
   /// The id that a request was given.
-  public func id(_ index: Int) -> Int64 { storage.items[index].id }
+  package func id(_ index: Int) -> Int64 { storage.items[index].id }
 
   /// Requests stand one behind the other in `bytes`: path, each variable value behind its length, and the body if
   /// there is no common one.
@@ -88,7 +88,7 @@ public struct RequestBatch: Sendable {
 }
 
 /// Fills a ``RequestBatch``.
-public struct RequestBatchBuilder: ~Copyable {
+package struct RequestBatchBuilder: ~Copyable {
   private let storage: RequestBatch.Storage
 
   /// - Parameters:
@@ -96,7 +96,7 @@ public struct RequestBatchBuilder: ~Copyable {
   ///   - tag: what the batch is for, as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - capacity: how many requests to expect.
   ///   - notes: is told which requests leave.
-  public init(
+  package init(
     template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16,
     notes: (any DepartureNotes)? = nil
   ) {
@@ -104,7 +104,7 @@ public struct RequestBatchBuilder: ~Copyable {
   }
 
   /// Number of requests so far.
-  public var count: Int { storage.count }
+  package var count: Int { storage.count }
 
   /// Adds a request.
   ///
@@ -112,7 +112,7 @@ public struct RequestBatchBuilder: ~Copyable {
   ///   - id: what the caller knows it by; comes back with the answer.
   ///   - values: one for each of the template's ``RequestTemplate/variableNames``.
   ///   - body: nil for the common one.
-  public mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
+  package mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
     precondition(values.count == storage.template.variableNames.count, "a value for each variable field")
     let offset = storage.byteCount
     write(path.utf8, path.utf8.count)
@@ -129,7 +129,7 @@ public struct RequestBatchBuilder: ~Copyable {
 
   /// Adds a request with the common body whose path ends with `bytes` in hexadecimal digits and whose only variable
   /// value is a UUID: the shape of an APNs push, without a string on the way.
-  public mutating func append(
+  package mutating func append(
     id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: (high: UInt64, low: UInt64)
   ) {
     precondition(storage.template.variableNames.count == 1)
@@ -166,5 +166,5 @@ public struct RequestBatchBuilder: ~Copyable {
   }
 
   /// The finished batch.
-  public consuming func build() -> RequestBatch { RequestBatch(storage: storage) }
+  package consuming func build() -> RequestBatch { RequestBatch(storage: storage) }
 }

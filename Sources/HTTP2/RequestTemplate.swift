@@ -1,7 +1,7 @@
 /// What many requests have in common: everything but path, the values of a few fields, and body.
-public final class RequestTemplate: Sendable {
+package final class RequestTemplate: Sendable {
   /// Names of the fields that each request gives its own value for.
-  public let variableNames: [String]
+  package let variableNames: [String]
 
   /// `:method`, `:scheme` and, if it is the template's own, `:authority`.
   let pseudoFields: [FieldBytes]
@@ -17,7 +17,7 @@ public final class RequestTemplate: Sendable {
   ///   - fields: the same in every request.
   ///   - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order;
   ///     sent without indexing, but for the first.
-  public init(
+  package init(
     method: String = "POST", scheme: String = "https", authority: String? = nil, fields: [HeaderField],
     variableNames: [String] = []
   ) {

@@ -1,22 +1,22 @@
 import CNGHTTP2
 import Glibc
 import OpenSSL
-public import Reactor
+package import Reactor
 
 /// One client of an ``HTTP2Server``. Its methods may be called from any thread; they act on the server's loop.
-public final class ServerConnection: @unchecked Sendable {
+package final class ServerConnection: @unchecked Sendable {
   // @unchecked because: what changes is touched on the loop's thread only; `onLoop` brings others there.
 
   /// Counts up within one server.
-  public let id: Int
+  package let id: Int
   /// The other end.
-  public let peer: SocketAddress?
+  package let peer: SocketAddress?
   /// The certificate that the client showed, in DER form; nil if none. Set when the handler hears of the connection.
-  public internal(set) var clientCertificate: [UInt8]?
+  package internal(set) var clientCertificate: [UInt8]?
   /// Requests that came in and are not wholly answered. On the loop only.
-  public var openStreams: Int { streams.count }
+  package var openStreams: Int { streams.count }
   /// Whether the client agreed on `h2` by ALPN; some send the preface without.
-  public internal(set) var usesALPN = false
+  package internal(set) var usesALPN = false
 
   let loop: EventLoop
   let settings: ServerSettings
@@ -93,7 +93,7 @@ public final class ServerConnection: @unchecked Sendable {
   /// - Parameters:
   ///   - lastStreamID: nil for the last one that came in.
   ///   - debugData: at APNs JSON with a `reason`.
-  public func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
+  package func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }
       let last = lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session)
@@ -106,7 +106,7 @@ public final class ServerConnection: @unchecked Sendable {
   }
 
   /// Tells the client how many streams it may have open from now on.
-  public func setMaximumStreams(_ limit: UInt32) {
+  package func setMaximumStreams(_ limit: UInt32) {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }
       var entry = nghttp2_settings_entry(
@@ -117,12 +117,12 @@ public final class ServerConnection: @unchecked Sendable {
   }
 
   /// Cuts the connection: what was not written is lost, as when a machine dies.
-  public func cut() {
+  package func cut() {
     onLoop { $0.fail(HTTP2Error(.stopped, "The server dropped the connection.")) }
   }
 
   /// Writes what is waiting, and closes in good order.
-  public func close() {
+  package func close() {
     onLoop { connection in
       connection.flush()
       connection.fail(nil)

@@ -1,5 +1,5 @@
 /// Answers the requests of an ``HTTP2Server``. Called on the server's loop only.
-public protocol ServerHandler: AnyObject, Sendable {
+package protocol ServerHandler: AnyObject, Sendable {
   /// A whole request. Answer now or later, from any thread; a stream that is never answered stays open.
   func serve(_ request: ServerRequest, _ responder: ServerResponder)
   /// A request whose fields are longer than ``ServerSettings/maximumHeaderBytes``; it has those that fit.
@@ -14,13 +14,13 @@ public protocol ServerHandler: AnyObject, Sendable {
 
 extension ServerHandler {
   /// Answers 431.
-  public func refuseLongHeader(_ request: ServerRequest, _ responder: ServerResponder) {
+  package func refuseLongHeader(_ request: ServerRequest, _ responder: ServerResponder) {
     responder.respond(ServerResponse(status: 431))
   }
   /// Ends the connection with GOAWAY.
-  public func idled(_ connection: ServerConnection) { connection.goAway() }
+  package func idled(_ connection: ServerConnection) { connection.goAway() }
   /// Nothing.
-  public func opened(_ connection: ServerConnection) {}
+  package func opened(_ connection: ServerConnection) {}
   /// Nothing.
-  public func closed(_ connection: ServerConnection) {}
+  package func closed(_ connection: ServerConnection) {}
 }

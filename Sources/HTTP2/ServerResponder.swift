@@ -1,26 +1,26 @@
 import Reactor
 
 /// Where the answer to one request goes. May be kept, and used from any thread; only the first answer counts.
-public struct ServerResponder: Sendable {
+package struct ServerResponder: Sendable {
   /// The connection of the request.
-  public let connection: ServerConnection
+  package let connection: ServerConnection
   /// The stream of the request.
-  public let streamID: Int32
+  package let streamID: Int32
 
   /// Answers.
-  public func respond(_ response: ServerResponse) {
+  package func respond(_ response: ServerResponse) {
     connection.onLoop { [streamID] in $0.respond(response, on: streamID) }
   }
 
   /// Answers after a delay, unless the client is gone by then.
-  public func respond(_ response: ServerResponse, after delay: Duration) {
+  package func respond(_ response: ServerResponse, after delay: Duration) {
     connection.onLoop { [streamID] connection in
       connection.loop.schedule(after: delay) { connection.respond(response, on: streamID) }
     }
   }
 
   /// Ends the stream without an answer (RST_STREAM).
-  public func reset(_ code: ErrorCode) {
+  package func reset(_ code: ErrorCode) {
     connection.onLoop { [streamID] in $0.reset(streamID, code) }
   }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
 /// How an entry is written on its one line.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
   /// `2026-11-20T12:00:00.123Z info signalbox: key=value [Label] message`
   case text
   /// One JSON object.
   case json
 
   /// The line, with its line break. No value can break out of it: control characters are escaped.
-  public func line(_ entry: LogEntry) -> String {
+  package func line(_ entry: LogEntry) -> String {
     switch self {
     case .text: textLine(entry)
     case .json: jsonLine(entry)

@@ -1,30 +1,28 @@
-public import Foundation
+package import Foundation
 
 /// How much an entry matters; swift-log's seven levels.
-public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
   case trace, debug, info, notice, warning, error, critical
 
   /// By weight.
-  public static func < (one: LogLevel, other: LogLevel) -> Bool { one.weight < other.weight }
+  package static func < (one: LogLevel, other: LogLevel) -> Bool { one.weight < other.weight }
 
   private var weight: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// One thing that happened.
-public struct LogEntry: Sendable {
+package struct LogEntry: Sendable {
   /// When.
-  public let time: Date
+  package let time: Date
   /// How much it matters.
-  public let level: LogLevel
+  package let level: LogLevel
   /// Which part of the program speaks.
-  public let label: String
+  package let label: String
   /// A constant sentence: what changes stands in the metadata.
-  public let message: String
+  package let message: String
   /// Dotted names such as `push.id`, in the order given. Never a secret.
-  public let metadata: [(key: String, value: String)]
-
-  /// Creates an entry.
-  public init(
+  package let metadata: [(key: String, value: String)]
+  package init(
     time: Date, level: LogLevel, label: String, message: String, metadata: [(key: String, value: String)]
   ) {
     self.time = time
@@ -36,7 +34,7 @@ public struct LogEntry: Sendable {
 }
 
 /// Where entries go.
-public protocol LogSink: Sendable {
+package protocol LogSink: Sendable {
   /// Takes an entry; may be called from any thread, and waits for nobody.
   func write(_ entry: LogEntry)
   /// Waits until what was taken is where it belongs, but not longer than `limit`.
@@ -45,20 +43,18 @@ public protocol LogSink: Sendable {
 
 extension LogSink {
   /// Nothing: for a sink that keeps nothing back.
-  public func flush(within limit: Duration) {}
+  package func flush(within limit: Duration) {}
 }
 
 /// Writes entries of at least one level to a sink.
-public struct Logger: Sendable {
+package struct Logger: Sendable {
   /// Which part of the program speaks.
-  public let label: String
+  package let label: String
   /// Entries below are dropped.
-  public let level: LogLevel
+  package let level: LogLevel
   private let sink: any LogSink
   private let now: @Sendable () -> Date
-
-  /// Creates a logger.
-  public init(
+  package init(
     label: String, level: LogLevel = .info, sink: any LogSink, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.label = label
@@ -68,13 +64,13 @@ public struct Logger: Sendable {
   }
 
   /// The same logger for another part of the program.
-  public func labelled(_ label: String) -> Logger { Logger(label: label, level: level, sink: sink, now: now) }
+  package func labelled(_ label: String) -> Logger { Logger(label: label, level: level, sink: sink, now: now) }
 
   /// Waits until what was logged is written, but not longer than `limit`: at the end of a process.
-  public func flush(within limit: Duration) { sink.flush(within: limit) }
+  package func flush(within limit: Duration) { sink.flush(within: limit) }
 
   /// Writes an entry; the metadata is not computed if the level is too low.
-  public func log(
+  package func log(
     _ level: LogLevel, _ message: String,
     _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) {
@@ -84,32 +80,32 @@ public struct Logger: Sendable {
   }
 
   /// Writes what only a developer wants to know.
-  public func debug(
+  package func debug(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.debug, message, metadata()) }
 
   /// Writes what happened as it should.
-  public func info(
+  package func info(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.info, message, metadata()) }
 
   /// Writes what happens seldom, as it should.
-  public func notice(
+  package func notice(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.notice, message, metadata()) }
 
   /// Writes what somebody can and should do something about.
-  public func warning(
+  package func warning(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.warning, message, metadata()) }
 
   /// Writes what failed.
-  public func error(
+  package func error(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.error, message, metadata()) }
 
   /// A message of the level critical.
-  public func critical(
+  package func critical(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.critical, message, metadata()) }
 }

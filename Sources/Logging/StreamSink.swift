@@ -6,20 +6,20 @@ import Synchronization
 ///
 /// What is not read yet waits in a queue of bounded size. When that is full, lines are dropped and counted, and the
 /// number is the next line that is read.
-public final class StreamSink: LogSink {
+package final class StreamSink: LogSink {
   /// As much as waits at most, in bytes.
-  public static let usualCapacity = 1 << 20
+  package static let usualCapacity = 1 << 20
 
   private let format: LogFormat
   private let lines: LineQueue
 
   /// Standard error.
-  public static func standardError(_ format: LogFormat) -> StreamSink { StreamSink(descriptor: 2, format: format) }
+  package static func standardError(_ format: LogFormat) -> StreamSink { StreamSink(descriptor: 2, format: format) }
 
   /// - Parameters:
   ///   - descriptor: stays open and is not closed here.
   ///   - capacity: how many bytes may wait.
-  public init(descriptor: Int32, format: LogFormat, capacity: Int = StreamSink.usualCapacity) {
+  package init(descriptor: Int32, format: LogFormat, capacity: Int = StreamSink.usualCapacity) {
     self.format = format
     lines = LineQueue(descriptor: descriptor, capacity: capacity) { count in
       let entry = LogEntry(
@@ -33,13 +33,13 @@ public final class StreamSink: LogSink {
   deinit { lines.close() }
 
   /// How many lines were dropped so far.
-  public var dropped: Int { lines.dropped }
+  package var dropped: Int { lines.dropped }
 
   /// Hands the entry's line over; if the queue is full, the line is dropped.
-  public func write(_ entry: LogEntry) { lines.add(Array(format.line(entry).utf8)) }
+  package func write(_ entry: LogEntry) { lines.add(Array(format.line(entry).utf8)) }
 
   /// Waits until everything is written, but not longer than `limit`.
-  public func flush(within limit: Duration) { lines.flush(within: limit) }
+  package func flush(within limit: Duration) { lines.flush(within: limit) }
 }
 
 /// Lines on their way to a descriptor.
@@ -186,15 +186,15 @@ private final class LineQueue: @unchecked Sendable {
 }
 
 /// Keeps entries in memory, for tests.
-public final class MemorySink: LogSink {
+package final class MemorySink: LogSink {
   private let kept = Mutex<[LogEntry]>([])
 
   /// An empty one.
-  public init() {}
+  package init() {}
 
   /// Keeps the entry.
-  public func write(_ entry: LogEntry) { kept.withLock { $0.append(entry) } }
+  package func write(_ entry: LogEntry) { kept.withLock { $0.append(entry) } }
 
   /// All so far, in order.
-  public var entries: [LogEntry] { kept.withLock { $0 } }
+  package var entries: [LogEntry] { kept.withLock { $0 } }
 }

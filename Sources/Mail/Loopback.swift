@@ -1,7 +1,7 @@
 /// Whether a host is this very machine: what is sent there, nobody reads on the way.
-public enum Loopback {
+package enum Loopback {
   /// As `localhost`, `127.0.0.1`, `::1` or `[::1]`.
-  public static func isLoopback(_ host: String) -> Bool {
+  package static func isLoopback(_ host: String) -> Bool {
     let host = host.lowercased()
     if ["localhost", "::1", "[::1]"].contains(host) { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 /// Why a mail or a webhook was not taken. Never holds a password or a key.
-public struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What went wrong; the raw values are keys of the texts that people read.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, CaseIterable {
     /// The name is unknown, nobody listens, or no answer came in time.
     case unreachable
     /// No encryption, or a certificate that is not trusted.
@@ -23,21 +23,19 @@ public struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What went wrong.
-  public let code: Code
+  package let code: Code
   /// The other side's own words, or the library's; one line, at most 500 characters.
-  public let words: String
+  package let words: String
   /// How long the other side wants to be left alone, in seconds.
-  public let retryAfter: Int?
-
-  /// Creates an error.
-  public init(_ code: Code, _ words: String, retryAfter: Int? = nil) {
+  package let retryAfter: Int?
+  package init(_ code: Code, _ words: String, retryAfter: Int? = nil) {
     self.code = code
     self.words = Self.line(words)
     self.retryAfter = retryAfter
   }
 
   /// What and where, in English.
-  public var description: String {
+  package var description: String {
     let what =
       switch code {
       case .unreachable: "the server cannot be reached"

@@ -1,9 +1,9 @@
-public import Foundation
+package import Foundation
 
 /// Base64 with the alphabet for addresses and file names, without padding (RFC 4648 §5).
-public enum Base64URL {
+package enum Base64URL {
   /// The text of some bytes.
-  public static func encode(_ bytes: some DataProtocol) -> String {
+  package static func encode(_ bytes: some DataProtocol) -> String {
     String(
       Data(bytes).base64EncodedString().compactMap { character in
         switch character {
@@ -16,7 +16,7 @@ public enum Base64URL {
   }
 
   /// The bytes of a text, nil if it holds anything but the alphabet: also for padding and blanks.
-  public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var standard = ""
     standard.reserveCapacity(text.utf8.count + 3)
     for byte in text.utf8 {

@@ -1,5 +1,5 @@
 /// Why something is not read as a signed message.
-public enum CMSError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum CMSError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is something else, or damaged.
   case notSigned
   /// Its end is missing.
@@ -8,7 +8,7 @@ public enum CMSError: Error, Sendable, Hashable, CustomStringConvertible {
   case noContent
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notSigned: "This is not a valid signed message (CMS)."
     case .truncated: "The message is truncated."

@@ -1,21 +1,21 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// A signed message (CMS SignedData, RFC 5652), as a provisioning profile is one.
-public struct CMSMessage: Sendable {
+package struct CMSMessage: Sendable {
   /// What was signed.
-  public let content: Data
+  package let content: Data
   /// The certificates that were sent along: the signers' and their issuers'.
-  public let certificates: [Certificate]
+  package let certificates: [Certificate]
   /// Whether each signature fits the content by the certificates that were sent along.
   ///
   /// Who these signers are, and whether anybody trusts them, is not looked at.
-  public let isIntact: Bool
+  package let isIntact: Bool
 
   /// Reads a message in its binary form.
   ///
   /// - Throws: ``CMSError``.
-  public init(der: some DataProtocol) throws(CMSError) {
+  package init(der: some DataProtocol) throws(CMSError) {
     let bytes = Array(der)
     switch DER.header(of: bytes[...]) {
     case .truncated where bytes.first == DER.sequence: throw .truncated
@@ -65,7 +65,7 @@ public struct CMSMessage: Sendable {
   }
 
   /// Makes a message, in its binary form, with the signer's certificate and `others` in it.
-  public static func sign(
+  package static func sign(
     _ content: some DataProtocol, certificate: Certificate, key: PrivateKey, others: [Certificate] = []
   ) throws(OpenSSLError) -> Data {
     OpenSSLError.clear()

@@ -1,16 +1,16 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 extension Certificate {
   /// The extensions that it has, as `2.5.29.17`, in order.
-  public var extensionOIDs: [String] {
+  package var extensionOIDs: [String] {
     (0..<max(0, X509_get_ext_count(x509))).map { index in
       objectIdentifier(X509_EXTENSION_get_object(X509_get_ext(x509, index)))
     }
   }
 
   /// The value of an extension in its binary form, nil if the certificate does not have it.
-  public func extensionValue(oid: String) -> Data? {
+  package func extensionValue(oid: String) -> Data? {
     guard let index = extensionOIDs.firstIndex(of: oid),
       let value = X509_EXTENSION_get_data(X509_get_ext(x509, Int32(index)))
     else { return nil }
@@ -20,7 +20,7 @@ extension Certificate {
   }
 
   /// The host names, addresses and mailboxes that it is for (RFC 5280 §4.2.1.6).
-  public var subjectAlternativeNames: [String] {
+  package var subjectAlternativeNames: [String] {
     guard let value = extensionValue(oid: "2.5.29.17"), let names = DER.element(value)?.children else { return [] }
     return names.compactMap { name in
       switch name.tag {

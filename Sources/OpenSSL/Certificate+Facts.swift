@@ -1,18 +1,18 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 extension Certificate {
   /// The name proper of the subject.
-  public var commonName: String? { subject.commonName }
+  package var commonName: String? { subject.commonName }
   /// The company of the subject.
-  public var organization: String? { subject.organization }
+  package var organization: String? { subject.organization }
   /// The unit of the subject: in certificates of Apple the team id.
-  public var organizationalUnit: String? { subject.organizationalUnit }
+  package var organizationalUnit: String? { subject.organizationalUnit }
   /// `UID` of the subject: in push certificates of Apple the topic.
-  public var userID: String? { subject.userID }
+  package var userID: String? { subject.userID }
 
   /// In upper-case hexadecimal digits, as `openssl x509 -serial` shows it.
-  public var serialNumber: String {
+  package var serialNumber: String {
     guard let number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(x509), nil) else { return "" }
     defer { BN_free(number) }
     guard let text = BN_bn2hex(number) else { return "" }
@@ -21,12 +21,12 @@ extension Certificate {
   }
 
   /// SHA-256 of the certificate as `AB:CD:…`, as `openssl x509 -fingerprint -sha256` shows it.
-  public var sha256Fingerprint: String {
+  package var sha256Fingerprint: String {
     Hexadecimal.encode(Digest.sha256(der), separator: ":", uppercase: true)
   }
 
   /// SHA-1 of the certificate as `AB:CD:…`: Keychain Access and old tools show it. It proves nothing.
-  public var sha1Fingerprint: String {
+  package var sha1Fingerprint: String {
     var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
     let bytes = Array(der)
     guard EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil) == 1 else { return "" }
@@ -34,39 +34,39 @@ extension Certificate {
   }
 
   /// With which algorithm its issuer signed it, as `sha256WithRSAEncryption`.
-  public var signatureAlgorithm: String {
+  package var signatureAlgorithm: String {
     let number = X509_get_signature_nid(x509)
     guard number != NID_undef, let name = OBJ_nid2ln(number) else { return "unknown" }
     return String(cString: name)
   }
 
   /// `subjectPublicKeyInfo` in its binary form.
-  public var publicKeyDER: Data {
+  package var publicKeyDER: Data {
     derEncoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } ?? Data()
   }
 
   /// The public key, nil if its kind is unknown here.
-  public var publicKey: PublicKey? {
+  package var publicKey: PublicKey? {
     defer { OpenSSLError.clear() }
     return X509_get_pubkey(x509).map(PublicKey.init(owning:))
   }
 
   /// Whether subject and issuer are the same, as in roots.
-  public var isSelfSigned: Bool {
+  package var isSelfSigned: Bool {
     defer { OpenSSLError.clear() }
     return X509_self_signed(x509, 0) == 1
   }
 
   /// Whether it may sign others (basic constraints).
-  public var isAuthority: Bool { X509_check_ca(x509) > 0 }
+  package var isAuthority: Bool { X509_check_ca(x509) > 0 }
 
   /// Whether `authority`'s key signed this. Says nothing of dates and purposes.
-  public func isSigned(by authority: Certificate) -> Bool {
+  package func isSigned(by authority: Certificate) -> Bool {
     defer { OpenSSLError.clear() }
     guard let key = X509_get0_pubkey(authority.x509) else { return false }
     return X509_verify(x509, key) == 1
   }
 
   /// The text form, one block.
-  public var pem: String { PEMBlock(label: "CERTIFICATE", headers: "", content: der).text }
+  package var pem: String { PEMBlock(label: "CERTIFICATE", headers: "", content: der).text }
 }

@@ -1,27 +1,27 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// An X.509 certificate (RFC 5280).
 ///
 /// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
 /// own caches and reference counts (openssl-threads(7)).
-public final class Certificate: @unchecked Sendable {
+package final class Certificate: @unchecked Sendable {
   let x509: OpaquePointer
   /// The certificate in its binary form.
-  public let der: Data
+  package let der: Data
   /// The first second in which it is valid.
-  public let notBefore: Date
+  package let notBefore: Date
   /// The last second in which it is valid.
-  public let notAfter: Date
+  package let notAfter: Date
   /// Whom it is for.
-  public let subject: DistinguishedName
+  package let subject: DistinguishedName
   /// Who signed it.
-  public let issuer: DistinguishedName
+  package let issuer: DistinguishedName
 
   /// Reads the binary form.
   ///
   /// - Throws: ``CertificateError``.
-  public convenience init(der: some DataProtocol) throws(CertificateError) {
+  package convenience init(der: some DataProtocol) throws(CertificateError) {
     switch DER.header(of: Array(der)[...]) {
     case .truncated where !der.isEmpty: throw .truncated
     case .whole(DER.sequence, _): break
@@ -39,7 +39,7 @@ public final class Certificate: @unchecked Sendable {
   /// Reads the first certificate of a text in PEM form; other blocks are passed over.
   ///
   /// - Throws: ``CertificateError``.
-  public convenience init(pem: String) throws(CertificateError) {
+  package convenience init(pem: String) throws(CertificateError) {
     guard let first = try Self.blocks(of: pem).first else { throw .notACertificate }
     try self.init(der: first.certificateContent)
   }
@@ -47,7 +47,7 @@ public final class Certificate: @unchecked Sendable {
   /// All certificates of a text in PEM form, in order; other blocks are passed over. May be empty.
   ///
   /// - Throws: ``CertificateError``.
-  public static func pemBundle(_ pem: String) throws(CertificateError) -> [Certificate] {
+  package static func pemBundle(_ pem: String) throws(CertificateError) -> [Certificate] {
     var certificates: [Certificate] = []
     for block in try blocks(of: pem) { certificates.append(try Certificate(der: block.certificateContent)) }
     return certificates
@@ -97,9 +97,9 @@ public final class Certificate: @unchecked Sendable {
 
 extension Certificate: Hashable, CustomStringConvertible {
   /// Two certificates are the same if their bytes are.
-  public static func == (one: Certificate, other: Certificate) -> Bool { one.der == other.der }
+  package static func == (one: Certificate, other: Certificate) -> Bool { one.der == other.der }
   /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(der) }
   /// The subject.
-  public var description: String { subject.description }
+  package var description: String { subject.description }
 }

@@ -1,15 +1,15 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// Makes certificates: for the simulator's servers, for demos, and for tests.
-public struct CertificateAuthority: Sendable {
+package struct CertificateAuthority: Sendable {
   /// Its own certificate, which others trust.
-  public let certificate: Certificate
+  package let certificate: Certificate
   /// With which it signs.
-  public let key: PrivateKey
+  package let key: PrivateKey
 
   /// Takes up an authority that exists.
-  public init(certificate: Certificate, key: PrivateKey) {
+  package init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
@@ -17,7 +17,7 @@ public struct CertificateAuthority: Sendable {
   /// Makes a new one that signs itself, with a key on P-256.
   ///
   /// - Throws: ``CertificateError``.
-  public init(
+  package init(
     subject: [DistinguishedName.Attribute], notBefore: Date, notAfter: Date
   ) throws(CertificateError) {
     do { key = try PrivateKey.generateP256() } catch { throw .cannotBeMade(error) }
@@ -29,14 +29,14 @@ public struct CertificateAuthority: Sendable {
   /// Signs a certificate for the owner of a key.
   ///
   /// - Throws: ``CertificateError``, as for a name that is too long.
-  public func issue(_ blueprint: CertificateBlueprint, for key: PublicKey) throws(CertificateError) -> Certificate {
+  package func issue(_ blueprint: CertificateBlueprint, for key: PublicKey) throws(CertificateError) -> Certificate {
     try Self.make(blueprint, for: key, issuer: certificate, key: self.key)
   }
 
   /// Signs a certificate for a new key on P-256.
   ///
   /// - Throws: ``CertificateError``.
-  public func issue(
+  package func issue(
     _ blueprint: CertificateBlueprint
   ) throws(CertificateError) -> (certificate: Certificate, key: PrivateKey) {
     let key: PrivateKey
@@ -48,7 +48,7 @@ public struct CertificateAuthority: Sendable {
   ///
   /// - Parameter names: host names, and addresses as `127.0.0.1` or `::1`; the first is the common name too.
   /// - Throws: ``CertificateError``.
-  public func issueServer(
+  package func issueServer(
     names: [String], notBefore: Date, notAfter: Date
   ) throws(CertificateError) -> (certificate: Certificate, key: PrivateKey) {
     try issue(
@@ -60,7 +60,7 @@ public struct CertificateAuthority: Sendable {
   /// Makes a certificate that the owner of the key signs itself.
   ///
   /// - Throws: ``CertificateError``.
-  public static func selfSigned(
+  package static func selfSigned(
     _ blueprint: CertificateBlueprint, key: PrivateKey
   ) throws(CertificateError) -> Certificate {
     try make(blueprint, for: key.publicKey, issuer: nil, key: key)

@@ -1,9 +1,9 @@
-public import Foundation
+package import Foundation
 
 /// What a certificate that is to be made shall say.
-public struct CertificateBlueprint: Sendable, Hashable {
+package struct CertificateBlueprint: Sendable, Hashable {
   /// What a certificate is good for.
-  public enum Purpose: Sendable, Hashable {
+  package enum Purpose: Sendable, Hashable {
     /// Signs other certificates.
     case authority
     /// A TLS server.
@@ -15,20 +15,18 @@ public struct CertificateBlueprint: Sendable, Hashable {
   }
 
   /// In the order in which they shall stand.
-  public var subject: [DistinguishedName.Attribute]
+  package var subject: [DistinguishedName.Attribute]
   /// The first second in which it is valid.
-  public var notBefore: Date
+  package var notBefore: Date
   /// The last second in which it is valid.
-  public var notAfter: Date
+  package var notAfter: Date
   /// What it is good for.
-  public var purpose: Purpose
+  package var purpose: Purpose
   /// Host names, and addresses as `127.0.0.1` or `::1`.
-  public var alternativeNames: [String]
+  package var alternativeNames: [String]
   /// Further ones.
-  public var extensions: [CertificateExtension]
-
-  /// Creates a blueprint.
-  public init(
+  package var extensions: [CertificateExtension]
+  package init(
     subject: [DistinguishedName.Attribute], notBefore: Date, notAfter: Date, purpose: Purpose = .unspecified,
     alternativeNames: [String] = [], extensions: [CertificateExtension] = []
   ) {

@@ -1,5 +1,5 @@
 /// Why something is not read as a certificate.
-public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is something else, or damaged.
   case notACertificate
   /// It says that it is longer than it is.
@@ -10,7 +10,7 @@ public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible
   case cannotBeMade(OpenSSLError)
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notACertificate: "This is not a valid X.509 certificate."
     case .truncated: "The certificate is truncated."

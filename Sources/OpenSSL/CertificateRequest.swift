@@ -1,22 +1,22 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// A request for a certificate (PKCS#10, RFC 2986): what is uploaded to Apple to get one.
 ///
 /// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
 /// own caches and reference counts (openssl-threads(7)).
-public final class CertificateRequest: @unchecked Sendable {
+package final class CertificateRequest: @unchecked Sendable {
   private let handle: OpaquePointer
   /// The request in its binary form.
-  public let der: Data
+  package let der: Data
   /// Whom the certificate shall be for.
-  public let subject: DistinguishedName
+  package let subject: DistinguishedName
 
   /// Makes a request for the owner of `key`.
   ///
   /// - Parameter alternativeNames: host names and addresses, asked for as `subjectAltName` (RFC 2985 §5.4.2).
   /// - Throws: ``CertificateError``, as for a name that is too long.
-  public init(
+  package init(
     subject: [DistinguishedName.Attribute], key: PrivateKey, alternativeNames: [String] = []
   ) throws(CertificateError) {
     OpenSSLError.clear()
@@ -51,7 +51,7 @@ public final class CertificateRequest: @unchecked Sendable {
   }
 
   /// Reads the binary form, nil for anything else.
-  public init?(der: some DataProtocol) {
+  package init?(der: some DataProtocol) {
     OpenSSLError.clear()
     defer { OpenSSLError.clear() }
     guard let handle = derDecoded(der, { d2i_X509_REQ(nil, $0, $1) }, free: X509_REQ_free) else { return nil }
@@ -63,17 +63,17 @@ public final class CertificateRequest: @unchecked Sendable {
   deinit { X509_REQ_free(handle) }
 
   /// The public key, nil if its kind is unknown here.
-  public var publicKey: PublicKey? {
+  package var publicKey: PublicKey? {
     defer { OpenSSLError.clear() }
     return X509_REQ_get_pubkey(handle).map(PublicKey.init(owning:))
   }
 
   /// Whether the owner of the public key signed the request.
-  public var isSignedByItsKey: Bool {
+  package var isSignedByItsKey: Bool {
     defer { OpenSSLError.clear() }
     return X509_REQ_verify(handle, X509_REQ_get0_pubkey(handle)) == 1
   }
 
   /// The text form, one block.
-  public var pem: String { PEMBlock(label: "CERTIFICATE REQUEST", headers: "", content: der).text }
+  package var pem: String { PEMBlock(label: "CERTIFICATE REQUEST", headers: "", content: der).text }
 }

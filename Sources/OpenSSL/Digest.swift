@@ -1,10 +1,10 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// Fingerprints of bytes.
-public enum Digest {
+package enum Digest {
   /// SHA-256, 32 bytes.
-  public static func sha256(_ bytes: some DataProtocol) -> [UInt8] {
+  package static func sha256(_ bytes: some DataProtocol) -> [UInt8] {
     let bytes = Array(bytes)
     var digest = [UInt8](repeating: 0, count: 32)
     // SHA-256 of memory has no reason to fail but that memory itself has run out.

@@ -2,49 +2,49 @@ import COpenSSL
 import Foundation
 
 /// The name of a certificate's owner or issuer (X.501).
-public struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
+package struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
   /// One part of a name.
-  public struct Attribute: Sendable, Hashable {
+  package struct Attribute: Sendable, Hashable {
     /// What it is, as `2.5.4.3`.
-    public let oid: String
+    package let oid: String
     /// The text, as it stands in the certificate: made by strangers, to be escaped wherever it is shown.
-    public let value: String
+    package let value: String
 
     /// Creates a part of a name.
-    public init(oid: String, value: String) {
+    package init(oid: String, value: String) {
       self.oid = oid
       self.value = value
     }
 
     /// `CN`: the name proper.
-    public static func commonName(_ value: String) -> Attribute { Attribute(oid: "2.5.4.3", value: value) }
+    package static func commonName(_ value: String) -> Attribute { Attribute(oid: "2.5.4.3", value: value) }
     /// `O`: the company.
-    public static func organization(_ value: String) -> Attribute { Attribute(oid: "2.5.4.10", value: value) }
+    package static func organization(_ value: String) -> Attribute { Attribute(oid: "2.5.4.10", value: value) }
     /// `OU`: in certificates of Apple the team id.
-    public static func organizationalUnit(_ value: String) -> Attribute { Attribute(oid: "2.5.4.11", value: value) }
+    package static func organizationalUnit(_ value: String) -> Attribute { Attribute(oid: "2.5.4.11", value: value) }
     /// `C`: two letters.
-    public static func country(_ value: String) -> Attribute { Attribute(oid: "2.5.4.6", value: value) }
+    package static func country(_ value: String) -> Attribute { Attribute(oid: "2.5.4.6", value: value) }
     /// `UID`: in push certificates of Apple the topic.
-    public static func userID(_ value: String) -> Attribute {
+    package static func userID(_ value: String) -> Attribute {
       Attribute(oid: "0.9.2342.19200300.100.1.1", value: value)
     }
   }
 
   /// In the order of the certificate.
-  public let attributes: [Attribute]
+  package let attributes: [Attribute]
   /// As `UID=com.example, CN=Name, O=Owner`: control characters and commas inside values are escaped.
-  public let description: String
+  package let description: String
 
   /// The first `CN`.
-  public var commonName: String? { value(of: .commonName("")) }
+  package var commonName: String? { value(of: .commonName("")) }
   /// The first `O`.
-  public var organization: String? { value(of: .organization("")) }
+  package var organization: String? { value(of: .organization("")) }
   /// The first `OU`.
-  public var organizationalUnit: String? { value(of: .organizationalUnit("")) }
+  package var organizationalUnit: String? { value(of: .organizationalUnit("")) }
   /// The first `C`.
-  public var country: String? { value(of: .country("")) }
+  package var country: String? { value(of: .country("")) }
   /// The first `UID`.
-  public var userID: String? { value(of: .userID("")) }
+  package var userID: String? { value(of: .userID("")) }
 
   private func value(of kind: Attribute) -> String? { attributes.first { $0.oid == kind.oid }?.value }
 

@@ -1,10 +1,10 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// Fingerprints of bytes that only the owner of a key can make (RFC 2104).
-public enum HMAC {
+package enum HMAC {
   /// HMAC with SHA-256, 32 bytes. Compare with ``constantTimeEqual(_:_:)``.
-  public static func sha256(key: some DataProtocol, _ bytes: some DataProtocol) -> [UInt8] {
+  package static func sha256(key: some DataProtocol, _ bytes: some DataProtocol) -> [UInt8] {
     let key = Array(key)
     let bytes = Array(bytes)
     var code = [UInt8](repeating: 0, count: 32)

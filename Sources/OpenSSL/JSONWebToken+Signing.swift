@@ -2,7 +2,7 @@ import Foundation
 
 extension JSONWebToken {
   /// How a token is signed.
-  public enum Algorithm: String, Sendable, Hashable {
+  package enum Algorithm: String, Sendable, Hashable {
     /// ECDSA on P-256, for Apple.
     case es256 = "ES256"
     /// RSA, for Google.
@@ -10,14 +10,13 @@ extension JSONWebToken {
   }
 
   /// The value of a claim.
-  public enum Claim: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  package enum Claim: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case string(String)
     case integer(Int64)
 
     /// A text.
-    public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
-    public init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
 
     var json: String {
       switch self {
@@ -37,7 +36,7 @@ extension JSONWebToken {
   ///   - header: what stands beside `alg`, in this order.
   ///   - claims: in this order.
   /// - Throws: ``OpenSSLError``, also for a key that does not fit the algorithm.
-  public static func sign(
+  package static func sign(
     _ algorithm: Algorithm, key: PrivateKey, header: [(String, Claim)] = [], claims: [(String, Claim)]
   ) throws(OpenSSLError) -> String {
     let header = [("alg", Claim.string(algorithm.rawValue))] + header

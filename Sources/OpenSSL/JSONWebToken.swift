@@ -4,28 +4,28 @@ import Foundation
 ///
 /// Reading is lenient as Apple's server is: `typ` may be missing, and times may stand as text, as a well-known
 /// client writes them. Reading checks no signature: ``isSigned(by:)`` does.
-public struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
+package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
   /// How it says that it is signed, as `ES256`.
-  public let algorithm: String
+  package let algorithm: String
   /// `kid`: which key, as it says.
-  public let keyID: String?
+  package let keyID: String?
   /// `iss`: who made it, for Apple the team id.
-  public let issuer: String?
+  package let issuer: String?
   /// `iat`: when it was made, in seconds since 1970.
-  public let issuedAt: Int64?
+  package let issuedAt: Int64?
   /// `exp`: until when it is good, in seconds since 1970.
-  public let expiresAt: Int64?
+  package let expiresAt: Int64?
 
   private let signed: Substring
   private let signature: [UInt8]
 
   /// Longer ones are refused before they are looked at.
-  public static let maximumLength = 8192
+  package static let maximumLength = 8192
 
   /// Reads a token.
   ///
   /// - Throws: ``JSONWebTokenError``.
-  public init(_ text: String) throws(JSONWebTokenError) {
+  package init(_ text: String) throws(JSONWebTokenError) {
     guard text.utf8.count <= Self.maximumLength else { throw .malformed }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
@@ -47,7 +47,7 @@ public struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether the token is signed by the owner of `key`, by the algorithm that it names and that fits the key.
-  public func isSigned(by key: PublicKey) -> Bool {
+  package func isSigned(by key: PublicKey) -> Bool {
     let message = Array(signed.utf8)
     switch (algorithm, key.algorithm) {
     case ("ES256", .p256): return key.verifiesES256(signature, of: message)
@@ -57,7 +57,7 @@ public struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Says nothing of the signature, with which others could use the token.
-  public var description: String {
+  package var description: String {
     "JSON Web Token \(algorithm), key \(keyID ?? "none"), issuer \(issuer ?? "none")"
   }
 

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// What kind of key something is.
-public enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
+package enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
   /// On an elliptic curve, named as OpenSSL names it: `prime256v1` is P-256.
   case ellipticCurve(String)
   /// RSA of so many bits.
@@ -10,10 +10,10 @@ public enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
   case other(String)
 
   /// P-256, the curve of ES256 and of Apple's keys.
-  public static let p256 = KeyAlgorithm.ellipticCurve("prime256v1")
+  package static let p256 = KeyAlgorithm.ellipticCurve("prime256v1")
 
   /// As `elliptic curve P-256 (prime256v1)`, `RSA of 2048 bits`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .ellipticCurve(let curve):
       "elliptic curve " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)

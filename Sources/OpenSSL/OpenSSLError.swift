@@ -3,24 +3,24 @@ import COpenSSL
 /// What OpenSSL says when it cannot do something, in its own words.
 ///
 /// Two errors are equal if they say the same. No part of it holds a key or a password.
-public struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One entry of OpenSSL's error queue.
-  public struct Reason: Sendable, Hashable {
+  package struct Reason: Sendable, Hashable {
     /// The part of OpenSSL, as `asn1 encoding routines`.
-    public let library: String
+    package let library: String
     /// What went wrong, as `too long`.
-    public let text: String
+    package let text: String
     /// More about it, as `Algorithm (RC2-40-CBC : 0)`; often empty.
-    public let detail: String
+    package let detail: String
 
     let isUnsupported: Bool
     let isBadDecrypt: Bool
   }
 
   /// What was being done, as `making a key`.
-  public let action: String
+  package let action: String
   /// The oldest, which is the innermost, first. May be empty.
-  public let reasons: [Reason]
+  package let reasons: [Reason]
 
   /// Takes everything that OpenSSL has to say on this thread, and empties its queue.
   init(_ action: String) {
@@ -46,7 +46,7 @@ public struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// As `making a key: asn1 encoding routines: too long (Type=X509)`.
-  public var description: String {
+  package var description: String {
     guard let first = reasons.first else { return "\(action): OpenSSL gave no reason" }
     return "\(action): \(first.library): \(first.text)" + (first.detail.isEmpty ? "" : " (\(first.detail))")
   }

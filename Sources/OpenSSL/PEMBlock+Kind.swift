@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 
 extension PEMBlock {
   /// Whether it says that it holds a certificate.
-  public var isCertificate: Bool { Certificate.pemLabels.contains(label) }
+  package var isCertificate: Bool { Certificate.pemLabels.contains(label) }
   /// Whether it says that it holds a private key, encrypted or not.
-  public var isPrivateKey: Bool { label == "PRIVATE KEY" || label.hasSuffix(" PRIVATE KEY") }
+  package var isPrivateKey: Bool { label == "PRIVATE KEY" || label.hasSuffix(" PRIVATE KEY") }
   /// Whether a password is needed to read it.
-  public var isEncrypted: Bool { label == "ENCRYPTED PRIVATE KEY" || headers.contains("ENCRYPTED") }
+  package var isEncrypted: Bool { label == "ENCRYPTED PRIVATE KEY" || headers.contains("ENCRYPTED") }
 
   /// What it says that it is, in words: `a certificate`.
-  public var plainName: String {
+  package var plainName: String {
     switch label {
     case let label where Certificate.pemLabels.contains(label): "a certificate"
     case "PUBLIC KEY", "RSA PUBLIC KEY": "a public key"
@@ -23,13 +23,13 @@ extension PEMBlock {
   }
 
   /// The certificate in the block: behind the one of a `TRUSTED CERTIFICATE` stand OpenSSL's own notes.
-  public var certificateContent: Data {
+  package var certificateContent: Data {
     guard label == "TRUSTED CERTIFICATE", let end = Self.endOfBinary(content) else { return content }
     return content.prefix(end)
   }
 
   /// Where the first value of binary data ends, nil if its length is not said or lies.
-  public static func endOfBinary(_ data: Data) -> Int? {
+  package static func endOfBinary(_ data: Data) -> Int? {
     guard case .whole(_, let content) = DER.header(of: Array(data)[...]) else { return nil }
     return content.upperBound
   }
@@ -37,7 +37,7 @@ extension PEMBlock {
 
 extension PrivateKey {
   /// Whether all the keys of a file together can be opened in some seconds; each by itself may be.
-  public static func isBearable(_ blocks: [PEMBlock]) -> Bool {
+  package static func isBearable(_ blocks: [PEMBlock]) -> Bool {
     blocks.reduce(0) { $0 + KeyDerivationCost.rounds(in: Array($1.content)) } <= KeyDerivationCost.limit
   }
 }

@@ -1,20 +1,20 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 import Text
 
 /// One `-----BEGIN …-----` of a text (RFC 7468).
-public struct PEMBlock: Sendable, Hashable {
+package struct PEMBlock: Sendable, Hashable {
   /// What it says that it is, as `CERTIFICATE`.
-  public let label: String
+  package let label: String
   /// The lines before the data, as `Proc-Type: 4,ENCRYPTED`; mostly empty.
-  public let headers: String
+  package let headers: String
   /// What stands inside. Of a private key, this is the secret.
-  public let content: Data
+  package let content: Data
 
   /// All blocks of a text, in order. What stands between them is passed over, also a byte order mark.
   ///
   /// - Throws: ``PEMError`` if a block begins that does not end or does not hold Base64.
-  public static func all(in text: some DataProtocol) throws(PEMError) -> [PEMBlock] {
+  package static func all(in text: some DataProtocol) throws(PEMError) -> [PEMBlock] {
     OpenSSLError.clear()
     var blocks: [PEMBlock] = []
     let complete: Bool? = MemoryBIO.reading(text) { bio in
@@ -29,7 +29,7 @@ public struct PEMBlock: Sendable, Hashable {
   }
 
   /// The text of the block.
-  public var text: String {
+  package var text: String {
     let written = MemoryBIO.written { bio in
       let content = Array(content)
       return PEM_write_bio(bio, label, headers, content, content.count) > 0

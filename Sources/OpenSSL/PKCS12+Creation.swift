@@ -1,9 +1,9 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 extension PKCS12 {
   /// With what a file is encrypted.
-  public enum Encryption: Sendable, Hashable, CaseIterable {
+  package enum Encryption: Sendable, Hashable, CaseIterable {
     /// AES-256 with PBKDF2 and SHA-256, as OpenSSL 3 writes by default.
     case modern
     /// Certificates with RC2-40, key with 3DES, checksum with SHA-1: as Keychain Access of macOS exports.
@@ -20,7 +20,7 @@ extension PKCS12 {
   ///   - password: taken in UTF-8; may be empty.
   ///   - name: shown by programs that list the content.
   /// - Throws: ``OpenSSLError``, also if the key does not belong to the certificate.
-  public static func create(
+  package static func create(
     certificate: Certificate?, key: PrivateKey?, others: [Certificate] = [], password: String, name: String? = nil,
     encryption: Encryption = .modern
   ) throws(OpenSSLError) -> Data {

@@ -1,20 +1,20 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// What a `.p12` or `.pfx` file holds (RFC 7292).
-public struct PKCS12: Sendable {
+package struct PKCS12: Sendable {
   /// The certificate that ``key`` belongs to; without a key the first one. Nil if the file holds none of that kind.
-  public let certificate: Certificate?
+  package let certificate: Certificate?
   /// The first private key that has its certificate in the file; else the first one.
-  public let key: PrivateKey?
+  package let key: PrivateKey?
   /// All other certificates: issuers, or further identities.
-  public let others: [Certificate]
+  package let others: [Certificate]
   /// Every certificate, in the order of the file.
-  public let certificates: [Certificate]
+  package let certificates: [Certificate]
   /// Every private key, in the order of the file.
-  public let keys: [PrivateKey]
+  package let keys: [PrivateKey]
   /// With which algorithms the file is encrypted, as `pbeWithSHA1And40BitRC2-CBC`.
-  public let algorithms: [String]
+  package let algorithms: [String]
 
   init(certificates: [Certificate], keys: [PrivateKey], algorithms: [String]) {
     self.certificates = certificates
@@ -31,7 +31,7 @@ public struct PKCS12: Sendable {
   /// A file's certificate and key, and what else is in it.
   ///
   /// - Throws: ``PKCS12Error``: `noPrivateKey`, `noCertificate`, `keyDoesNotMatch`.
-  public func identity() throws(PKCS12Error) -> (certificate: Certificate, key: PrivateKey) {
+  package func identity() throws(PKCS12Error) -> (certificate: Certificate, key: PrivateKey) {
     guard let key else { throw certificates.isEmpty ? .noCertificate : .noPrivateKey }
     guard let certificate else { throw certificates.isEmpty ? .noCertificate : .keyDoesNotMatch }
     return (certificate, key)
@@ -46,7 +46,7 @@ public struct PKCS12: Sendable {
   ///   - data: the file; whoever calls limits its size.
   ///   - password: in whatever form of Unicode it was typed; see ``PKCS12Password``.
   /// - Throws: ``PKCS12Error``.
-  public static func open(_ data: some DataProtocol, password: String?) throws(PKCS12Error) -> PKCS12 {
+  package static func open(_ data: some DataProtocol, password: String?) throws(PKCS12Error) -> PKCS12 {
     let bytes = Array(data)
     switch DER.header(of: bytes[...]) {
     case .truncated where bytes.first == DER.sequence: throw .truncated

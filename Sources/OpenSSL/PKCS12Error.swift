@@ -1,5 +1,5 @@
 /// Why a `.p12` file is not read, or cannot be used.
-public enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is another kind of file.
   case notPKCS12
   /// Its end is missing.
@@ -24,7 +24,7 @@ public enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
   case keyDoesNotMatch
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notPKCS12: "This is not a valid PKCS#12 file (.p12, .pfx)."
     case .truncated: "The file is truncated."

@@ -5,18 +5,18 @@ import Foundation
 ///
 /// With the normal parameters ``make(password:parameters:)`` and ``verifies(_:)`` take about 0.3 s of a processor
 /// and 128 MB of memory: call them on a pool of threads that may block, with as many threads as there is memory for.
-public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
   /// How much work a guess is.
-  public struct Parameters: Sendable, Hashable {
+  package struct Parameters: Sendable, Hashable {
     /// N as a power of two: 17 stands for 131,072.
-    public let logN: Int
+    package let logN: Int
     /// Block size; memory is 128 × N × r bytes.
-    public let r: Int
+    package let r: Int
     /// Repetitions.
-    public let p: Int
+    package let p: Int
 
     /// Creates parameters. Anything above 1 GB of memory or below what scrypt allows gives nil.
-    public init?(logN: Int, r: Int, p: Int) {
+    package init?(logN: Int, r: Int, p: Int) {
       guard (1...20).contains(logN), (1...32).contains(r), (1...16).contains(p), 128 * r << logN <= 1 << 30 else {
         return nil
       }
@@ -30,13 +30,13 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomD
     }
 
     /// N = 2^17, r = 8, p = 1 (OWASP ASVS 5.0, appendix on cryptography).
-    public static let normal = Parameters(checked: 17, 8, 1)
+    package static let normal = Parameters(checked: 17, 8, 1)
     /// So little work that tests are quick. Never for real passwords.
-    public static let quickForTests = Parameters(checked: 4, 8, 1)
+    package static let quickForTests = Parameters(checked: 4, 8, 1)
   }
 
   /// With what it was made.
-  public let parameters: Parameters
+  package let parameters: Parameters
   let salt: [UInt8]
   let hash: [UInt8]
 
@@ -47,7 +47,7 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomD
   }
 
   /// Hashes a password with a new random salt.
-  public static func make(
+  package static func make(
     password: String, parameters: Parameters = .normal
   ) throws(OpenSSLError) -> PasswordHash {
     let salt = Random.bytes(16)
@@ -57,12 +57,12 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomD
 
   /// A hash that no password fits. Verifying against it takes as long as against a real one, so that the time
   /// of an answer does not tell whether a name is known.
-  public static func decoy(parameters: Parameters = .normal) -> PasswordHash {
+  package static func decoy(parameters: Parameters = .normal) -> PasswordHash {
     PasswordHash(parameters, salt: Random.bytes(16), hash: Random.bytes(32))
   }
 
   /// Reads the text form, nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
       let match = parts[2].wholeMatch(of: /ln=([0-9]{1,2}),r=([0-9]{1,2}),p=([0-9]{1,2})/),
@@ -75,24 +75,24 @@ public struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomD
   }
 
   /// The form to keep, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` (the PHC string format).
-  public var text: String {
+  package var text: String {
     "$scrypt$ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)$\(Self.encode(salt))$\(Self.encode(hash))"
   }
 
   /// Whether `password` is the one that was hashed. Says no if memory is short.
-  public func verifies(_ password: String) -> Bool {
+  package func verifies(_ password: String) -> Bool {
     // The only error is that of memory; a person then has to try again.
     let other = try? Self.derive(password, salt: salt, parameters: parameters, count: hash.count)
     return other.map { constantTimeEqual($0, hash) } ?? false
   }
 
   /// Whether a new hash should be made at the next sign-in, because today's parameters are others.
-  public func needsRehash(for parameters: Parameters = .normal) -> Bool { self.parameters != parameters }
+  package func needsRehash(for parameters: Parameters = .normal) -> Bool { self.parameters != parameters }
 
   /// Names the algorithm only.
-  public var description: String { "scrypt password hash" }
+  package var description: String { "scrypt password hash" }
   /// Names the algorithm only.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
 
   private static func derive(
     _ password: String, salt: [UInt8], parameters: Parameters, count: Int

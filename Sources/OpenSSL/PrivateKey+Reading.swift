@@ -1,12 +1,12 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 extension PrivateKey {
   /// Reads the first private key of a text in PEM form: PKCS#8, encrypted PKCS#8, PKCS#1 or SEC 1.
   ///
   /// - Parameter password: for an encrypted key; taken in UTF-8.
   /// - Throws: ``PrivateKeyError``.
-  public convenience init(pem: String, password: String? = nil) throws(PrivateKeyError) {
+  package convenience init(pem: String, password: String? = nil) throws(PrivateKeyError) {
     let blocks: [PEMBlock]
     do { blocks = try PEMBlock.all(in: Array(pem.utf8)) } catch { throw .truncated }
     guard let block = blocks.first(where: \.isPrivateKey) else {
@@ -18,7 +18,7 @@ extension PrivateKey {
   /// Reads one block of a text in PEM form.
   ///
   /// - Throws: ``PrivateKeyError``.
-  public convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
+  package convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
     guard block.isPrivateKey else { throw .notAPrivateKey(found: block.plainName) }
     guard KeyDerivationCost.isBearable(block.content) else { throw .tooCostly }
     let context: OpaquePointer
@@ -42,7 +42,7 @@ extension PrivateKey {
   /// Reads the binary form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
   ///
   /// - Throws: ``PrivateKeyError``.
-  public convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
+  package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
     let der = Data(der)
     guard KeyDerivationCost.isBearable(der) else { throw .tooCostly }
     OpenSSLError.clear()
@@ -78,7 +78,7 @@ extension PrivateKey {
   /// Reads Apple's `.p8`: the text form of a private key on P-256.
   ///
   /// - Throws: ``PrivateKeyError``; `wrongKind` and `notAPrivateKey` say what it is instead.
-  public convenience init(p8 text: String) throws(PrivateKeyError) {
+  package convenience init(p8 text: String) throws(PrivateKeyError) {
     try self.init(pem: text)
     guard algorithm == .p256 else { throw .wrongKind(wanted: .p256, found: algorithm) }
   }

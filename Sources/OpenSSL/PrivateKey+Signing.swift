@@ -1,11 +1,11 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 extension PrivateKey {
   /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4): R and S, 32 bytes each.
   ///
   /// - Throws: ``OpenSSLError``, also for a key of another kind.
-  public func signES256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
+  package func signES256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
     let der = try sign(message)
     OpenSSLError.clear()
     let signature = der.withUnsafeBufferPointer { buffer in
@@ -26,7 +26,7 @@ extension PrivateKey {
   /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
   ///
   /// - Throws: ``OpenSSLError``, also for a key of another kind.
-  public func signRS256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
+  package func signRS256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
     guard case .rsa = algorithm else { throw OpenSSLError("signing with RS256 by a key of \(algorithm)") }
     return try sign(message)
   }
@@ -50,7 +50,7 @@ extension PrivateKey {
 
 extension PublicKey {
   /// Whether R and S, 32 bytes each, are this key's signature (ES256).
-  public func verifiesES256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
+  package func verifiesES256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
     guard signature.count == 64, algorithm == .p256 else { return false }
     let raw = Array(signature)
     let pair = ECDSA_SIG_new()
@@ -67,7 +67,7 @@ extension PublicKey {
   }
 
   /// Whether this is the key's signature (RS256).
-  public func verifiesRS256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
+  package func verifiesRS256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
     guard case .rsa = algorithm else { return false }
     return verifies(signature, of: message)
   }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
 /// own caches and reference counts (openssl-threads(7)).
-public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   let handle: OpaquePointer
 
   /// Takes over a reference.
@@ -14,12 +14,12 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   deinit { EVP_PKEY_free(handle) }
 
   /// Makes a key on P-256, the curve of ES256.
-  public static func generateP256() throws(OpenSSLError) -> PrivateKey {
+  package static func generateP256() throws(OpenSSLError) -> PrivateKey {
     try generate("EC") { EVP_PKEY_CTX_set_group_name($0, "prime256v1") == 1 }
   }
 
   /// Makes an RSA key; with 2048 bits that takes some tenths of a second.
-  public static func generateRSA(bits: Int = 2048) throws(OpenSSLError) -> PrivateKey {
+  package static func generateRSA(bits: Int = 2048) throws(OpenSSLError) -> PrivateKey {
     try generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(clamping: bits)) == 1 }
   }
 
@@ -37,20 +37,20 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   }
 
   /// What kind of key it is.
-  public var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
+  package var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
 
   /// The half that anybody may know.
-  public var publicKey: PublicKey {
+  package var publicKey: PublicKey {
     EVP_PKEY_up_ref(handle)
     return PublicKey(owning: handle)
   }
 
   /// Whether `certificate` is for this key.
-  public func matches(_ certificate: Certificate) -> Bool { publicKey.der == certificate.publicKeyDER }
+  package func matches(_ certificate: Certificate) -> Bool { publicKey.der == certificate.publicKeyDER }
 
   /// Whether the secret number of a key on a curve can be one, and the public half that was stated belongs to it. Others
   /// are not looked at: what RSA asks for takes seconds.
-  public var isSound: Bool {
+  package var isSound: Bool {
     guard case .ellipticCurve = algorithm else { return true }
     defer { OpenSSLError.clear() }
     guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
@@ -59,14 +59,14 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   }
 
   /// The key as an unencrypted PKCS#8 block: a secret.
-  public var pkcs8PEM: String {
+  package var pkcs8PEM: String {
     let text = MemoryBIO.written { PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) == 1 }
     OpenSSLError.clear()
     return String(decoding: text ?? Data(), as: UTF8.self)
   }
 
   /// The same as bytes, for whoever overwrites them when they are no longer needed; see ``wipe(_:)``.
-  public var pkcs8PEMBytes: [UInt8] {
+  package var pkcs8PEMBytes: [UInt8] {
     guard let bio = pki_secret_bio() else { return [] }
     defer { BIO_free(bio) }
     guard PEM_write_bio_PKCS8PrivateKey(bio, handle, nil, nil, 0, nil, nil) == 1 else {
@@ -79,13 +79,13 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   }
 
   /// Overwrites a secret in place. A copy that somebody made of it stays.
-  public static func wipe(_ secret: inout [UInt8]) {
+  package static func wipe(_ secret: inout [UInt8]) {
     secret.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     secret = []
   }
 
   /// The key as a PKCS#8 block encrypted with AES-256-CBC; the password is taken in UTF-8.
-  public func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
+  package func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
     OpenSSLError.clear()
     let text = MemoryBIO.written { bio in
       password.utf8CString.withUnsafeBufferPointer { bytes in
@@ -98,7 +98,7 @@ public final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cus
   }
 
   /// As `private key (elliptic curve P-256 (prime256v1))`.
-  public var description: String { "private key (\(algorithm))" }
+  package var description: String { "private key (\(algorithm))" }
   /// ``description``.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
 }

@@ -1,5 +1,5 @@
 /// Why something is not read as a private key, or not as the key that is wanted.
-public enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is something else: what, if that can be said, as `a certificate`.
   case notAPrivateKey(found: String?)
   /// Its end is missing.
@@ -16,7 +16,7 @@ public enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible 
   case wrongKind(wanted: KeyAlgorithm, found: KeyAlgorithm)
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notAPrivateKey(let found):
       found.map { "This is \($0), not a private key." } ?? "This is not a valid private key."

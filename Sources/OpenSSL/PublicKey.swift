@@ -1,17 +1,17 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// The half of a key pair that anybody may know.
 ///
 /// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
 /// own caches and reference counts (openssl-threads(7)).
-public final class PublicKey: @unchecked Sendable, Hashable {
+package final class PublicKey: @unchecked Sendable, Hashable {
   let handle: OpaquePointer
   /// `subjectPublicKeyInfo` in its binary form.
-  public let der: Data
+  package let der: Data
 
   /// Reads `subjectPublicKeyInfo`, nil for anything else.
-  public convenience init?(der: some DataProtocol) {
+  package convenience init?(der: some DataProtocol) {
     OpenSSLError.clear()
     defer { OpenSSLError.clear() }
     guard let handle = derDecoded(der, { d2i_PUBKEY(nil, $0, $1) }, free: EVP_PKEY_free) else { return nil }
@@ -19,7 +19,7 @@ public final class PublicKey: @unchecked Sendable, Hashable {
   }
 
   /// Reads the first `PUBLIC KEY` block, nil if there is none.
-  public convenience init?(pem: String) {
+  package convenience init?(pem: String) {
     // Damaged text is no key, as other text is none.
     guard let block = try? PEMBlock.all(in: Array(pem.utf8)).first(where: { $0.label == "PUBLIC KEY" }) else {
       return nil
@@ -37,12 +37,12 @@ public final class PublicKey: @unchecked Sendable, Hashable {
   deinit { EVP_PKEY_free(handle) }
 
   /// What kind of key it is.
-  public var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
+  package var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
   /// The text form, one block.
-  public var pem: String { PEMBlock(label: "PUBLIC KEY", headers: "", content: der).text }
+  package var pem: String { PEMBlock(label: "PUBLIC KEY", headers: "", content: der).text }
 
   /// Two keys are the same if their bytes are.
-  public static func == (one: PublicKey, other: PublicKey) -> Bool { one.der == other.der }
+  package static func == (one: PublicKey, other: PublicKey) -> Bool { one.der == other.der }
   /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }

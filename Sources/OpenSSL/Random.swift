@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// Random numbers fit for keys and session identifiers.
-public enum Random {
+package enum Random {
   /// `count` bytes.
-  public static func bytes(_ count: Int) -> [UInt8] {
+  package static func bytes(_ count: Int) -> [UInt8] {
     precondition(count >= 0 && count <= Int(Int32.max))
     var bytes = [UInt8](repeating: 0, count: count)
     // Going on without randomness would hand out keys that can be guessed.
@@ -12,5 +12,5 @@ public enum Random {
   }
 
   /// Text for addresses, cookies and headers (``Base64URL``), made of `bytes` random bytes.
-  public static func token(bytes count: Int) -> String { Base64URL.encode(bytes(count)) }
+  package static func token(bytes count: Int) -> String { Base64URL.encode(bytes(count)) }
 }

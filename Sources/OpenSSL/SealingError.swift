@@ -1,5 +1,5 @@
 /// Why a sealed secret stays closed.
-public enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It was sealed with another key, belongs elsewhere, or was changed: these cannot be told apart.
   case doesNotOpen
   /// It is too short to be a sealed secret.
@@ -8,7 +8,7 @@ public enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
   case unknownVersion(UInt8)
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .doesNotOpen:
       "The secret cannot be decrypted: it was sealed with another key file, belongs to another record, or was changed. "

@@ -7,7 +7,7 @@ extension SealingKey {
   /// The file appears whole or not at all; of two programs that start at the same time one makes it.
   ///
   /// - Throws: ``SealingKeyFileError``.
-  public static func loadOrCreate(path: String) throws(SealingKeyFileError) -> SealingKey {
+  package static func loadOrCreate(path: String) throws(SealingKeyFileError) -> SealingKey {
     if let key = try load(path: path) { return key }
     try SealingKey().write(path: path)
     guard let key = try load(path: path) else { throw .system(path: path, call: "open", number: ENOENT) }
@@ -17,7 +17,7 @@ extension SealingKey {
   /// Reads the key's file, nil if there is none.
   ///
   /// - Throws: ``SealingKeyFileError``.
-  public static func load(path: String) throws(SealingKeyFileError) -> SealingKey? {
+  package static func load(path: String) throws(SealingKeyFileError) -> SealingKey? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       if errno == ENOENT { return nil }

@@ -1,11 +1,11 @@
 import COpenSSL
-public import Foundation
+package import Foundation
 
 /// A secret that closes other secrets, so that a copy of the database alone tells nothing (AES-256-GCM).
 ///
 /// Sealed: one byte for the version, 1; 12 random bytes; the text encrypted; 16 bytes that prove it unchanged.
 /// One key is good for 2^32 seals (NIST SP 800-38D §8.3).
-public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   private static let version: UInt8 = 1
   private static let nonceBytes = 12
   private static let tagBytes = 16
@@ -15,23 +15,23 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringCo
   let bytes: [UInt8]
 
   /// A new random key.
-  public init() { bytes = Random.bytes(Self.keyBytes) }
+  package init() { bytes = Random.bytes(Self.keyBytes) }
 
   /// Takes the bytes of a key, nil unless they are 32.
-  public init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     guard bytes.count == Self.keyBytes else { return nil }
     self.bytes = bytes
   }
 
   /// Tells this key from others without telling anything of it: 16 hexadecimal digits.
-  public var identifier: String {
+  package var identifier: String {
     Hexadecimal.encode(HMAC.sha256(key: bytes, Array("signalbox key identifier".utf8)).prefix(8))
   }
 
   /// Closes a secret.
   ///
   /// - Parameter associatedData: where it belongs, as `certificates/17`: it opens only there.
-  public func seal(_ secret: some DataProtocol, associatedData: some DataProtocol) throws(OpenSSLError) -> Data {
+  package func seal(_ secret: some DataProtocol, associatedData: some DataProtocol) throws(OpenSSLError) -> Data {
     let nonce = Random.bytes(Self.nonceBytes)
     let secret = Array(secret)
     let (associated, associatedCount) = ([Self.version] + associatedData, associatedData.count + 1)
@@ -54,7 +54,7 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringCo
   /// Opens what ``seal(_:associatedData:)`` made.
   ///
   /// - Throws: ``SealingError``.
-  public func open(_ sealed: some DataProtocol, associatedData: some DataProtocol) throws(SealingError) -> Data {
+  package func open(_ sealed: some DataProtocol, associatedData: some DataProtocol) throws(SealingError) -> Data {
     let sealed = Array(sealed)
     guard let version = sealed.first else { throw .damaged }
     guard version == Self.version else { throw .unknownVersion(version) }
@@ -79,9 +79,9 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringCo
   }
 
   /// Names the key by its ``identifier`` only.
-  public var description: String { "sealing key \(identifier)" }
+  package var description: String { "sealing key \(identifier)" }
   /// ``description``.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// Without the bytes: they are not for `dump` and what works as it does.
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

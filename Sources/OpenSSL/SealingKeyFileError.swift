@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why the file with the sealing key is not used.
-public enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Others than its owner may read or change it.
   case readableByOthers(path: String, mode: UInt32)
   /// It does not hold 32 bytes in Base64.
@@ -12,7 +12,7 @@ public enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConverti
   case system(path: String, call: String, number: Int32)
 
   /// What is wrong, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .readableByOthers(let path, let mode):
       "\(path) is readable by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Whether a chain of certificates leads to an authority that is trusted. Dates and names are other questions.
-public enum TLSChainTrust: String, Sendable, Hashable, Codable, CaseIterable {
+package enum TLSChainTrust: String, Sendable, Hashable, Codable, CaseIterable {
   /// It does.
   case trusted
   /// It is one certificate, signed with its own key.
@@ -31,7 +31,7 @@ public enum TLSChainTrust: String, Sendable, Hashable, Codable, CaseIterable {
 extension TLSConnection {
   /// The certificates that a server showed, its own first, then its issuers as it put them; what cannot be read is
   /// left out. Empty before the handshake, and at a server.
-  public var peerChain: [Certificate] {
+  package var peerChain: [Certificate] {
     guard let stack = SSL_get_peer_cert_chain(pointer) else { return [] }
     return (0..<pki_certificates_count(stack)).compactMap { index in
       guard let x509 = pki_certificates_at(stack, index), let der = derEncoded({ i2d_X509(x509, $0) }) else {
@@ -42,12 +42,12 @@ extension TLSConnection {
   }
 
   /// Whether the server's chain leads to an authority that the context trusts.
-  public var chainTrust: TLSChainTrust { TLSChainTrust(SSL_get_verify_result(pointer)) }
+  package var chainTrust: TLSChainTrust { TLSChainTrust(SSL_get_verify_result(pointer)) }
 }
 
 extension Certificate {
   /// Whether it is for a host name or an IP address; the common name does not count (RFC 9525 §6.3).
-  public func isFor(host: String) -> Bool {
+  package func isFor(host: String) -> Bool {
     defer { OpenSSLError.clear() }
     // 1: it is; 0: it is for others; -2: that is no address.
     let byAddress = X509_check_ip_asc(x509, host, 0)

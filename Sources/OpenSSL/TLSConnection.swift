@@ -2,14 +2,14 @@ import COpenSSL
 import Glibc
 
 /// One TLS connection over a non-blocking socket. Belongs to one thread at a time; does not close the socket.
-public final class TLSConnection {
+package final class TLSConnection {
   /// What the handshake waits for.
-  public enum HandshakeResult: Sendable, Equatable {
+  package enum HandshakeResult: Sendable, Equatable {
     case done, wantsRead, wantsWrite
   }
 
   /// What a read or a write came to.
-  public enum IOResult: Sendable, Equatable {
+  package enum IOResult: Sendable, Equatable {
     /// So many bytes, at least one.
     case bytes(Int)
     /// Call again when the socket is readable. A write may want it too.
@@ -31,7 +31,7 @@ public final class TLSConnection {
   ///   - serverName: for a client, the host name or IP address that the server's certificate must be for; a name
   ///     is also sent (SNI, RFC 6066 §3: names only). Nil for a server.
   /// - Throws: ``TLSError``.
-  public init(_ context: TLSContext, descriptor: Int32, serverName: String? = nil) throws(TLSError) {
+  package init(_ context: TLSContext, descriptor: Int32, serverName: String? = nil) throws(TLSError) {
     precondition((context.role == .client) == (serverName != nil), "a client names its server, a server does not")
     ERR_clear_error()
     guard let pointer = SSL_new(context.pointer) else {
@@ -75,7 +75,7 @@ public final class TLSConnection {
   /// Takes the handshake as far as it goes without waiting.
   ///
   /// - Throws: ``TLSError``, also for the peer's certificate.
-  public func handshake() throws(TLSError) -> HandshakeResult {
+  package func handshake() throws(TLSError) -> HandshakeResult {
     ERR_clear_error()
     errno = 0
     let result = SSL_do_handshake(pointer)
@@ -93,7 +93,7 @@ public final class TLSConnection {
   ///
   /// Go on until `wantsRead`: what OpenSSL has read ahead makes no socket readable.
   /// - Throws: ``TLSError``; with TLS 1.3 also `identityRefused`.
-  public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> IOResult {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> IOResult {
     guard !buffer.isEmpty else { return .bytes(0) }
     ERR_clear_error()
     errno = 0
@@ -105,7 +105,7 @@ public final class TLSConnection {
   ///
   /// After `wantsRead` or `wantsWrite` the next write must begin with the same bytes.
   /// - Throws: ``TLSError``.
-  public func write(from buffer: UnsafeRawBufferPointer) throws(TLSError) -> IOResult {
+  package func write(from buffer: UnsafeRawBufferPointer) throws(TLSError) -> IOResult {
     guard !buffer.isEmpty else { return .bytes(0) }
     ERR_clear_error()
     errno = 0
@@ -138,10 +138,10 @@ public final class TLSConnection {
   }
 
   /// Whether bytes have been read from the socket and not been handed out.
-  public var hasPending: Bool { SSL_has_pending(pointer) == 1 }
+  package var hasPending: Bool { SSL_has_pending(pointer) == 1 }
 
   /// The application protocol that was agreed on, nil if none was.
-  public var alpn: String? {
+  package var alpn: String? {
     var bytes: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     SSL_get0_alpn_selected(pointer, &bytes, &count)
@@ -150,13 +150,13 @@ public final class TLSConnection {
   }
 
   /// As `TLSv1.3`.
-  public var version: String { String(cString: SSL_get_version(pointer)) }
+  package var version: String { String(cString: SSL_get_version(pointer)) }
 
   /// The agreed cipher, as `TLS_AES_256_GCM_SHA384`.
-  public var cipher: String { SSL_CIPHER_get_name(SSL_get_current_cipher(pointer)).map { String(cString: $0) } ?? "" }
+  package var cipher: String { SSL_CIPHER_get_name(SSL_get_current_cipher(pointer)).map { String(cString: $0) } ?? "" }
 
   /// The certificate that the peer showed, nil if none.
-  public var peerCertificateDER: [UInt8]? {
+  package var peerCertificateDER: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(pointer) else { return nil }
     defer { X509_free(certificate) }
     let size = i2d_X509(certificate, nil)
@@ -168,7 +168,7 @@ public final class TLSConnection {
   }
 
   /// Tells the peer that nothing more will come. Does not wait for its answer.
-  public func shutdown() {
+  package func shutdown() {
     ERR_clear_error()
     // After a fatal error, or before the handshake, there is nothing to say (SSL_shutdown's manual page).
     if SSL_is_init_finished(pointer) == 1 { _ = SSL_shutdown(pointer) }

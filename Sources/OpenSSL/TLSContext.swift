@@ -1,17 +1,17 @@
 import COpenSSL
 
 /// The settings that TLS connections of one kind share. Safe to use from any thread.
-public final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
   // @unchecked because: nothing changes after init, and "SSL_CTX … may be used by several threads" as long as
   // nobody changes it (https://www.openssl.org/docs/man3.0/man7/openssl-threads.html).
 
   /// Which side of a connection.
-  public enum Role: Sendable {
+  package enum Role: Sendable {
     case client, server
   }
 
   /// Whether a server asks its clients for a certificate.
-  public enum ClientCertificate: Sendable {
+  package enum ClientCertificate: Sendable {
     /// Does not ask.
     case none
     /// Asks, goes on without, and believes any: whoever uses ``TLSConnection/peerCertificateDER`` judges it.
@@ -21,13 +21,13 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   /// The TLS versions that may be agreed on.
-  public enum Version: Int32, Sendable, CaseIterable {
+  package enum Version: Int32, Sendable, CaseIterable {
     case tls12 = 0x0303
     case tls13 = 0x0304
   }
 
   /// Which side the context is for.
-  public let role: Role
+  package let role: Role
   /// Whether a client goes on only with a server whose certificate it believes.
   let judges: Bool
   /// Whether there is a certificate of ours to show.
@@ -44,7 +44,7 @@ public final class TLSContext: @unchecked Sendable {
   ///   - alpn: application protocols, best first, as `h2`.
   ///   - versions: TLS versions; for tests.
   /// - Throws: ``TLSError`` with code `identity` or `trust`.
-  public static func client(
+  package static func client(
     trust: TLSTrust, identity: TLSIdentity? = nil, alpn: [String] = [],
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
@@ -67,7 +67,7 @@ public final class TLSContext: @unchecked Sendable {
   ///
   /// - Parameter trust: whose servers ``TLSConnection/chainTrust`` believes; dates and names are not looked at for it.
   /// - Throws: ``TLSError`` with code `trust`.
-  public static func inspecting(trust: TLSTrust) throws(TLSError) -> TLSContext {
+  package static func inspecting(trust: TLSTrust) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .client, identity: nil, alpn: [], versions: .tls12 ... .tls13, judges: false)
     tls_context_allow_old(context.pointer)
     try trust.install(in: context.pointer)
@@ -87,7 +87,7 @@ public final class TLSContext: @unchecked Sendable {
   ///   - clientCertificate: whether clients are asked for one.
   ///   - versions: TLS versions; for tests.
   /// - Throws: ``TLSError`` with code `identity` or `trust`.
-  public static func server(
+  package static func server(
     identity: TLSIdentity, alpn: [String] = [], clientCertificate: ClientCertificate = .none,
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
@@ -161,5 +161,5 @@ public final class TLSContext: @unchecked Sendable {
 
 extension TLSContext.Version: Comparable {
   /// Older before newer.
-  public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+  package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }

@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// Why a TLS connection could not be made or went wrong. Two errors are equal if their codes are.
-public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What happened, as far as a program needs to tell it apart.
-  public enum Code: Sendable, Hashable {
+  package enum Code: Sendable, Hashable {
     /// The peer's certificate comes from no authority that we trust.
     case unknownAuthority
     /// The peer's certificate, or one of its issuers, has expired.
@@ -37,21 +37,19 @@ public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   /// What happened.
-  public let code: Code
+  package let code: Code
   /// The same in words, for a person.
-  public let message: String
-
-  /// Creates an error.
-  public init(_ code: Code, _ message: String) {
+  package let message: String
+  package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
   /// ``message``.
-  public var description: String { message }
+  package var description: String { message }
 
   /// Errors are the same if their codes are: messages change with OpenSSL's version.
-  public static func == (one: TLSError, other: TLSError) -> Bool { one.code == other.code }
+  package static func == (one: TLSError, other: TLSError) -> Bool { one.code == other.code }
 }
 
 extension TLSError {

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A certificate with its chain and private key: what one side of a TLS connection shows the other.
-public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   let certificateChainPEM: [UInt8]
   let privateKeyPEM: [UInt8]
 
@@ -10,15 +10,15 @@ public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringC
   /// - Parameters:
   ///   - certificateChainPEM: the own certificate first, then its issuers; the root may be left out.
   ///   - privateKeyPEM: PKCS#8, PKCS#1 or SEC 1, not encrypted.
-  public init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) {
+  package init(certificateChainPEM: [UInt8], privateKeyPEM: [UInt8]) {
     self.certificateChainPEM = certificateChainPEM
     self.privateKeyPEM = privateKeyPEM
   }
 
   /// Says nothing of the key.
-  public var description: String { "TLSIdentity" }
+  package var description: String { "TLSIdentity" }
   /// Says nothing of the key.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
 
   /// - Throws: ``TLSError`` with code `identity`.
   func install(in context: OpaquePointer) throws(TLSError) {

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Whose signature under a peer's certificate counts.
-public enum TLSTrust: Sendable, Hashable {
+package enum TLSTrust: Sendable, Hashable {
   /// The authorities that the system trusts (Debian: package ca-certificates), or `SSL_CERT_FILE`.
   case system
   /// Only these certificates, in PEM form; one that is not a root counts too.

@@ -1,17 +1,13 @@
-public import Foundation
-public import HTTP2
-public import Model
-public import Reactor
-
-/// Names a provider: `apns`, `fcm`, `jpush`.
-public typealias ProviderKind = Model.Provider
-
+package import Foundation
+package import HTTP2
+package import Model
+package import Reactor
 /// A push service, used with one credential over connections of its own.
 ///
 /// Devices come in batches and results go back in ``SendReport``s, both for as many devices as there are at hand. How
 /// many devices one request names is the provider's own matter, and so is its pace: what it may not send yet waits in
 /// it, bounded by the window of the pushes; a wait that the service asks for is an open circuit in ``health(at:)``.
-public protocol Provider: AnyObject, Sendable {
+package protocol Provider: AnyObject, Sendable {
   /// Encodes what is the same for all devices of a push.
   func prepare(_ push: ProviderPush) -> any PreparedPush
 
@@ -39,7 +35,7 @@ public protocol Provider: AnyObject, Sendable {
 }
 
 /// A push as a provider encodes it.
-public protocol PreparedPush: Sendable {
+package protocol PreparedPush: Sendable {
   /// Sends to each of the devices. Every device comes back in exactly one ``SendReport``, whether requests name one
   /// device or a thousand.
   ///
@@ -48,37 +44,33 @@ public protocol PreparedPush: Sendable {
 }
 
 /// A push as it is given to a provider.
-public struct ProviderPush: Sendable {
+package struct ProviderPush: Sendable {
   /// Comes back with the results.
-  public let id: Int64
+  package let id: Int64
   /// Public id; part of the payload.
-  public let uid: String
+  package let uid: String
   /// The id of each device's request is made from it, the same each time.
-  public let seed: UInt64
+  package let seed: UInt64
   /// What is to be sent.
-  public let draft: PushDraft
+  package let draft: PushDraft
   /// The moment from which the time to live counts.
-  public let sentAt: Date
-
-  /// Creates one.
-  public init(id: Int64, uid: String, seed: UInt64, draft: PushDraft, sentAt: Date) {
+  package let sentAt: Date
+  package init(id: Int64, uid: String, seed: UInt64, draft: PushDraft, sentAt: Date) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
   }
 }
 
 /// A device as a provider knows it.
-public struct ProviderDevice: Sendable, Hashable {
+package struct ProviderDevice: Sendable, Hashable {
   /// Comes back with the result.
-  public let id: Int64
+  package let id: Int64
   /// Device token, or registration id.
-  public let token: DeviceToken
-
-  /// Creates one.
-  public init(id: Int64, token: DeviceToken) { (self.id, self.token) = (id, token) }
+  package let token: DeviceToken
+  package init(id: Int64, token: DeviceToken) { (self.id, self.token) = (id, token) }
 }
 
 /// Makes providers of one kind.
-public protocol ProviderMaker: Sendable {
+package protocol ProviderMaker: Sendable {
   /// What the service can do.
   var capabilities: ProviderCapabilities { get }
 
@@ -92,22 +84,22 @@ public protocol ProviderMaker: Sendable {
 }
 
 /// What a push service can do.
-public struct ProviderCapabilities: Sendable, Hashable {
+package struct ProviderCapabilities: Sendable, Hashable {
   /// Its name.
-  public let kind: ProviderKind
+  package let kind: ProviderKind
   /// Devices that it reaches.
-  public let platforms: Set<Platform>
+  package let platforms: Set<Platform>
   /// Environments that it has.
-  public let environments: Set<Environment>
+  package let environments: Set<Environment>
 
   /// Creates them.
-  public init(kind: ProviderKind, platforms: Set<Platform>, environments: Set<Environment>) {
+  package init(kind: ProviderKind, platforms: Set<Platform>, environments: Set<Environment>) {
     (self.kind, self.platforms, self.environments) = (kind, platforms, environments)
   }
 }
 
 /// Where a push service is.
-public enum ProviderEndpoint: Sendable, Hashable {
+package enum ProviderEndpoint: Sendable, Hashable {
   /// The service's own server for the environment.
   case service
   /// Another server: the simulator, or a proxy. `trust` holds certificates in PEM form; nil: the system's.
@@ -115,47 +107,47 @@ public enum ProviderEndpoint: Sendable, Hashable {
 }
 
 /// What a service knows a sender by.
-public struct ProviderAccount: Sendable {
+package struct ProviderAccount: Sendable {
   /// Of the certificate or key, for messages.
-  public var name: String
+  package var name: String
   /// Development or production.
-  public var environment: Environment
+  package var environment: Environment
   /// Where the service is.
-  public var endpoint: ProviderEndpoint
+  package var endpoint: ProviderEndpoint
   /// The private key. A secret. Nil: none, as for the simulator, which takes any.
-  public var secret: [UInt8]?
+  package var secret: [UInt8]?
   /// The certificate chain; nil: it is a key.
-  public var publicPEM: String?
+  package var publicPEM: String?
   /// The key's id.
-  public var keyID: String?
+  package var keyID: String?
   /// The team's id.
-  public var teamID: String?
+  package var teamID: String?
   /// Topics that a certificate is for; empty if they are not known.
-  public var topics: [String] = []
+  package var topics: [String] = []
 
   /// Creates an account without a key.
-  public init(name: String, environment: Environment, endpoint: ProviderEndpoint) {
+  package init(name: String, environment: Environment, endpoint: ProviderEndpoint) {
     (self.name, self.environment, self.endpoint) = (name, environment, endpoint)
   }
 }
 
 /// What every provider needs.
-public struct ProviderTools: Sendable {
+package struct ProviderTools: Sendable {
   /// Several providers may share one.
-  public var loop: EventLoop
+  package var loop: EventLoop
   /// Where host names are looked up.
-  public var resolver: BlockingPool
+  package var resolver: BlockingPool
   /// Limits and time-outs of the connections.
-  public var connections: ClientGroupConfiguration
+  package var connections: ClientGroupConfiguration
   /// The time.
-  public var clock: @Sendable () -> Date
+  package var clock: @Sendable () -> Date
   /// Takes results, on the loop's thread: hand them over and return.
-  public var report: @Sendable (SendReport) -> Void
+  package var report: @Sendable (SendReport) -> Void
   /// Hears of each change, on the loop's thread.
-  public var stateChanged: @Sendable (ProviderState) -> Void
+  package var stateChanged: @Sendable (ProviderState) -> Void
 
   /// Creates them.
-  public init(
+  package init(
     loop: EventLoop, resolver: BlockingPool, connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (SendReport) -> Void,
     stateChanged: @escaping @Sendable (ProviderState) -> Void = { _ in }
@@ -166,7 +158,7 @@ public struct ProviderTools: Sendable {
 }
 
 /// What a service thinks of a credential.
-public enum ProviderVerdict: Sendable, Hashable {
+package enum ProviderVerdict: Sendable, Hashable {
   /// It takes pushes of this sender; its answer was about the device.
   case taken(answer: String)
   /// It takes none.
@@ -176,18 +168,16 @@ public enum ProviderVerdict: Sendable, Hashable {
 }
 
 /// A credential that cannot be used, in words for people.
-public struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, and what to do.
-  public let description: String
-
-  /// Creates one.
-  public init(_ description: String) { self.description = description }
+  package let description: String
+  package init(_ description: String) { self.description = description }
 }
 
 /// The providers that there are.
-public enum ProviderList {
+package enum ProviderList {
   /// A new provider is a folder beside `APNs`, and a line here.
-  public static let all: [any ProviderMaker] = [
+  package static let all: [any ProviderMaker] = [
     APNsMaker()
   ]
 }

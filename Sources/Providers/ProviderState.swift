@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 
 /// How a provider stands with its service.
-public enum ProviderState: Sendable, Hashable {
+package enum ProviderState: Sendable, Hashable {
   /// Nothing to send, and no connection.
   case idle
   case connecting
@@ -12,9 +12,9 @@ public enum ProviderState: Sendable, Hashable {
 }
 
 /// Why a provider cannot send.
-public struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
+package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The service refuses who we are: somebody must replace key or certificate.
     case credential
     /// The service cannot be reached, or is not what it should be.
@@ -22,19 +22,17 @@ public struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public let kind: Kind
+  package let kind: Kind
   /// In words: the service's reason, or what went wrong with the connection.
-  public let reason: String
+  package let reason: String
   /// When it began.
-  public let since: Date
-
-  /// Creates a failure.
-  public init(kind: Kind, reason: String, since: Date) {
+  package let since: Date
+  package init(kind: Kind, reason: String, since: Date) {
     self.kind = kind
     self.reason = reason
     self.since = since
   }
 
   /// ``reason``.
-  public var description: String { reason }
+  package var description: String { reason }
 }

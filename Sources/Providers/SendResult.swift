@@ -1,7 +1,7 @@
-public import Model
+package import Model
 
 /// What a provider made of one push to one device.
-public enum SendResult: Sendable, Hashable {
+package enum SendResult: Sendable, Hashable {
   /// Final: accepted, rejected, or unknown.
   case outcome(Outcome)
   /// The provider could not take it now: it may be sent again, with the same id.
@@ -11,16 +11,14 @@ public enum SendResult: Sendable, Hashable {
 }
 
 /// Why a push may be sent again.
-public struct RetryCause: Sendable, Hashable {
+package struct RetryCause: Sendable, Hashable {
   /// HTTP status; 0 if the push was never taken by the server.
-  public let status: Int
+  package let status: Int
   /// In the provider's words.
-  public let reason: String
+  package let reason: String
   /// How long the provider asks to wait, if it says so.
-  public let retryAfter: Duration?
-
-  /// Creates a cause.
-  public init(status: Int, reason: String, retryAfter: Duration? = nil) {
+  package let retryAfter: Duration?
+  package init(status: Int, reason: String, retryAfter: Duration? = nil) {
     self.status = status
     self.reason = reason
     self.retryAfter = retryAfter
@@ -28,14 +26,12 @@ public struct RetryCause: Sendable, Hashable {
 }
 
 /// Results of one push, in the order in which they came.
-public struct SendReport: Sendable {
+package struct SendReport: Sendable {
   /// The push, as its batch named it.
-  public let push: Int64
+  package let push: Int64
   /// Each device of a batch stands in exactly one report, once.
-  public let results: [(device: Int64, result: SendResult)]
-
-  /// Creates a report.
-  public init(push: Int64, results: [(device: Int64, result: SendResult)]) {
+  package let results: [(device: Int64, result: SendResult)]
+  package init(push: Int64, results: [(device: Int64, result: SendResult)]) {
     self.push = push
     self.results = results
   }

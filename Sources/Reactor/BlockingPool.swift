@@ -3,7 +3,7 @@ import Synchronization
 
 /// Threads for work that blocks (files, hashing, name look-up), so that neither an event loop nor the
 /// cooperative pool waits for it.
-public final class BlockingPool: Sendable {
+package final class BlockingPool: Sendable {
   private struct State {
     /// What waits, by its number; what was abandoned is missing.
     var waiting: [UInt64: Work] = [:]
@@ -42,7 +42,7 @@ public final class BlockingPool: Sendable {
   private let threads: Int
 
   /// Starts the pool's threads.
-  public init(name: String, threads: Int) {
+  package init(name: String, threads: Int) {
     precondition(threads > 0)
     self.threads = threads
     state = Mutex(State())
@@ -54,7 +54,7 @@ public final class BlockingPool: Sendable {
   /// Runs `body` on one of the pool's threads and returns what it returns.
   ///
   /// - Throws: what `body` throws, or `CancellationError` if the pool was stopped before.
-  public func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       let isAdded = execute { continuation.resume(with: Result(catching: body)) }
       if !isAdded { continuation.resume(throwing: CancellationError()) }
@@ -67,7 +67,7 @@ public final class BlockingPool: Sendable {
   /// - Parameter limit: how much may wait before this.
   /// - Throws: what `body` throws; ``BlockingPoolFull``; `CancellationError` if the task was cancelled in time, or the pool
   ///   was stopped before.
-  public func run<Value: Sendable>(
+  package func run<Value: Sendable>(
     waiting limit: Int, _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     let place = Place()
@@ -110,7 +110,7 @@ public final class BlockingPool: Sendable {
   /// Runs `work` on one of the pool's threads, soon; for callers that are no tasks, as callbacks of an event loop.
   ///
   /// - Returns: false if the pool was stopped before: then `work` is not run.
-  public func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+  package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
     let isAdded = state.withLock { state in
       guard !state.stopping else { return false }
       _ = state.add(Work(run: work))
@@ -121,7 +121,7 @@ public final class BlockingPool: Sendable {
   }
 
   /// Lets the threads end once the work already handed over is done. Does not wait.
-  public func stop() {
+  package func stop() {
     let first = state.withLock { state in
       defer { state.stopping = true }
       return !state.stopping
@@ -144,7 +144,6 @@ public final class BlockingPool: Sendable {
 }
 
 /// More work waits for a ``BlockingPool`` than whoever brings more wants to wait for.
-public struct BlockingPoolFull: Error, Equatable, Sendable {
-  /// Creates an error.
-  public init() {}
+package struct BlockingPoolFull: Error, Equatable, Sendable {
+  package init() {}
 }

@@ -2,11 +2,11 @@ import CEpoll
 import Glibc
 
 /// How many descriptors this process may have open at once.
-public enum DescriptorLimit {
+package enum DescriptorLimit {
   /// Raises the soft limit towards `wanted`, as far as the hard limit lets it; never lowers it.
   ///
   /// - Returns: what holds now.
-  public static func raise(to wanted: Int) -> Int {
+  package static func raise(to wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(kind, &limit) == 0 else { return wanted }
     if limit.rlim_cur < rlim_t(wanted) {
@@ -22,5 +22,5 @@ public enum DescriptorLimit {
 
 extension SystemError {
   /// Whether a descriptor was asked for and the process, or the machine, has none left.
-  public var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+  package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 }

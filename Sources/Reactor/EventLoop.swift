@@ -9,7 +9,7 @@ import Synchronization
 /// A loop is also a `TaskExecutor`, so that an async function can run on it
 /// (`Task(executorPreference: loop)`) beside the callbacks and need no lock for what the loop owns.
 /// Nothing that blocks may run on it; see ``BlockingPool``.
-public final class EventLoop: TaskExecutor, @unchecked Sendable {
+package final class EventLoop: TaskExecutor, @unchecked Sendable {
   // @unchecked because: `shared` is locked; everything else is touched by the loop's own thread only,
   // which `precondition(isCurrent)` holds in every entry point.
 
@@ -48,7 +48,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   ///   - clock: nanoseconds that never go back, by which timers fire. After a leap of it the loop looks at its timers
   ///     when something wakes it.
   /// - Throws: ``SystemError`` if the process has no descriptors left.
-  public convenience init(
+  package convenience init(
     name: String, niceness: Int32 = 0, clock: @escaping @Sendable () -> UInt64 = { EventLoop.now() }
   ) throws {
     try self.init(name: name, niceness: niceness, clock: clock, waitsExactly: true)
@@ -99,20 +99,20 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   /// Whether the caller runs on this loop's thread.
-  public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+  package var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   // MARK: From any thread
 
   /// Runs `work` on the loop, soon and in the order of the calls.
-  public func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
+  package func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
 
   /// Runs a task's job on the loop.
-  public func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
+  package func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
 
   /// Ends the loop after the work already handed over has run, and waits for its thread.
   ///
   /// Descriptors still registered are not closed. Must not be called on the loop itself.
-  public func stop() {
+  package func stop() {
     precondition(!isCurrent, "an event loop cannot wait for itself")
     shared.withLock { $0.stopping = true }
     wake()
@@ -142,7 +142,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   // MARK: On the loop's thread
 
   /// Watches a descriptor. The loop keeps `handler` alive until ``deregister(_:)``.
-  public func register(_ descriptor: Int32, for interest: Readiness, handler: any EventHandler) throws {
+  package func register(_ descriptor: Int32, for interest: Readiness, handler: any EventHandler) throws {
     precondition(isCurrent)
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
     guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
@@ -151,14 +151,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   /// Changes what a watched descriptor is watched for.
-  public func update(_ descriptor: Int32, for interest: Readiness) throws {
+  package func update(_ descriptor: Int32, for interest: Readiness) throws {
     precondition(isCurrent)
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
     guard epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
   }
 
   /// Stops watching. Call it before the descriptor is closed: its number may be given out again at once.
-  public func deregister(_ descriptor: Int32) {
+  package func deregister(_ descriptor: Int32) {
     precondition(isCurrent)
     guard handlers.indices.contains(Int(descriptor)) else { return }
     handlers[Int(descriptor)] = nil
@@ -168,7 +168,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Calls `action` on the loop after a delay, measured on the monotonic clock.
   @discardableResult
-  public func schedule(after delay: Duration, _ action: @escaping () -> Void) -> Timer {
+  package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> Timer {
     precondition(isCurrent)
     timerSequence += 1
     let timer = Timer(
@@ -179,10 +179,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
   }
 
   /// Nanoseconds on this loop's clock, by default ``now()-swift.type.method``.
-  public func now() -> UInt64 { clock() }
+  package func now() -> UInt64 { clock() }
 
   /// Nanoseconds on the monotonic clock: steps of the wall clock do not move it.
-  public static func now() -> UInt64 {
+  package static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)

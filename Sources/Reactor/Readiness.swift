@@ -2,25 +2,25 @@ import CEpoll
 import Glibc
 
 /// What a file descriptor is ready for.
-public struct Readiness: OptionSet, Sendable {
+package struct Readiness: OptionSet, Sendable {
   /// The bits, as epoll(7) has them.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Creates a set from epoll's bits.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Bytes, a connection or an end of file can be read.
-  public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+  package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
   /// Bytes can be written.
-  public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
   /// The peer has closed its side. Always reported with `readable`.
-  public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+  package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
   /// Error or hang-up. Reported whether or not it was asked for.
-  public static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
+  package static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 
 /// Receives the readiness of one registered file descriptor, always on its loop's thread.
-public protocol EventHandler: AnyObject {
+package protocol EventHandler: AnyObject {
   /// Called when the descriptor is ready. Level-triggered: called again until the cause is gone.
   func ready(_ readiness: Readiness)
 }

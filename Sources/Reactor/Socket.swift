@@ -3,11 +3,11 @@ import Foundation
 import Glibc
 
 /// Non-blocking TCP sockets, as plain descriptors: whoever opens one closes it.
-public enum Socket {
+package enum Socket {
   /// Opens a listening socket.
   ///
   /// - Throws: ``SystemError``, for instance `bind: Address already in use`.
-  public static func listen(on address: SocketAddress, backlog: Int32 = 1024) throws -> Int32 {
+  package static func listen(on address: SocketAddress, backlog: Int32 = 1024) throws -> Int32 {
     let descriptor = try open(for: address)
     do {
       var one: Int32 = 1
@@ -27,7 +27,7 @@ public enum Socket {
   ///
   /// - Returns: nil if none is waiting or the peer gave up meanwhile.
   /// - Throws: ``SystemError`` if the process or the machine has no descriptors left (`EMFILE`, `ENFILE`).
-  public static func accept(_ listener: Int32) throws -> (descriptor: Int32, peer: SocketAddress?)? {
+  package static func accept(_ listener: Int32) throws -> (descriptor: Int32, peer: SocketAddress?)? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let descriptor = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -46,7 +46,7 @@ public enum Socket {
   }
 
   /// Starts a connection. It stands once the descriptor is writable and ``pendingError(of:)`` is nil.
-  public static func connect(to address: SocketAddress) throws -> Int32 {
+  package static func connect(to address: SocketAddress) throws -> Int32 {
     let descriptor = try open(for: address)
     disableNagle(descriptor)
     let result = address.withSockaddr { pointer, size, _ in Glibc.connect(descriptor, pointer, size) }
@@ -59,7 +59,7 @@ public enum Socket {
   }
 
   /// The error with which a connection attempt ended, and clears it.
-  public static func pendingError(of descriptor: Int32) -> SystemError? {
+  package static func pendingError(of descriptor: Int32) -> SystemError? {
     var number: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) == 0 else { return SystemError("getsockopt") }
@@ -67,7 +67,7 @@ public enum Socket {
   }
 
   /// The address that a socket is bound to.
-  public static func localAddress(of descriptor: Int32) throws -> SocketAddress {
+  package static func localAddress(of descriptor: Int32) throws -> SocketAddress {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let result = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -81,7 +81,7 @@ public enum Socket {
   ///
   /// - Returns: its addresses in the system's order, at least one.
   /// - Throws: ``LookupError``.
-  public static func resolve(host: String, port: UInt16) throws -> [SocketAddress] {
+  package static func resolve(host: String, port: UInt16) throws -> [SocketAddress] {
     if let address = SocketAddress(host: host, port: port) { return [address] }
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -104,7 +104,7 @@ public enum Socket {
   }
 
   /// Makes writes to a closed peer an error of that write instead of a signal that ends the process.
-  public static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
+  package static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
 
   private static func open(for address: SocketAddress) throws -> Int32 {
     let family = address.withSockaddr { _, _, family in family }
@@ -121,18 +121,16 @@ public enum Socket {
 }
 
 /// A host name that could not be looked up.
-public struct LookupError: Error, Equatable, CustomStringConvertible, Sendable {
+package struct LookupError: Error, Equatable, CustomStringConvertible, Sendable {
   /// The name that was asked for.
-  public let host: String
+  package let host: String
   /// The resolver's own words.
-  public let message: String
-
-  /// Creates an error.
-  public init(host: String, message: String) {
+  package let message: String
+  package init(host: String, message: String) {
     self.host = host
     self.message = message
   }
 
   /// As `example.invalid: Name or service not known`.
-  public var description: String { "\(host): \(message)" }
+  package var description: String { "\(host): \(message)" }
 }

@@ -3,7 +3,7 @@ import Glibc
 extension SocketAddress {
   /// The address in network order: 4 bytes, or 16. An IPv4 address that is mapped into IPv6 (RFC 4291 §2.5.5.2) is the
   /// IPv4 address.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: host.contains(":") ? 16 : 4)
     inet_pton(bytes.count == 16 ? AF_INET6 : AF_INET, host, &bytes)
     let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
@@ -11,7 +11,7 @@ extension SocketAddress {
   }
 
   /// The network of the address's first `length` bits, as `2001:db8:1::/48`.
-  public func network(_ length: Int) -> String {
+  package func network(_ length: Int) -> String {
     let masked = bytes.enumerated().map { index, byte in
       byte & ~UInt8(truncatingIfNeeded: 0xff >> max(0, min(8, length - index * 8)))
     }
@@ -22,7 +22,7 @@ extension SocketAddress {
 
   /// Whether the address is link-local (RFC 3927, RFC 4291), or one where a cloud machine finds its metadata service,
   /// which gives credentials to whoever asks.
-  public var isLinkLocalOrMetadata: Bool {
+  package var isLinkLocalOrMetadata: Bool {
     let bytes = bytes
     if bytes.count == 4 { return bytes.starts(with: [169, 254]) || bytes == [100, 100, 100, 200] }
     return bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 || Self.metadata.contains(bytes)

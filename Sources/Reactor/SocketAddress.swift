@@ -2,16 +2,16 @@ import CEpoll
 import Glibc
 
 /// An IPv4 or IPv6 address with a port.
-public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address in figures: `127.0.0.1`, `::1`.
-  public let host: String
+  package let host: String
   /// 0 asks the system for a free port when listening.
-  public let port: UInt16
+  package let port: UInt16
 
   /// Creates an address from figures; names are not looked up.
   ///
   /// - Returns: nil if `host` is neither an IPv4 nor an IPv6 address.
-  public init?(host: String, port: UInt16) {
+  package init?(host: String, port: UInt16) {
     var four = in_addr()
     var six = in6_addr()
     guard inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1 else { return nil }
@@ -20,7 +20,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080` (which is 127.0.0.1).
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
     var host = text[..<colon]
     if host.hasPrefix("[") {
@@ -33,10 +33,10 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether only this machine can reach the address.
-  public var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") }
+  package var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") }
 
   /// As ``init(_:)`` reads it.
-  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Reads what the kernel filled in.
   init?(storage: sockaddr_storage) {

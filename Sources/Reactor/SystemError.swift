@@ -1,23 +1,23 @@
 import Glibc
 
 /// A system call that failed: its name and the error number, in words.
-public struct SystemError: Error, Equatable, CustomStringConvertible, Sendable {
+package struct SystemError: Error, Equatable, CustomStringConvertible, Sendable {
   /// The call, as in its manual page.
-  public let call: String
+  package let call: String
   /// `errno` right after the call.
-  public let number: Int32
+  package let number: Int32
 
   /// Takes the present `errno`.
-  public init(_ call: String) { self.init(call, number: errno) }
+  package init(_ call: String) { self.init(call, number: errno) }
 
   /// An error whose number came by another way than `errno`.
-  public init(_ call: String, number: Int32) {
+  package init(_ call: String, number: Int32) {
     self.call = call
     self.number = number
   }
 
   /// As `bind: Address already in use`.
-  public var description: String {
+  package var description: String {
     var text = [CChar](repeating: 0, count: 256)
     guard strerror_r(number, &text, text.count) == 0 else { return "\(call): error \(number)" }
     return "\(call): \(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))"

@@ -1,6 +1,6 @@
 extension EventLoop {
   /// A moment at which the loop calls back, unless it is cancelled first. Loop thread only.
-  public final class Timer {
+  package final class Timer {
     let deadline: UInt64
     let sequence: UInt64
     var action: (() -> Void)?
@@ -14,7 +14,7 @@ extension EventLoop {
     }
 
     /// The action will not be called any more.
-    public func cancel() {
+    package func cancel() {
       guard action != nil else { return }
       action = nil
       cancelled.count += 1

@@ -1,14 +1,14 @@
-public import Foundation
-public import Mail
+package import Foundation
+package import Mail
 internal import Mustache
-public import Reactor
-public import Store
+package import Reactor
+package import Store
 internal import Synchronization
 
 /// Makes messages out of templates, and gives them to mail servers and webhooks.
-public final class Courier: Sendable {
+package final class Courier: Sendable {
   /// Every language of mails.
-  public let texts: MailTexts
+  package let texts: MailTexts
   let templates: TemplateLibrary
   private let links: Mutex<String?>
   private let pool: BlockingPool
@@ -19,7 +19,7 @@ public final class Courier: Sendable {
   ///   - folder: `Templates/mail`.
   ///   - pool: where connections are waited for; its threads are all that can be open at a time.
   /// - Throws: `TemplateError`; what reading the files throws.
-  public init(folder: String, address: String?, pool: BlockingPool, isStrict: Bool = false) throws {
+  package init(folder: String, address: String?, pool: BlockingPool, isStrict: Bool = false) throws {
     templates = try TemplateLibrary(directory: folder, missingKey: isStrict ? .error : .empty)
     texts = try MailTexts(folder: folder + "/locales")
     links = Mutex(address)
@@ -27,10 +27,10 @@ public final class Courier: Sendable {
   }
 
   /// What links begin with, as `https://push.example.com`; nil: mails have no links.
-  public var address: String? { links.withLock { $0 } }
+  package var address: String? { links.withLock { $0 } }
 
   /// Lets links begin with `address`, unless another was given: a server knows where it listens only once it does.
-  public func link(to address: String) { links.withLock { $0 = $0 ?? address } }
+  package func link(to address: String) { links.withLock { $0 = $0 ?? address } }
 
   /// Sends a message.
   ///
@@ -38,7 +38,7 @@ public final class Courier: Sendable {
   ///   - mail: the mail server; nil: none is set up, and e-mail fails.
   /// - Returns: what the other side said when it took the message over.
   /// - Throws: `MailError`.
-  public func send(
+  package func send(
     _ content: ReminderContent, over channel: Receiver.Channel, to secrets: Receiver.Secrets, mail: MailSettings?
   ) async throws -> String {
     guard channel == .email else {
@@ -59,7 +59,7 @@ public final class Courier: Sendable {
   /// The mail of a content.
   ///
   /// - Throws: `TemplateError`.
-  public func message(_ content: ReminderContent, from: MailAddress, to: MailAddress) throws -> MailMessage {
+  package func message(_ content: ReminderContent, from: MailAddress, to: MailAddress) throws -> MailMessage {
     MailMessage(
       from: from, to: to, subject: content.subject, text: try templates.render("reminder.text", content.value),
       html: try templates.render("reminder.html", content.value), identifier: content.identifier, date: content.now,
@@ -67,7 +67,7 @@ public final class Courier: Sendable {
   }
 
   /// A message that only says that messages arrive.
-  public func test(language: String, now: Date) -> ReminderContent {
+  package func test(language: String, now: Date) -> ReminderContent {
     ReminderContent(
       [], texts: texts[language], zone: .gmt, address: address, identifier: UUID().uuidString.lowercased(), now: now)
   }

@@ -1,49 +1,47 @@
 import Certificates
-public import Foundation
+package import Foundation
 
 /// On which days before its end somebody is reminded of something: pure arithmetic over dates.
 ///
 /// A step of N days is due from the moment when ``Expiry/daysLeft(notAfter:now:)`` is N: at least N whole days are left
 /// when somebody hears of it, wherever they live. The hour is another matter: see ``isTime(_:notAfter:now:hour:zone:)``.
-public struct ReminderLadder: Sendable, Hashable {
+package struct ReminderLadder: Sendable, Hashable {
   /// One reminder on the way to the end. The raw value is the number of days; -1: it is over.
-  public struct Step: RawRepresentable, Sendable, Hashable, Comparable {
+  package struct Step: RawRepresentable, Sendable, Hashable, Comparable {
     /// Days before the end.
-    public let rawValue: Int
-
-    /// Creates a step.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// So many days before the end.
-    public static func days(_ count: Int) -> Step { Step(rawValue: count) }
+    package static func days(_ count: Int) -> Step { Step(rawValue: count) }
     /// It is over.
-    public static let expired = Step(rawValue: -1)
+    package static let expired = Step(rawValue: -1)
 
     /// The later one is the lesser.
-    public static func < (one: Step, other: Step) -> Bool { one.rawValue < other.rawValue }
+    package static func < (one: Step, other: Step) -> Bool { one.rawValue < other.rawValue }
   }
 
   /// What is always reminded of, whatever people choose.
-  public static let promised = Step.days(30)
+  package static let promised = Step.days(30)
   /// The steps unless somebody chooses others.
-  public static let usual = ReminderLadder(days: [60, 30, 14, 7, 3, 1, 0])
+  package static let usual = ReminderLadder(days: [60, 30, 14, 7, 3, 1, 0])
   /// No reminder comes earlier than so many days before the end.
-  public static let longest = 365
+  package static let longest = 365
 
   /// The earliest first, ending with ``Step/expired``.
-  public let steps: [Step]
+  package let steps: [Step]
 
   /// Creates a ladder; the promised step and the last one are in it in any case, days that cannot be are not.
-  public init(days: [Int]) {
+  package init(days: [Int]) {
     let wanted = Set(days.filter { (0...Self.longest).contains($0) }.map(Step.days))
     steps = wanted.union([Self.promised, .expired]).sorted(by: >)
   }
 
   /// The days, the most first.
-  public var days: [Int] { steps.map(\.rawValue).filter { $0 >= 0 } }
+  package var days: [Int] { steps.map(\.rawValue).filter { $0 >= 0 } }
 
   /// From when on a step is due.
-  public static func due(_ step: Step, notAfter: Date) -> Date {
+  package static func due(_ step: Step, notAfter: Date) -> Date {
     let end = Date(timeIntervalSince1970: notAfter.timeIntervalSince1970.rounded(.down))
     // One second after the last at which one day more was left; one second after the last of validity.
     return end.addingTimeInterval(-Double((step.rawValue + 1) * Expiry.secondsPerDay) + 1)
@@ -57,7 +55,7 @@ public struct ReminderLadder: Sendable, Hashable {
   /// - Parameters:
   ///   - sent: the steps that were sent for this very thing, with this very fingerprint.
   ///   - isTime: whether a step that is due may be sent at this hour.
-  public func step(
+  package func step(
     notAfter: Date?, now: Date, sent: some Collection<Step>, isTime: (Step) -> Bool = { _ in true }
   ) -> Step? {
     guard let notAfter, notAfter < Expiry.never else { return nil }
@@ -68,7 +66,7 @@ public struct ReminderLadder: Sendable, Hashable {
   }
 
   /// The next step and the first moment at which it is due; nil if there is none any more.
-  public func next(notAfter: Date?, now: Date, sent: some Collection<Step>) -> (step: Step, due: Date)? {
+  package func next(notAfter: Date?, now: Date, sent: some Collection<Step>) -> (step: Step, due: Date)? {
     guard let notAfter, notAfter < Expiry.never else { return nil }
     if let step = step(notAfter: notAfter, now: now, sent: sent) { return (step, Self.due(step, notAfter: notAfter)) }
     let last = sent.min()
@@ -79,7 +77,7 @@ public struct ReminderLadder: Sendable, Hashable {
 
   /// The steps that are still to be sent, the first first, with the moments at which they are unless somebody keeps them
   /// back.
-  public func coming(
+  package func coming(
     notAfter: Date?, now: Date, sent: some Collection<Step>, hour: Int, zone: TimeZone
   ) -> [(step: Step, at: Date)] {
     guard let notAfter, let next = next(notAfter: notAfter, now: now, sent: sent)?.step else { return [] }
@@ -90,12 +88,12 @@ public struct ReminderLadder: Sendable, Hashable {
 
   /// Whether the hour has come at which people want to hear of a step: once it is due, from the first time that the
   /// clock on their wall shows that hour; but never a day late, on a day that has 25 hours.
-  public static func isTime(_ step: Step, notAfter: Date, now: Date, hour: Int, zone: TimeZone) -> Bool {
+  package static func isTime(_ step: Step, notAfter: Date, now: Date, hour: Int, zone: TimeZone) -> Bool {
     firstTime(step, notAfter: notAfter, hour: hour, zone: zone) <= now
   }
 
   /// The moment from which on ``isTime(_:notAfter:now:hour:zone:)`` holds.
-  public static func firstTime(_ step: Step, notAfter: Date, hour: Int, zone: TimeZone) -> Date {
+  package static func firstTime(_ step: Step, notAfter: Date, hour: Int, zone: TimeZone) -> Date {
     let due = due(step, notAfter: notAfter)
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = zone

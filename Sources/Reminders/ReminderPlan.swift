@@ -1,10 +1,10 @@
-public import Certificates
-public import Foundation
-public import SQLite
-public import Store
+package import Certificates
+package import Foundation
+package import SQLite
+package import Store
 
 /// Decides who is reminded of what now, and puts it into the queue.
-public struct ReminderPlan: Sendable {
+package struct ReminderPlan: Sendable {
   /// A step that is due, and who hears of it.
   struct Due: Sendable {
     let item: TrackedExpiry
@@ -14,13 +14,13 @@ public struct ReminderPlan: Sendable {
   }
 
   /// How everything stands.
-  public let report: ExpiryReport
+  package let report: ExpiryReport
   let due: [Due]
 
   /// Looks at everything; changes nothing.
   ///
   /// - Parameter ignoringHour: cron runs when it runs: what is due goes out at once.
-  public init(_ database: Database, now: Date, ignoringHour: Bool, within days: Int = Expiry.warningDays) throws {
+  package init(_ database: Database, now: Date, ignoringHour: Bool, within days: Int = Expiry.warningDays) throws {
     report = try CertificateTracker.report(database, now: now, within: days)
     let receivers = try Receiver.all(database).filter(\.details.isActive)
     // Nobody would hear of it: the step stays open until somebody does.
@@ -51,13 +51,13 @@ public struct ReminderPlan: Sendable {
   }
 
   /// Whether there is anything to claim.
-  public var isEmpty: Bool { due.isEmpty }
+  package var isEmpty: Bool { due.isEmpty }
 
   /// Takes the steps that nobody has taken, and queues one message for each receiver with all of them.
   ///
   /// - Returns: how many messages were queued.
   @discardableResult
-  public func claim(_ database: Database, now: Date) throws -> Int {
+  package func claim(_ database: Database, now: Date) throws -> Int {
     var claimed: [Int64: [Int64]] = [:]
     var receivers: [Receiver] = []
     for due in due {
@@ -79,7 +79,7 @@ public struct ReminderPlan: Sendable {
 
 extension TrackedExpiry {
   /// Under which its reminders stand; nil if it is not kept.
-  public var subject: Acknowledgement.Subject? {
+  package var subject: Acknowledgement.Subject? {
     key.map { Acknowledgement.Subject(key: $0, fingerprint: sha256) }
   }
 }

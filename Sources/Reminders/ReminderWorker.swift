@@ -1,26 +1,26 @@
 import Calendar
-public import Certificates
-public import Foundation
-public import Logging
+package import Certificates
+package import Foundation
+package import Logging
 internal import Mail
 internal import Model
 internal import SQLite
-public import Store
+package import Store
 
 /// Looks what is due, and sends it: every minute in the server, once in `check-certificates --notify`.
 ///
 /// Any number may work on one database at a time: a step is claimed by one, a message is leased by one.
-public struct ReminderWorker: Sendable {
+package struct ReminderWorker: Sendable {
   /// What one look came to.
-  public struct Look: Sendable {
+  package struct Look: Sendable {
     /// How everything stands.
-    public let report: ExpiryReport
+    package let report: ExpiryReport
     /// Messages that were taken over.
-    public var sent = 0
+    package var sent = 0
     /// To whom and why it failed, one line each.
-    public var failures: [String] = []
+    package var failures: [String] = []
     /// What is being sent by somebody else, one line each.
-    public var elsewhere: [String] = []
+    package var elsewhere: [String] = []
   }
 
   private let store: Store
@@ -30,9 +30,7 @@ public struct ReminderWorker: Sendable {
 
   /// A check of the server is written down only so often, in seconds.
   private static let checkInterval: TimeInterval = 600
-
-  /// Creates a worker.
-  public init(store: Store, courier: Courier, source: CheckRun.Source, log: Logger) {
+  package init(store: Store, courier: Courier, source: CheckRun.Source, log: Logger) {
     self.store = store
     self.courier = courier
     self.source = source
@@ -40,7 +38,7 @@ public struct ReminderWorker: Sendable {
   }
 
   /// Looks every minute, until the task is cancelled. Whatever goes wrong, it goes on.
-  public func run(clock: @escaping @Sendable () -> Date) async {
+  package func run(clock: @escaping @Sendable () -> Date) async {
     while !Task.isCancelled {
       do {
         _ = try await look(clock: clock)
@@ -57,7 +55,7 @@ public struct ReminderWorker: Sendable {
   /// - Parameters:
   ///   - clock: looked at again for each message: sending one takes its time, and another process goes on meanwhile.
   ///   - days: from how many days before its end on something is reported; nothing for reminders.
-  public func look(
+  package func look(
     clock: @escaping @Sendable () -> Date, within days: Int = Expiry.warningDays
   ) async throws -> Look {
     let now = clock()

@@ -2,19 +2,19 @@ internal import CSQLite
 
 extension Database {
   /// What a checkpoint could do.
-  public struct Checkpoint: Sendable, Hashable {
+  package struct Checkpoint: Sendable, Hashable {
     /// Pages in the write-ahead log.
-    public let logged: Int
+    package let logged: Int
     /// How many of them are in the database file now.
-    public let moved: Int
+    package let moved: Int
     /// A reader or writer kept it from going all the way.
-    public let isPartial: Bool
+    package let isPartial: Bool
   }
 
   /// Looks through the whole file: structure, indexes, foreign keys. Takes its time on a large one.
   ///
   /// - Returns: one sentence for each fault, at most `limit`; none if all is well.
-  public func integrityCheck(limit: Int = 100) throws -> [String] {
+  package func integrityCheck(limit: Int = 100) throws -> [String] {
     var faults: [String]
     do {
       faults = try fetchAll("PRAGMA integrity_check(\(limit))") { $0.text(0) }
@@ -35,7 +35,7 @@ extension Database {
   /// copying the file, and as much space for that time, beside the file and in the folder for temporary files.
   ///
   /// - Throws: `SQLiteError`, `.full` if there is no space; then the file is as it was.
-  public func vacuum() throws {
+  package func vacuum() throws {
     // In memory it would take as much as the whole file.
     try script("PRAGMA temp_store = FILE")
     defer { try? script("PRAGMA temp_store = MEMORY") }  // only slower otherwise
@@ -57,7 +57,7 @@ extension Database {
   /// ``init(path:mode:)`` for writing takes it up again.
   ///
   /// - Returns: false if another connection has it open.
-  public func leaveLog() throws -> Bool {
+  package func leaveLog() throws -> Bool {
     try fetchOne("PRAGMA journal_mode = DELETE") { $0.text(0) } == "delete"
   }
 
@@ -65,7 +65,7 @@ extension Database {
   ///
   /// - Parameter waiting: whether to wait (up to the busy time-out) for readers to end.
   @discardableResult
-  public func checkpoint(waiting: Bool = false) throws(SQLiteError) -> Checkpoint {
+  package func checkpoint(waiting: Bool = false) throws(SQLiteError) -> Checkpoint {
     let connection = try connection()
     var logged: Int32 = 0
     var moved: Int32 = 0

@@ -2,7 +2,7 @@ internal import CSQLite
 
 extension Database {
   /// What the body of ``forEach(_:_:row:)`` wants next.
-  public enum Next: Sendable {
+  package enum Next: Sendable {
     /// The next row.
     case `continue`
     /// No more rows.
@@ -13,7 +13,7 @@ extension Database {
   ///
   /// - Returns: how many rows it changed; meaningless for a statement that changes none.
   @discardableResult
-  public func execute(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int {
+  package func execute(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int {
     try withStatement(sql) { statement in
       try statement.bindAll(arguments)
       try statement.run()
@@ -25,7 +25,7 @@ extension Database {
   ///
   /// - Returns: how many rows it changed; meaningless for a statement that changes none.
   @discardableResult
-  public func run(_ sql: String, _ arguments: any SQLiteBindable...) throws -> Int {
+  package func run(_ sql: String, _ arguments: any SQLiteBindable...) throws -> Int {
     try withStatement(sql) { statement in
       try statement.bindAll(arguments)
       try statement.run()
@@ -34,7 +34,7 @@ extension Database {
   }
 
   /// Runs all statements of a text, without arguments and without the cache.
-  public func script(_ sql: String) throws(SQLiteError) {
+  package func script(_ sql: String) throws(SQLiteError) {
     let connection = try connection()
     // exec reports no position: the message with the text is all there is.
     guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
@@ -43,14 +43,14 @@ extension Database {
   }
 
   /// All rows.
-  public func fetchAll<Value>(
+  package func fetchAll<Value>(
     _ sql: String, _ arguments: any SQLiteBindable..., row body: (borrowing Row) throws -> Value
   ) throws -> [Value] {
     try fetchAll(sql, arguments: arguments, row: body)
   }
 
   /// All rows, with arguments made by a program.
-  public func fetchAll<Value>(
+  package func fetchAll<Value>(
     _ sql: String, arguments: [any SQLiteBindable], row body: (borrowing Row) throws -> Value
   ) throws -> [Value] {
     try withStatement(sql) { statement in
@@ -62,14 +62,14 @@ extension Database {
   }
 
   /// The first row, nil if there is none.
-  public func fetchOne<Value>(
+  package func fetchOne<Value>(
     _ sql: String, _ arguments: any SQLiteBindable..., row body: (borrowing Row) throws -> Value
   ) throws -> Value? {
     try fetchOne(sql, arguments: arguments, row: body)
   }
 
   /// The first row, with arguments made by a program; nil if there is none.
-  public func fetchOne<Value>(
+  package func fetchOne<Value>(
     _ sql: String, arguments: [any SQLiteBindable], row body: (borrowing Row) throws -> Value
   ) throws -> Value? {
     try withStatement(sql) { statement in
@@ -79,14 +79,14 @@ extension Database {
   }
 
   /// Row by row, until the end or until the body says stop.
-  public func forEach(
+  package func forEach(
     _ sql: String, _ arguments: any SQLiteBindable..., row body: (borrowing Row) throws -> Next
   ) throws {
     try forEach(sql, arguments: arguments, row: body)
   }
 
   /// Row by row, with arguments made by a program.
-  public func forEach(
+  package func forEach(
     _ sql: String, arguments: [any SQLiteBindable], row body: (borrowing Row) throws -> Next
   ) throws {
     try withStatement(sql) { statement in
@@ -98,7 +98,7 @@ extension Database {
   }
 
   /// The whole number in the first column of the first row, 0 if there is none.
-  public func int(_ sql: String, _ arguments: any SQLiteBindable...) throws -> Int {
+  package func int(_ sql: String, _ arguments: any SQLiteBindable...) throws -> Int {
     try fetchOne(sql, arguments: arguments) { $0.int(0) } ?? 0
   }
 }

@@ -1,9 +1,9 @@
 internal import CSQLite
 
 /// One connection. Used by one thread at a time: ``DatabasePool`` sees to that.
-public final class Database {
+package final class Database {
   /// How a file is opened.
-  public enum Mode: Sendable {
+  package enum Mode: Sendable {
     /// Creates the file if there is none; every commit is synced to the disk.
     case readWrite
     /// For a connection that only queries a database which others write: refuses every change.
@@ -18,7 +18,7 @@ public final class Database {
   static let busyTimeout = 5000
 
   /// The file.
-  public let path: String
+  package let path: String
   private(set) var handle: OpaquePointer?
   private var cache = StatementCache()
   private var depth = 0
@@ -28,7 +28,7 @@ public final class Database {
   /// SQLITE_OPEN_NOMUTEX: "the new database connection will use the multi-thread threading mode. This means that
   /// separate threads are allowed to use SQLite at the same time, as long as each thread is using a different database
   /// connection." (https://www.sqlite.org/c3ref/open.html) The pool's serial queue is what makes that so.
-  public init(path: String, mode: Mode = .readWrite) throws(SQLiteError) {
+  package init(path: String, mode: Mode = .readWrite) throws(SQLiteError) {
     self.path = path
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     switch mode {
@@ -54,7 +54,7 @@ public final class Database {
   deinit { close() }
 
   /// Finalizes all statements and closes the connection. A second time does nothing.
-  public func close() {
+  package func close() {
     cache.removeAll()
     // close_v2: a statement that somebody still holds keeps the connection until it is finalized.
     sqlite3_close_v2(handle)
@@ -62,24 +62,24 @@ public final class Database {
   }
 
   /// Whether ``close()`` was not called yet.
-  public var isOpen: Bool { handle != nil }
+  package var isOpen: Bool { handle != nil }
 
   /// The row id that the last INSERT on this connection got.
-  public var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
+  package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// How many rows the last INSERT, UPDATE or DELETE changed, triggers not counted.
-  public var changes: Int { Int(sqlite3_changes64(handle)) }
+  package var changes: Int { Int(sqlite3_changes64(handle)) }
 
   /// Whether a transaction is open.
-  public var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
+  package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
 
   /// Compiles a statement that the caller owns, for a loop of its own.
-  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+  package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     try Statement(connection: connection(), sql: sql, persistent: true)
   }
 
   /// Lends a statement from the cache for the length of `body`, then resets it and forgets what was bound.
-  public func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+  package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
     let statement = try cache.take(sql, connection: connection())
     defer {
       statement.reset()
@@ -92,7 +92,7 @@ public final class Database {
   /// Runs `body` in a transaction, or in a savepoint of the transaction that is already open.
   ///
   /// - Throws: what `body` throws; then all that it changed is undone.
-  public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+  package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     // IMMEDIATE takes the write lock now: a transaction that read first could not upgrade once another had written.
     let nested = isInTransaction
     let name = "nested\(depth)"

@@ -3,11 +3,11 @@ internal import Glibc
 
 extension DatabasePool {
   /// How far a backup is.
-  public struct BackupProgress: Sendable, Hashable {
+  package struct BackupProgress: Sendable, Hashable {
     /// Pages copied.
-    public let done: Int
+    package let done: Int
     /// Pages in all.
-    public let total: Int
+    package let total: Int
   }
 
   /// Copies the whole database, as it is at this moment, while reads and writes go on. Blocks its thread.
@@ -20,7 +20,7 @@ extension DatabasePool {
   ///   - step: pages (4 KiB) at a time.
   ///   - progress: called after each step; what it throws stops the backup.
   /// - Throws: `SQLiteError`, or what `progress` throws.
-  public func backup(
+  package func backup(
     to destination: String, step: Int = 1024, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
     guard access(destination, F_OK) != 0 else {

@@ -7,7 +7,7 @@ extension DatabasePool {
   ///
   /// `PRAGMA data_version` says the same, but is a query, and has to wait for a connection; a mark is read from the
   /// memory that the connections of all processes share.
-  public struct ChangeMark: Sendable, Hashable {
+  package struct ChangeMark: Sendable, Hashable {
     private let counter: UInt64
     private let salt: UInt64
     private let checksum: UInt64
@@ -18,7 +18,7 @@ extension DatabasePool {
   }
 
   /// The present mark; nil once the database is closed. A query that begins after it was read sees at least this state.
-  public var changeMark: ChangeMark? {
+  package var changeMark: ChangeMark? {
     // The lock is held while the memory is read: ``close()`` takes the address away before SQLite takes the memory away.
     logIndex.withLock { index in index == 0 ? nil : ChangeMark(csqlite_read_log_state(index)) }
   }

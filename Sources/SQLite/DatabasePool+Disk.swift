@@ -16,7 +16,7 @@ extension DatabasePool {
   }
 
   /// What a suspicion of damage comes to.
-  public enum Damage: Sendable, Hashable {
+  package enum Damage: Sendable, Hashable {
     /// The file reads, and is sound.
     case none
     /// It cannot be looked through: the disk does not read it.
@@ -26,7 +26,7 @@ extension DatabasePool {
   }
 
   /// Less free space than this, in bytes, is a full disk: what is written next may not fit.
-  public static let leastSpace: UInt64 = 1 << 20
+  package static let leastSpace: UInt64 = 1 << 20
 
   /// Writes that nobody needs are not made more often than this.
   private static let probePause = Duration.seconds(1)
@@ -34,7 +34,7 @@ extension DatabasePool {
   private static let freshness = Duration.seconds(10)
 
   /// What the disk refused last and has not done since, nil if nothing.
-  public var diskTrouble: SQLiteError? { disk.withLock { $0.trouble } }
+  package var diskTrouble: SQLiteError? { disk.withLock { $0.trouble } }
 
   func noteWrite<Success>(_ result: Result<Success, any Error>) {
     switch result {
@@ -57,7 +57,7 @@ extension DatabasePool {
   /// written lately. Asked often, it answers from what it knows.
   ///
   /// - Returns: what it refuses; nil if all is well.
-  public func checkDisk() async -> SQLiteError? {
+  package func checkDisk() async -> SQLiteError? {
     if let trouble = Self.spaceTrouble(path) { return trouble }
     let now = ContinuousClock.now
     let isDue = disk.withLock { disk in
@@ -77,7 +77,7 @@ extension DatabasePool {
   }
 
   /// What the file system of a path says by itself: full, read-only, or not there; nil if all is well.
-  public static func spaceTrouble(_ path: String) -> SQLiteError? {
+  package static func spaceTrouble(_ path: String) -> SQLiteError? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else {
       return SQLiteError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
@@ -90,7 +90,7 @@ extension DatabasePool {
 
   /// Looks through the whole file because something spoke of damage, on a thread and a connection of its own. Takes
   /// its time on a large file.
-  public func damage() async -> Damage {
+  package func damage() async -> Damage {
     await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async { [path] in continuation.resume(returning: Self.damage(of: path)) }
     }

@@ -6,9 +6,9 @@ internal import Synchronization
 ///
 /// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Don't call a method of
 /// the pool inside a closure that it runs: `writeSync` inside `writeSync` waits for itself.
-public final class DatabasePool: Sendable {
+package final class DatabasePool: Sendable {
   /// Which readers a query uses.
-  public enum Lane: Sendable {
+  package enum Lane: Sendable {
     /// For what somebody waits for.
     case requests
     /// For long rows of queries, as exports make them: however many there are, those of the other lane do not wait.
@@ -16,7 +16,7 @@ public final class DatabasePool: Sendable {
   }
 
   /// The file.
-  public let path: String
+  package let path: String
   private let writer: Connection
   private let requests: ReaderLane
   private let exports: ReaderLane
@@ -29,7 +29,7 @@ public final class DatabasePool: Sendable {
   ///
   /// - Parameter readers: how many queries may run at the same time, at least 1; exports have one of their own.
   /// - Throws: `SQLiteError` if it cannot be opened, is no database, or lies on a network file system.
-  public init(path: String, readers: Int = 4) throws {
+  package init(path: String, readers: Int = 4) throws {
     precondition(readers > 0, "a pool without readers cannot answer")
     try FileSystem.prepare(path)
     self.path = path
@@ -49,7 +49,7 @@ public final class DatabasePool: Sendable {
   /// Runs `body` in a transaction on the writer: all of it is kept, or, if it throws, nothing.
   ///
   /// What was handed over is done, also when the task is cancelled meanwhile.
-  public func write<Result: Sendable>(
+  package func write<Result: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
@@ -67,7 +67,7 @@ public final class DatabasePool: Sendable {
   ///   - limit: how long it may take; then it ends with `SQLiteError.Code.interrupt`.
   ///   - lane: queries of one lane wait for each other in the order in which they came.
   /// - Throws: what `body` throws; `CancellationError` if the task is cancelled.
-  public func read<Result: Sendable>(
+  package func read<Result: Sendable>(
     limit: Duration? = nil, lane: Lane = .requests, _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result {
     let interruption = Interruption(limit: limit)
@@ -96,7 +96,7 @@ public final class DatabasePool: Sendable {
   /// costs more than reading it. Whatever walks over rows waits elsewhere: see ``read(limit:lane:_:)``.
   ///
   /// - Returns: nil if all readers are busy.
-  public func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+  package func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     guard let reader = requests.takeIdle() else { return nil }
     defer { requests.give(back: reader) }
     let result = Swift.Result { try reader.sync { database in try database.snapshot { try body(database) } } }
@@ -105,14 +105,14 @@ public final class DatabasePool: Sendable {
   }
 
   /// ``write(_:)`` for a thread that may wait.
-  public func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
+  package func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = Swift.Result { try writer.sync { database in try database.transaction { try body(database) } } }
     noteWrite(result)
     return try result.get()
   }
 
   /// ``read(limit:_:)`` for a thread that may wait.
-  public func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
+  package func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
     let reader = requests.waitForOne()
     defer { requests.give(back: reader) }
     return try reader.sync { database in
@@ -123,7 +123,7 @@ public final class DatabasePool: Sendable {
   /// Brings the schema up to date.
   ///
   /// - Throws: `MigrationError`.
-  public func migrate(_ migrator: Migrator, at time: Int64) throws {
+  package func migrate(_ migrator: Migrator, at time: Int64) throws {
     try writer.sync { database in try migrator.migrate(database, at: time) }
   }
 
@@ -131,13 +131,13 @@ public final class DatabasePool: Sendable {
   ///
   /// - Parameter waiting: whether to wait for readers, so that the log is emptied.
   @discardableResult
-  public func checkpoint(waiting: Bool = false) throws -> Database.Checkpoint {
+  package func checkpoint(waiting: Bool = false) throws -> Database.Checkpoint {
     try writer.sync { database in try database.checkpoint(waiting: waiting) }
   }
 
   /// Moves the write-ahead log into the file and empties it, unless somebody is reading; holds nobody up.
   @discardableResult
-  public func emptyLogIfIdle() async throws -> Database.Checkpoint {
+  package func emptyLogIfIdle() async throws -> Database.Checkpoint {
     try await withCheckedThrowingContinuation { continuation in
       writer.async { database in continuation.resume(with: Swift.Result { try database.emptyLogIfIdle() }) }
     }
@@ -145,13 +145,13 @@ public final class DatabasePool: Sendable {
 
   /// Writes the whole file anew, without anything that was ever freed in it; see ``Database/vacuum()``. For a file
   /// that nobody else uses.
-  public func vacuum() throws { try writer.sync { try $0.vacuum() } }
+  package func vacuum() throws { try writer.sync { try $0.vacuum() } }
 
   /// Looks through the whole file, on a reader; see ``Database/integrityCheck(limit:)``.
-  public func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
+  package func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
 
   /// Waits for what is under way, empties the log into the file and closes it. A second time does nothing.
-  public func close() {
+  package func close() {
     let first = isClosed.withLock { isClosed in
       defer { isClosed = true }
       return !isClosed

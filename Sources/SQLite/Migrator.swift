@@ -1,19 +1,19 @@
 /// Brings a file's schema from whatever it has to what this program knows. Steps are only ever added at the end.
-public struct Migrator: Sendable {
+package struct Migrator: Sendable {
   /// Marks the file as ours (https://www.sqlite.org/pragma.html#pragma_application_id).
-  public let applicationID: Int32
+  package let applicationID: Int32
   /// In the order in which they run.
-  public let migrations: [Migration]
+  package let migrations: [Migration]
 
   /// - Precondition: no id twice.
-  public init(applicationID: Int32, _ migrations: [Migration]) {
+  package init(applicationID: Int32, _ migrations: [Migration]) {
     precondition(Set(migrations.map(\.id)).count == migrations.count, "a migration's id is used twice")
     self.applicationID = applicationID
     self.migrations = migrations
   }
 
   /// The steps that a file has, in their order; none for a file without our table.
-  public func applied(_ database: Database) throws -> [String] {
+  package func applied(_ database: Database) throws -> [String] {
     let tables = try database.int("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'")
     guard tables == 1 else { return [] }
     return try database.fetchAll("SELECT id FROM migrations ORDER BY position") { $0.text(0) }
@@ -23,7 +23,7 @@ public struct Migrator: Sendable {
   ///
   /// - Returns: the steps that are still to be done.
   /// - Throws: `MigrationError.foreign`, `.newer`, `.unreleased`.
-  public func pending(_ database: Database) throws -> ArraySlice<Migration> {
+  package func pending(_ database: Database) throws -> ArraySlice<Migration> {
     let found = try database.int("PRAGMA application_id")
     let isEmpty = try database.int("SELECT count(*) FROM sqlite_schema") == 0
     guard found == Int(applicationID) || (found == 0 && isEmpty) else {
@@ -48,7 +48,7 @@ public struct Migrator: Sendable {
   /// The order of https://www.sqlite.org/lang_altertable.html §7: foreign keys off, change, check, commit, on again.
   ///
   /// - Parameter time: milliseconds since 1970, kept beside the step.
-  public func migrate(_ database: Database, at time: Int64) throws {
+  package func migrate(_ database: Database, at time: Int64) throws {
     while let step = try pending(database).first {
       try database.execute("PRAGMA foreign_keys = OFF")
       defer {
@@ -82,26 +82,26 @@ public struct Migrator: Sendable {
 }
 
 /// One step of the schema. Once released it never changes: a later step corrects it.
-public struct Migration: Sendable {
+package struct Migration: Sendable {
   /// Unique and telling, as `2026-11-20 apps`.
-  public let id: String
+  package let id: String
   let apply: @Sendable (Database) throws -> Void
 
   /// A step of SQL statements.
-  public init(id: String, sql: String) {
+  package init(id: String, sql: String) {
     self.id = id
     apply = { database in try database.script(sql) }
   }
 
   /// A step that needs a program. It may not use today's records: they change, the step does not.
-  public init(id: String, _ apply: @escaping @Sendable (Database) throws -> Void) {
+  package init(id: String, _ apply: @escaping @Sendable (Database) throws -> Void) {
     self.id = id
     self.apply = apply
   }
 }
 
 /// Why a schema could not be brought up to date.
-public enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file belongs to another program.
   case foreign(path: String, applicationID: Int)
   /// The file was written by a newer version of this program.
@@ -114,7 +114,7 @@ public enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible {
   case danglingRows(id: String, table: String)
 
   /// What and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .foreign(let path, let id):
       "\(path) is another program's database (application ID \(id)); choose another file"

@@ -1,67 +1,65 @@
 internal import CSQLite
 
 /// What SQLite refused, with its own words. Never holds a bound value.
-public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A result code of SQLite (https://www.sqlite.org/rescode.html), primary or extended.
-  public struct Code: RawRepresentable, Sendable, Hashable {
+  package struct Code: RawRepresentable, Sendable, Hashable {
     /// The number that SQLite uses.
-    public let rawValue: Int32
+    package let rawValue: Int32
     /// Wraps a number of SQLite's.
-    public init(rawValue: Int32) { self.rawValue = rawValue }
+    package init(rawValue: Int32) { self.rawValue = rawValue }
     /// The code without its extension.
-    public var primary: Code { Code(rawValue: rawValue & 0xff) }
+    package var primary: Code { Code(rawValue: rawValue & 0xff) }
 
     /// SQLITE_ERROR: mostly a mistake in the SQL.
-    public static let error = Code(rawValue: 1)
+    package static let error = Code(rawValue: 1)
     /// SQLITE_BUSY: another connection held the lock longer than the busy time-out.
-    public static let busy = Code(rawValue: 5)
+    package static let busy = Code(rawValue: 5)
     /// SQLITE_LOCKED: another statement of the same process holds the table.
-    public static let locked = Code(rawValue: 6)
+    package static let locked = Code(rawValue: 6)
     /// SQLITE_NOMEM: no memory left.
-    public static let outOfMemory = Code(rawValue: 7)
+    package static let outOfMemory = Code(rawValue: 7)
     /// SQLITE_READONLY: a write on a reader, or on a file that may not be written.
-    public static let readOnly = Code(rawValue: 8)
+    package static let readOnly = Code(rawValue: 8)
     /// SQLITE_INTERRUPT: stopped by a time limit or a cancellation.
-    public static let interrupt = Code(rawValue: 9)
+    package static let interrupt = Code(rawValue: 9)
     /// SQLITE_IOERR: the disk failed.
-    public static let inputOutput = Code(rawValue: 10)
+    package static let inputOutput = Code(rawValue: 10)
     /// SQLITE_CORRUPT: the file is damaged, or the disk did not read it.
-    public static let corrupt = Code(rawValue: 11)
+    package static let corrupt = Code(rawValue: 11)
     /// SQLITE_FULL: no space left.
-    public static let full = Code(rawValue: 13)
+    package static let full = Code(rawValue: 13)
     /// SQLITE_CANTOPEN: no such file or folder, or no right to it.
-    public static let cannotOpen = Code(rawValue: 14)
+    package static let cannotOpen = Code(rawValue: 14)
     /// SQLITE_CONSTRAINT: some constraint; the extended code says which.
-    public static let constraint = Code(rawValue: 19)
+    package static let constraint = Code(rawValue: 19)
     /// SQLITE_MISMATCH: a value of a type that the column does not take.
-    public static let mismatch = Code(rawValue: 20)
+    package static let mismatch = Code(rawValue: 20)
     /// SQLITE_MISUSE: the caller broke a rule, as using a closed database.
-    public static let misuse = Code(rawValue: 21)
+    package static let misuse = Code(rawValue: 21)
     /// SQLITE_RANGE: more or fewer arguments than parameters.
-    public static let range = Code(rawValue: 25)
+    package static let range = Code(rawValue: 25)
     /// SQLITE_NOTADB: some other kind of file.
-    public static let notADatabase = Code(rawValue: 26)
+    package static let notADatabase = Code(rawValue: 26)
     /// SQLITE_CONSTRAINT_FOREIGNKEY.
-    public static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
+    package static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
     /// SQLITE_CONSTRAINT_PRIMARYKEY.
-    public static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
+    package static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
     /// SQLITE_CONSTRAINT_UNIQUE.
-    public static let constraintUnique = Code(rawValue: 19 | 8 << 8)
+    package static let constraintUnique = Code(rawValue: 19 | 8 << 8)
     /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table refused the type.
-    public static let constraintDataType = Code(rawValue: 19 | 12 << 8)
+    package static let constraintDataType = Code(rawValue: 19 | 12 << 8)
   }
 
   /// The primary code.
-  public var code: Code { extendedCode.primary }
+  package var code: Code { extendedCode.primary }
   /// The code with its extension.
-  public let extendedCode: Code
+  package let extendedCode: Code
   /// SQLite's message, read at once on the connection that failed.
-  public let message: String
+  package let message: String
   /// The statement as it was prepared, parameters still as `?`.
-  public let sql: String?
-
-  /// Creates an error.
-  public init(_ code: Code, _ message: String, sql: String? = nil) {
+  package let sql: String?
+  package init(_ code: Code, _ message: String, sql: String? = nil) {
     extendedCode = code
     self.message = message
     self.sql = sql
@@ -75,21 +73,21 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether a UNIQUE or PRIMARY KEY constraint was hit.
-  public var isUniqueViolation: Bool {
+  package var isUniqueViolation: Bool {
     extendedCode == .constraintUnique || extendedCode == .constraintPrimaryKey
   }
 
   /// Whether another connection held the lock too long: the same again may work.
-  public var isBusy: Bool { code == .busy }
+  package var isBusy: Bool { code == .busy }
 
   /// Whether the cause lies outside: lock, disk, rights, memory. The same again works once somebody has seen to that.
-  public var mayPass: Bool { isOfDisk || [.busy, .locked, .outOfMemory].contains(code) }
+  package var mayPass: Bool { isOfDisk || [.busy, .locked, .outOfMemory].contains(code) }
 
   /// Whether the disk did not do what it was asked, or the file on it may not be used.
   ///
   /// Damage is among it: SQLite says so of a disk that does not read at present as well (SQLITE_IOERR_CORRUPTFS,
   /// "converted into SQLITE_CORRUPT prior to returning"). ``DatabasePool/damage()`` tells which it is.
-  public var isOfDisk: Bool {
+  package var isOfDisk: Bool {
     switch code {
     case .readOnly, .inputOutput, .full, .cannotOpen, .corrupt, .notADatabase: true
     default: false
@@ -97,10 +95,10 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether it speaks of damage, which it may or may not be; see ``isOfDisk``.
-  public var suspectsDamage: Bool { code == .corrupt || code == .notADatabase }
+  package var suspectsDamage: Bool { code == .corrupt || code == .notADatabase }
 
   /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
-  public var description: String {
+  package var description: String {
     var text = "SQLite \(extendedCode.rawValue): \(message)"
     if let sql { text += " [\(sql)]" }
     if let remedy { text += ". \(remedy)" }
@@ -108,7 +106,7 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// As `database or disk is full (SQLite 13). The disk is full; …`: without the statement, for a page.
-  public var cause: String { "\(message) (SQLite \(extendedCode.rawValue))" + (remedy.map { ". \($0)" } ?? "") }
+  package var cause: String { "\(message) (SQLite \(extendedCode.rawValue))" + (remedy.map { ". \($0)" } ?? "") }
 
   private var remedy: String? {
     switch code {

@@ -2,20 +2,20 @@ internal import CSQLite
 
 extension Statement {
   /// Binds a whole number.
-  public func bind(_ index: Int, _ value: Int64) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: Int64) throws(SQLiteError) {
     try check(sqlite3_bind_int64(handle, Int32(index), value))
   }
 
   /// Binds a whole number.
-  public func bind(_ index: Int, _ value: Int) throws(SQLiteError) { try bind(index, Int64(value)) }
+  package func bind(_ index: Int, _ value: Int) throws(SQLiteError) { try bind(index, Int64(value)) }
 
   /// Binds a number.
-  public func bind(_ index: Int, _ value: Double) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: Double) throws(SQLiteError) {
     try check(sqlite3_bind_double(handle, Int32(index), value))
   }
 
   /// Binds text by its length in bytes, so that a NUL inside it is kept.
-  public func bind(_ index: Int, _ value: String) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: String) throws(SQLiteError) {
     var value = value
     let code = value.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -33,30 +33,30 @@ extension Statement {
   }
 
   /// Binds bytes.
-  public func bind(_ index: Int, _ value: [UInt8]) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: [UInt8]) throws(SQLiteError) {
     try check(value.withUnsafeBytes { bind(index, bytes: $0) })
   }
 
   /// Binds text, or NULL.
-  public func bind(_ index: Int, _ value: String?) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: String?) throws(SQLiteError) {
     if let value { try bind(index, value) } else { try bindNull(index) }
   }
 
   /// Binds a whole number, or NULL.
-  public func bind(_ index: Int, _ value: Int64?) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: Int64?) throws(SQLiteError) {
     if let value { try bind(index, value) } else { try bindNull(index) }
   }
 
   /// Binds bytes, or NULL.
-  public func bind(_ index: Int, _ value: [UInt8]?) throws(SQLiteError) {
+  package func bind(_ index: Int, _ value: [UInt8]?) throws(SQLiteError) {
     if let value { try bind(index, value) } else { try bindNull(index) }
   }
 
   /// Binds NULL.
-  public func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
+  package func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
 
   /// Binds all parameters; there must be as many arguments.
-  public func bindAll(_ arguments: [any SQLiteBindable]) throws(SQLiteError) {
+  package func bindAll(_ arguments: [any SQLiteBindable]) throws(SQLiteError) {
     guard arguments.count == parameterCount else {
       throw SQLiteError(.range, "\(arguments.count) arguments for \(parameterCount) parameters", sql: sql)
     }

@@ -4,10 +4,10 @@ internal import CSQLite
 ///
 /// For bulk work: bind and step the same statement in a loop; nothing is allocated on the Swift side.
 /// Parameters count from 1, as in SQL (`?1`); columns of a row count from 0.
-public final class Statement {
+package final class Statement {
   let handle: OpaquePointer
   /// The text it was compiled from.
-  public let sql: String
+  package let sql: String
   /// Lent out by the statement cache; a second user gets a statement of its own.
   var isLent = false
   /// When the statement cache lent it last, by the cache's own count.
@@ -43,15 +43,15 @@ public final class Statement {
   deinit { sqlite3_finalize(handle) }
 
   /// How many parameters it has.
-  public var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+  package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
   /// How many columns its rows have; 0 for a statement that returns none.
-  public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
   /// Goes on to the next row.
   ///
   /// - Returns: whether there is one; after false, or an error, the statement is reset and can run again.
   @discardableResult
-  public func step() throws(SQLiteError) -> Bool {
+  package func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE:
@@ -65,16 +65,16 @@ public final class Statement {
   }
 
   /// Runs to the end and makes ready to run again; what was bound stays bound.
-  public func run() throws(SQLiteError) { while try step() {} }
+  package func run() throws(SQLiteError) { while try step() {} }
 
   /// The row that the last ``step()`` arrived at.
-  public var row: Row { Row(handle) }
+  package var row: Row { Row(handle) }
 
   /// Makes ready to run again; what was bound stays bound.
-  public func reset() { sqlite3_reset(handle) }
+  package func reset() { sqlite3_reset(handle) }
 
   /// Forgets all that was bound.
-  public func clearBindings() { sqlite3_clear_bindings(handle) }
+  package func clearBindings() { sqlite3_clear_bindings(handle) }
 
   func check(_ code: Int32) throws(SQLiteError) {
     if code != SQLITE_OK { throw SQLiteError(connection: sqlite3_db_handle(handle), sql: sql) }

@@ -1,38 +1,38 @@
-public import Model
+package import Model
 
 /// A small world to try the console with: one app, and phones of the people who use it. Only a description: who wants
 /// it adds ``phones`` to a ``PhoneBook`` and registers them as devices with their names, aliases and tags.
-public struct DemoWorld: Sendable, Hashable {
+package struct DemoWorld: Sendable, Hashable {
   /// What the app is called.
-  public var appName: String
+  package var appName: String
   /// Its bundle id.
-  public var bundleID: String
+  package var bundleID: String
   /// In the order in which they are made.
-  public var phones: [DemoPhone]
+  package var phones: [DemoPhone]
 
   /// A phone of the demo.
-  public struct DemoPhone: Sendable, Hashable {
+  package struct DemoPhone: Sendable, Hashable {
     /// Whose it is, and what the phone is called.
-    public var name: String
+    package var name: String
     /// What it is, in words.
-    public var model: String
+    package var model: String
     /// Which of Apple's worlds the app on it was built for.
-    public var environment: Model.Environment
+    package var environment: Model.Environment
     /// The person's alias at the console.
-    public var alias: String
+    package var alias: String
     /// The person's tags, sorted.
-    public var tags: [String]
+    package var tags: [String]
 
     /// The phone as a phone book takes it.
     ///
     /// - Parameter bundleID: of the app on it.
-    public func newPhone(_ bundleID: String) -> NewPhone {
+    package func newPhone(_ bundleID: String) -> NewPhone {
       NewPhone(name: name, model: model, environment: environment, topic: bundleID, alias: alias)
     }
   }
 
   /// The shop: four phones with development builds, two with the one from the App Store.
-  public static let shop = DemoWorld(
+  package static let shop = DemoWorld(
     appName: "Shop", bundleID: "com.example.shop",
     phones: [
       DemoPhone(
@@ -57,7 +57,7 @@ public struct DemoWorld: Sendable, Hashable {
   /// - Returns: each phone with what the demo says of it; empty if they were there.
   /// - Throws: ``PhoneBookError``.
   @discardableResult
-  public func populate(_ book: PhoneBook) throws(PhoneBookError) -> [(phone: SimulatedPhone, description: DemoPhone)] {
+  package func populate(_ book: PhoneBook) throws(PhoneBookError) -> [(phone: SimulatedPhone, description: DemoPhone)] {
     guard !book.phones().contains(where: { $0.topic == bundleID }) else { return [] }
     var made: [(phone: SimulatedPhone, description: DemoPhone)] = []
     for description in phones { made.append((try book.add(description.newPhone(bundleID)), description)) }

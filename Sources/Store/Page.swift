@@ -1,12 +1,10 @@
 /// Part of a list.
-public struct Page<Item: Sendable>: Sendable {
+package struct Page<Item: Sendable>: Sendable {
   /// The items, in the list's order.
-  public let items: [Item]
+  package let items: [Item]
   /// What to ask the next part with; nil at the end.
-  public let next: String?
-
-  /// Creates a page.
-  public init(items: [Item], next: String?) {
+  package let next: String?
+  package init(items: [Item], next: String?) {
     self.items = items
     self.next = next
   }
@@ -18,7 +16,7 @@ public struct Page<Item: Sendable>: Sendable {
   }
 
   /// The same page with other items.
-  public func map<Other: Sendable>(_ transform: (Item) throws -> Other) rethrows -> Page<Other> {
+  package func map<Other: Sendable>(_ transform: (Item) throws -> Other) rethrows -> Page<Other> {
     Page<Other>(items: try items.map(transform), next: next)
   }
 }
@@ -33,9 +31,9 @@ func position(_ cursor: String?) throws -> Int64? {
 /// How long one page of a list looks for what fits, where no index finds it.
 ///
 /// A number of rows would not do: the same rows take ten times as long from a cold disk, or on a busy machine.
-public struct Patience {
+package struct Patience {
   /// Tens of thousands of rows on a quiet machine, and short for a page.
-  public static let usual = Duration.milliseconds(10)
+  package static let usual = Duration.milliseconds(10)
   /// The time is looked at with every row whose id divides by this: a prime, because the ids of one tag may all be odd.
   static let lot = 251
   /// So many times it is not over whatever the time, so that a busy machine gets on as well.
@@ -48,7 +46,7 @@ public struct Patience {
   /// Begins now.
   ///
   /// - Parameter now: a clock that does not go back.
-  public init(_ time: Duration = usual, now: @escaping () -> ContinuousClock.Instant = { .now }) {
+  package init(_ time: Duration = usual, now: @escaping () -> ContinuousClock.Instant = { .now }) {
     self.now = now
     end = now() + time
   }

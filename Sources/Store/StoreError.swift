@@ -1,9 +1,9 @@
 import Calendar
-public import Foundation
+package import Foundation
 internal import Model
 
 /// Why the store could not do what it was asked.
-public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is no such row.
   case notFound(noun: String, id: String)
   /// The name is taken.
@@ -20,7 +20,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case outOfOrder(after: Int64, found: Int64)
 
   /// What and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notFound(let noun, let id): "There is no \(noun) \(id)."
     case .taken(let noun, let field): "Another \(noun) already has this \(field)."

@@ -1,5 +1,5 @@
 /// Classes of bytes.
-public enum ASCII {
+package enum ASCII {
   package static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) }
   package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   package static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
@@ -10,18 +10,18 @@ public enum ASCII {
 
 extension String {
   /// Whether the text holds only printable ASCII characters and blanks.
-  public var isPlainASCII: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
+  package var isPlainASCII: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 
   /// At most `limit` characters, with `…` where something was left out.
-  public func abbreviated(to limit: Int) -> String { count <= limit ? self : prefix(limit) + "…" }
+  package func abbreviated(to limit: Int) -> String { count <= limit ? self : prefix(limit) + "…" }
 
   /// The text without the full stop at its end: for a quotation inside a sentence.
-  public var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+  package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }
 
 extension Unicode.Scalar {
   /// The scalar as `U+0007`.
-  public var codePoint: String {
+  package var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 import Glibc
 
 /// The search of the C library: Foundation's looks at each byte through several layers, which is felt with a megabyte of
 /// unknown origin.
 extension ContiguousBytes {
   /// How many bytes stand before the first `text` that begins at or behind `start`; nil if there is none.
-  public func offset(of text: [UInt8], from start: Int = 0) -> Int? {
+  package func offset(of text: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress, let first = text.first else { return nil }
       var start = start
@@ -23,10 +23,10 @@ extension ContiguousBytes {
 
 extension Data {
   /// Whether `text` stands anywhere in it.
-  public func holds(_ text: String) -> Bool { offset(of: Array(text.utf8)) != nil }
+  package func holds(_ text: String) -> Bool { offset(of: Array(text.utf8)) != nil }
 
   /// How often `text` stands in it, without overlaps.
-  public func count(of text: [UInt8]) -> Int {
+  package func count(of text: [UInt8]) -> Int {
     var (count, position) = (0, 0)
     while let found = offset(of: text, from: position) {
       count += 1
@@ -36,7 +36,7 @@ extension Data {
   }
 
   /// Whether `byte` stands anywhere in it.
-  public func holds(_ byte: UInt8) -> Bool {
+  package func holds(_ byte: UInt8) -> Bool {
     withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress else { return false }
       return memchr(base, Int32(byte), buffer.count) != nil
@@ -44,7 +44,7 @@ extension Data {
   }
 
   /// Whether it holds no control character but blanks, tabs, line and page ends, and ESC of coloured logs.
-  public var isPlainText: Bool {
+  package var isPlainText: Bool {
     withUnsafeBytes { buffer in
       var start = 0
       while start + 8 <= buffer.count {

@@ -3,7 +3,7 @@ extension String {
   /// blanks; what is not seen, or turns the direction of what is seen, is written as `[U+202E]`.
   ///
   /// Joiners stay, because Persian and emoji are written with them, and so do the marks that choose an emoji's look.
-  public var singleLine: String {
+  package var singleLine: String {
     if isPlainASCII { return self }
     var shown = String.UnicodeScalarView()
     for scalar in unicodeScalars {

@@ -1,7 +1,7 @@
 /// "Did you mean …?"
-public enum Suggestion {
+package enum Suggestion {
   /// The candidate that somebody probably meant: equal but for case and separators, or a slip or two away.
-  public static func closest(to word: String, among candidates: [String]) -> String? {
+  package static func closest(to word: String, among candidates: [String]) -> String? {
     guard word.utf8.count <= 64 else { return nil }
     let plain = plain(word)
     if let same = candidates.first(where: { Self.plain($0) == plain }) { return same }
@@ -14,10 +14,10 @@ public enum Suggestion {
   }
 
   /// Lower-case letters and digits only: `timeToLive`, `time-to-live` and `time_to_live` are one.
-  public static func plain(_ word: String) -> [UInt8] { word.lowercased().utf8.filter { ASCII.isAlphanumeric($0) } }
+  package static func plain(_ word: String) -> [UInt8] { word.lowercased().utf8.filter { ASCII.isAlphanumeric($0) } }
 
   /// Insertions, deletions, replacements, and neighbours exchanged (optimal string alignment).
-  public static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+  package static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...other.count)
     for i in 0..<one.count {

@@ -12,7 +12,13 @@ final class WebDriver: Sendable {
     let id: String
     fileprivate let driver: WebDriver
 
-    func click() async throws { try await driver.post("element/\(id)/click") }
+    /// Clicks it in the middle of the window, as one scrolls: the driver clicks what lies there, also a bar that sticks
+    /// to the window's edge.
+    func click() async throws {
+      let element = [WebDriver.elementKey: id]
+      _ = try await driver.run(script: "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+      try await driver.post("element/\(id)/click")
+    }
 
     func type(_ text: String) async throws { try await driver.post("element/\(id)/value", ["text": text]) }
 
@@ -167,7 +173,9 @@ final class WebDriver: Sendable {
     return try (answer as? [Any] ?? []).map(element)
   }
 
-  func run(script: String) async throws -> Any? { try await post("execute/sync", ["script": script, "args": [Any]()]) }
+  func run(script: String, _ arguments: Any...) async throws -> Any? {
+    try await post("execute/sync", ["script": script, "args": arguments])
+  }
 
   /// A picture of the window, as PNG.
   func screenshot() async throws -> Data {

@@ -88,7 +88,7 @@ struct ControlTests {
         try await scene.wait(engine, push) { $0.isFinal }
       }
       try await scene.store.write { database in
-        _ = try PushRecord.move(database, id: other.id, from: [.paused], to: .cancelled, now: noon)
+        _ = try Push.move(database, id: other.id, from: [.paused], to: .cancelled, now: noon)
       }
       _ = try await scene.life { engine in try await scene.wait(engine, other) { $0.isFinal } }
       for push in [push, other] {

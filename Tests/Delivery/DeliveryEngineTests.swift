@@ -97,7 +97,7 @@ struct DeliveryEngineTests {
 
   private func push(
     _ store: Store, _ app: App, _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil
-  ) async throws -> PushRecord {
+  ) async throws -> Push {
     let draft: JSONValue = [
       "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
       "notification": ["body": "hello"], "options": options,
@@ -107,15 +107,15 @@ struct DeliveryEngineTests {
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
         source: "test", createdBy: "test")
       new.sendAt = sendAt
-      return try PushRecord.create(database, new, now: noon)
+      return try Push.create(database, new, now: noon)
     }
   }
 
   /// Runs an engine until the push has ended, and returns it.
   private func carryOut(
-    _ store: Store, _ push: PushRecord, _ routes: TestRoutes,
+    _ store: Store, _ push: Push, _ routes: TestRoutes,
     during body: (DeliveryEngine) async throws -> Void = { _ in }
-  ) async throws -> PushRecord {
+  ) async throws -> Push {
     let engine = DeliveryEngine(
       store: store, routes: routes, clock: { noon.addingTimeInterval(60) },
       log: Logger(label: "test", sink: MemorySink()))
@@ -126,7 +126,7 @@ struct DeliveryEngineTests {
       engine.stop()
       try await group.waitForAll()
     }
-    return try await store.read { try PushRecord.get($0, id: push.id) }
+    return try await store.read { try Push.get($0, id: push.id) }
   }
 
   private func accepting(_ credential: Credential) -> (TestRoutes, Mutex<[Int64]>.Box) {
@@ -170,8 +170,8 @@ struct DeliveryEngineTests {
       let begun = try await push(store, app)
       // What a process left behind that recorded 1000 devices and then one out of order.
       try await store.write { database in
-        _ = try PushRecord.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
-        try PushRecord.setTarget(database, id: begun.id, [.ios: 2500], lastDeviceID: try Device.lastID(database))
+        _ = try Push.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
+        try Push.setTarget(database, id: begun.id, [.ios: 2500], lastDeviceID: try Device.lastID(database))
         let done = Array(1...1000) + [1700]
         _ = try Delivery.record(
           database, push: begun.id,
@@ -250,14 +250,14 @@ struct DeliveryEngineTests {
         ticks.continuation.yield()
         #expect(await end.next() == now.id)
         await look.next()
-        #expect(try await store.read { try PushRecord.get($0, id: later.id).state } == .queued)
+        #expect(try await store.read { try Push.get($0, id: later.id).state } == .queued)
         time.mutex.withLock { $0 += 60 }
         ticks.continuation.yield()
         #expect(await end.next() == later.id)
         engine.stop()
         try await group.waitForAll()
         for id in [now.id, later.id] {
-          let push = try await store.read { try PushRecord.get($0, id: id) }
+          let push = try await store.read { try Push.get($0, id: id) }
           #expect(push.state == .finished && push.counts.accepted == 3)
         }
       }
@@ -273,7 +273,7 @@ struct DeliveryEngineTests {
       let engine = DeliveryEngine(store: store, routes: routes, log: Logger(label: "test", sink: MemorySink()))
       await engine.runOnly(own.id)
       let states = try await store.read { database in
-        try [other.id, own.id].map { try PushRecord.get(database, id: $0).state }
+        try [other.id, own.id].map { try Push.get(database, id: $0).state }
       }
       #expect(states == [.queued, .finished])
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Every device has one outcome, however a push ends", .timeLimit(.minutes(2)))
 struct EndingTests {
   /// Outcomes in the table by word; the counters say the same, and the target is their sum.
-  private func rows(_ scene: EngineScene, _ push: PushRecord) async throws -> [String: Int] {
+  private func rows(_ scene: EngineScene, _ push: Push) async throws -> [String: Int] {
     let record = try await scene.record(push)
     let rows = try await scene.store.read { database in
       try database.fetchAll(
@@ -46,7 +46,7 @@ struct EndingTests {
     }
   }
 
-  private func retry(_ engine: DeliveryEngine, _ push: PushRecord) async throws -> (PushRecord, PushRepeat)? {
+  private func retry(_ engine: DeliveryEngine, _ push: Push) async throws -> (Push, PushRepeat)? {
     guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: "test", by: "anna")
     else { return nil }
     return (child, found)
@@ -109,9 +109,9 @@ struct EndingTests {
       let push = try await scene.push()
       // A process that handed out four, kept the outcome of the first, was asked to cancel, and died.
       try await scene.store.write { database in
-        _ = try PushRecord.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
-        try PushRecord.setTarget(database, id: push.id, [.ios: 10_000], lastDeviceID: try Device.lastID(database))
-        try PushRecord.setHandedOut(database, id: push.id, upTo: 4)
+        _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
+        try Push.setTarget(database, id: push.id, [.ios: 10_000], lastDeviceID: try Device.lastID(database))
+        try Push.setHandedOut(database, id: push.id, upTo: 4)
         _ = try Delivery.record(
           database, push: push.id, [DeliveryResult(deviceID: 1, platform: .ios, outcome: .accepted, at: noon)],
           waiting: [
@@ -121,7 +121,7 @@ struct EndingTests {
               deviceID: 3, dueAt: noon + 90, attempts: 1, firstAt: noon, last: .skipped(reason: "Unreachable")),
           ], cursor: 2, now: noon)
         try WaitingDelivery.take(database, push: push.id, devices: [3])
-        _ = try PushRecord.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
+        _ = try Push.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
       }
       #expect(try await scene.record(push).isSettling)
       for life in 1...lives {

@@ -54,7 +54,7 @@ struct EngineScene: Sendable {
   /// Keeps a push.
   func push(
     _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil, holdFor: TimeInterval? = nil
-  ) async throws -> PushRecord {
+  ) async throws -> Push {
     let draft: JSONValue = [
       "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
       "notification": ["body": "hello"], "options": options,
@@ -66,7 +66,7 @@ struct EngineScene: Sendable {
         source: "test", createdBy: "test")
       new.sendAt = sendAt
       new.holdUntil = holdFor.map { now.addingTimeInterval($0) }
-      return try PushRecord.create(database, new, now: now)
+      return try Push.create(database, new, now: now)
     }
   }
 
@@ -89,7 +89,7 @@ struct EngineScene: Sendable {
   /// Waits until a push stands as `condition` says.
   @discardableResult
   func wait(
-    _ engine: DeliveryEngine, _ push: PushRecord, until condition: (PushProgress) -> Bool
+    _ engine: DeliveryEngine, _ push: Push, until condition: (PushProgress) -> Bool
   ) async throws -> PushProgress {
     while true {
       for await progress in try await engine.progress(push.id) where condition(progress) { return progress }
@@ -102,7 +102,7 @@ struct EngineScene: Sendable {
   /// Waits until the engine says what troubles a push. It looks once a second, and may have read the clock just before
   /// the test moved it: so the clock goes on until it has looked.
   @discardableResult
-  func seeTrouble(_ engine: DeliveryEngine, _ push: PushRecord, _ reason: String) async throws -> PushProgress {
+  func seeTrouble(_ engine: DeliveryEngine, _ push: Push, _ reason: String) async throws -> PushProgress {
     while true {
       for await progress in try await engine.progress(push.id) {
         if progress.trouble == reason { return progress }
@@ -119,16 +119,16 @@ struct EngineScene: Sendable {
     do { try await waitUntil { condition() } } catch { Issue.record("\(error)") }
   }
 
-  func record(_ push: PushRecord) async throws -> PushRecord {
-    try await store.read { try PushRecord.get($0, id: push.id) }
+  func record(_ push: Push) async throws -> Push {
+    try await store.read { try Push.get($0, id: push.id) }
   }
 
-  func delivery(_ push: PushRecord, _ device: Int64) async throws -> Delivery? {
+  func delivery(_ push: Push, _ device: Int64) async throws -> Delivery? {
     try await store.read { try Delivery.find($0, push: push.id, device: device)?.delivery }
   }
 
   /// Words and how many devices have them.
-  func reasons(_ push: PushRecord) async throws -> [String: Int] {
+  func reasons(_ push: Push) async throws -> [String: Int] {
     let counts = try await store.read { try Delivery.reasonCounts($0, push: push.id) }
     return Dictionary(counts.map { ($0.reason ?? "", $0.count) }, uniquingKeysWith: +)
   }

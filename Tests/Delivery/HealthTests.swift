@@ -47,7 +47,7 @@ struct HealthTests {
         engine.enqueue(push.id)
         try await scene.wait(engine, push) { $0.isFinal }
       }
-      let ended = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      let ended = try await scene.store.read { try Push.get($0, id: push.id) }
       #expect(ended.state == .finished && ended.target == 0 && ended.counts.total == 0)
       #expect(scene.clock.now == now, "without waiting for anything")
     }

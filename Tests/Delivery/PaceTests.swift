@@ -93,7 +93,7 @@ struct PaceTests {
   @Test("two broadcasts share the window: the one that had it all gives half of it up")
   func halves() async throws {
     try await EngineScene.run(devices: 30_000) { scene in
-      func handedOut(_ push: PushRecord) -> Int { scene.service.sent.count { $0.push == push.id } }
+      func handedOut(_ push: Push) -> Int { scene.service.sent.count { $0.push == push.id } }
       scene.service.answer { _, _ in nil }
       let first = try await scene.push()
       try await scene.life { engine in

@@ -24,11 +24,11 @@ struct ScheduleTests {
     }
   }
 
-  private func pushes(_ scene: EngineScene, of schedule: Schedule) async throws -> [PushRecord] {
+  private func pushes(_ scene: EngineScene, of schedule: Schedule) async throws -> [Push] {
     var filter = PushFilter()
     filter.schedule = schedule.id
     let chosen = filter
-    return try await scene.store.read { try PushRecord.list($0, chosen, limit: 100).items }
+    return try await scene.store.read { try Push.list($0, chosen, limit: 100).items }
   }
 
   /// Lets the clock go on until something is so.
@@ -132,7 +132,7 @@ struct ScheduleTests {
       let push = try await scene.push(sendAt: scene.clock.now + 10)
       scene.clock.advance(by: 9000)
       let now = scene.clock.now
-      _ = try await scene.store.write { try PushRecord.move($0, id: push.id, from: [.queued], to: .sending, now: now) }
+      _ = try await scene.store.write { try Push.move($0, id: push.id, from: [.queued], to: .sending, now: now) }
       scene.clock.advance(by: 1)
       _ = try await scene.life { engine in try await scene.wait(engine, push) { $0.isFinal } }
       #expect(try await scene.reasons(push) == ["Expired": 3] && scene.service.sent.isEmpty)

@@ -141,7 +141,7 @@ struct TrailTests {
 
   /// The state in which a killed process leaves its push: 6000 handed out of 10 000, the first 500 with their outcome,
   /// 20 on their way.
-  private func killed(_ scene: EngineScene, options: JSONValue, isCancelled: Bool) async throws -> PushRecord {
+  private func killed(_ scene: EngineScene, options: JSONValue, isCancelled: Bool) async throws -> Push {
     let push = try await scene.push(options: options)
     let trail = try #require(Trail(database: scene.store.pool.path))
     trail.begin()
@@ -151,8 +151,8 @@ struct TrailTests {
     notes.left(20, id: 500)
     let number = trail.number
     try await scene.store.write { database in
-      _ = try PushRecord.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
-      try PushRecord.setTarget(
+      _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
+      try Push.setTarget(
         database, id: push.id, [.ios: 10_000], lastDeviceID: try Device.lastID(database), handedOut: 6000,
         trail: number)
       let done = (1...500).map { DeliveryResult(deviceID: Int64($0), platform: .ios, outcome: .accepted, at: noon) }
@@ -160,7 +160,7 @@ struct TrailTests {
         deviceID: 600, dueAt: noon, attempts: 1, firstAt: noon, last: .unknown(reason: "TimedOut"))
       _ = try Delivery.record(database, push: push.id, done, waiting: [wait], cursor: 500, now: noon)
       try WaitingDelivery.take(database, push: push.id, devices: [600])
-      if isCancelled { _ = try PushRecord.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon) }
+      if isCancelled { _ = try Push.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon) }
     }
     return push
   }

@@ -21,12 +21,12 @@ struct ClockTests {
   /// Sends to 2000 phones, and steps in the middle. Without `together` Apple's clock stays right.
   private func run(
     _ step: Double, together: Bool, faults: String = "delay=20ms,streams=50", hasSteadyTime: Bool = false
-  ) async throws -> (tally: Tally, push: PushRecord) {
+  ) async throws -> (tally: Tally, push: Push) {
     let clock = Clock()
     var options = DeliveryScene.Options()
     options.clock = { clock.now }
     if together { options.simulatorClock = { clock.now } }
-    let found = Mutex<(Tally, PushRecord)?>(nil)
+    let found = Mutex<(Tally, Push)?>(nil)
     options.hasSteadyTime = hasSteadyTime
     try await DeliveryScene.run(options, faults: try Faults(parsing: faults)) { scene in
       let phones = try await scene.add(2000)
@@ -35,7 +35,7 @@ struct ClockTests {
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 300 }
       clock.step(step)
       try await carried
-      let ended = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      let ended = try await scene.store.read { try Push.get($0, id: push.id) }
       let tally = try await scene.tally(push, phones)
       found.withLock { $0 = (tally, ended) }
     }

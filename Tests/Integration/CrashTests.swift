@@ -56,7 +56,7 @@ struct CrashTests {
     let tally = try await scene.tally(push, phones)
     #expect(tally.isWhole && tally.outcomes == ["accepted": phones.count], "seed \(FaultPlan.seed): \(tally)")
     // The page says how many, and does not say too few.
-    let repeats = try await scene.store.read { try PushRecord.get($0, id: push.id).repeats }
+    let repeats = try await scene.store.read { try Push.get($0, id: push.id).repeats }
     #expect(tally.doubles <= repeats.total, "seed \(FaultPlan.seed): \(tally), told \(repeats)")
     #expect(
       repeats.total <= 2 * tally.doubles + Self.onTheWire * total.kills,
@@ -86,10 +86,10 @@ struct CrashTests {
   }
 
   /// Waits until everybody has an outcome.
-  private func settled(_ scene: DeliveryScene, _ push: PushRecord, by child: Child) async throws {
+  private func settled(_ scene: DeliveryScene, _ push: Push, by child: Child) async throws {
     try await eventually("everybody has an outcome", within: .seconds(60), every: .milliseconds(20)) {
       guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
-      return try await scene.store.read { PushProgress(try PushRecord.get($0, id: push.id)).isFinal }
+      return try await scene.store.read { PushProgress(try Push.get($0, id: push.id)).isFinal }
     }
   }
 
@@ -105,7 +105,7 @@ struct CrashTests {
       }
       // As another process does it; this one hears of it within a second, and is killed around that moment.
       let isCancelled = try await scene.store.write {
-        try PushRecord.move($0, id: push.id, from: [.sending], to: .cancelled, now: Date())
+        try Push.move($0, id: push.id, from: [.sending], to: .cancelled, now: Date())
       }
       #expect(isCancelled, "too late; seed \(FaultPlan.seed)")
       try await Task.sleep(for: .microseconds(Int.random(in: 0...1_200_000, using: &dice)))
@@ -147,7 +147,7 @@ struct CrashTests {
         scene.store, push: child.id, audience: Set(phones.map(\.token)).subtracting(reached),
         phones: scene.simulator.phones)
       #expect(after.isWhole && after.outcomes == ["accepted": rest], "seed \(FaultPlan.seed): \(after)")
-      let repeats = try await scene.store.read { try PushRecord.get($0, id: child.id).repeats }
+      let repeats = try await scene.store.read { try Push.get($0, id: child.id).repeats }
       #expect(after.doubles <= repeats.total, "seed \(FaultPlan.seed): \(after), told \(repeats)")
     }
   }

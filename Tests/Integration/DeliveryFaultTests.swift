@@ -131,7 +131,7 @@ struct DeliveryFaultTests {
       for (round, text) in (faults + faults).enumerated() {
         let least = round * 240
         try await eventually("progress") {
-          let present = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+          let present = try await scene.store.read { try Push.get($0, id: push.id) }
           return present.counts.total >= least || present.state == .finished
         }
         scene.simulator.faults(.development).set(try Faults(parsing: text + ",seed=\(round)"))
@@ -153,7 +153,7 @@ struct DeliveryFaultTests {
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 200 }
       scene.engine.interrupt()
       try await carried
-      let left = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      let left = try await scene.store.read { try Push.get($0, id: push.id) }
       #expect(left.state == .sending && left.counts.total < 3000 && left.counts.total == left.counts.accepted)
       #expect(scene.simulator.counters(.development).byStatus == [200: left.counts.accepted])
 

@@ -49,18 +49,18 @@ extension DeliveryScene {
   func push(
     _ audience: JSONValue = "all", environment: Model.Environment = .development,
     options: JSONValue = ["at_most_once": true]
-  ) async throws -> PushRecord {
+  ) async throws -> Push {
     let draft = try PushDraft(json: [
       "app": .string(app.bundleID), "environment": .string(environment.rawValue), "audience": audience,
       "notification": ["title": "Hello", "body": "from the console"], "options": options,
     ])
     return try await store.write { [app] database in
-      try PushRecord.create(database, NewPush(draft, app: app, source: "test", by: "test"), now: Date())
+      try Push.create(database, NewPush(draft, app: app, source: "test", by: "test"), now: Date())
     }
   }
 
   /// Carries a push out until the engine has done with it.
-  func carryOut(_ push: PushRecord) async throws {
+  func carryOut(_ push: Push) async throws {
     try await bounded("the push ends") { [engine] in await engine.runOnly(push.id) }
   }
 
@@ -68,14 +68,14 @@ extension DeliveryScene {
   func deliver(
     _ audience: JSONValue = "all", environment: Model.Environment = .development,
     options: JSONValue = ["at_most_once": true]
-  ) async throws -> PushRecord {
+  ) async throws -> Push {
     let queued = try await push(audience, environment: environment, options: options)
     try await carryOut(queued)
-    return try await store.read { try PushRecord.get($0, id: queued.id) }
+    return try await store.read { try Push.get($0, id: queued.id) }
   }
 
   /// What came of a push that was for these phones.
-  func tally(_ push: PushRecord, _ phones: [SimulatedPhone]) async throws -> Tally {
+  func tally(_ push: Push, _ phones: [SimulatedPhone]) async throws -> Tally {
     try await Tally(store, push: push.id, audience: Set(phones.map(\.token)), phones: simulator.phones)
   }
 

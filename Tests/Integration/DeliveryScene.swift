@@ -90,7 +90,7 @@ final class DeliveryScene: Sendable {
   }
 
   /// Carries a push out with an engine and connections of its own, as after a restart.
-  func carryOutAnew(_ push: PushRecord) async throws {
+  func carryOutAnew(_ push: Push) async throws {
     let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, connections: Self.quick)
     let logger = Logger(label: "restarted", level: .debug, sink: log)
     let engine = DeliveryEngine(store: store, routes: routes, policy: Self.impatient, log: logger)

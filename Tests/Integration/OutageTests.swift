@@ -17,7 +17,7 @@ struct OutageTests {
   private static let slow: JSONValue = ["at_most_once": true, "rate": 500]
 
   /// Waits until `count` devices have their outcome.
-  private func reach(_ count: Int, _ scene: DeliveryScene, _ push: PushRecord) async throws {
+  private func reach(_ count: Int, _ scene: DeliveryScene, _ push: Push) async throws {
     try await eventually("\(count) outcomes", every: .milliseconds(5)) {
       try await scene.progress(push).total >= count
     }

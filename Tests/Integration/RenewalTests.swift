@@ -104,7 +104,7 @@ struct SwitchTests {
       try await scene.engine.credentialsChanged()
       result = (try await scene.progress(push).total < 10_000, ContinuousClock.now - begin)
       try await delivery.value
-      let ended = try await scene.store.read { try PushRecord.get($0, id: push.id) }
+      let ended = try await scene.store.read { try Push.get($0, id: push.id) }
       #expect(ended.state == .finished && ended.counts == OutcomeCounts(accepted: 10_000), "\(ended.counts)")
       let tally = try await scene.tally(push, phones)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")

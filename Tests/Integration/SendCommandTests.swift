@@ -117,7 +117,7 @@ struct SendCommandTests {
       #expect(simulator.counters(.development).requests == 0)
       let store = try DataDirectory(box.data).open(now: Date())
       defer { store.close() }
-      #expect(try store.readSync { try PushRecord.list($0, PushFilter(), limit: 10).items.isEmpty })
+      #expect(try store.readSync { try Push.list($0, PushFilter(), limit: 10).items.isEmpty })
     }
   }
 
@@ -158,7 +158,7 @@ struct SendCommandTests {
       let store = try DataDirectory(box.data).open(now: Date())
       defer { store.close() }
       #expect(try store.readSync { try Schedule.list($0, limit: 10).items.count } == 2)
-      #expect(try store.readSync { try PushRecord.list($0, PushFilter(), limit: 10).items.count } == 1)
+      #expect(try store.readSync { try Push.list($0, PushFilter(), limit: 10).items.count } == 1)
     }
   }
 
@@ -222,7 +222,7 @@ struct SendCommandTests {
           json: try JSONValue(
             parsing: Data(
               #"{"app":"\#(app)","environment":"development","audience":"all","notification":{"body":"x"}}"#.utf8)))
-        return try PushRecord.create(database, NewPush(draft, app: shop, source: "cli", by: "cli"), now: Date())
+        return try Push.create(database, NewPush(draft, app: shop, source: "cli", by: "cli"), now: Date())
       }
       let io = CommandIO(
         write: { _ in }, writeError: { _ in }, read: { _ in Data() }, isWatched: false, environment: [:],

@@ -26,15 +26,15 @@ extension DeliveryScene {
   }
 
   /// How many devices of a push have their outcome.
-  func progress(_ push: PushRecord) async throws -> (state: PushState, total: Int) {
+  func progress(_ push: Push) async throws -> (state: PushState, total: Int) {
     try await store.read { database in
-      let present = try PushRecord.get(database, id: push.id)
+      let present = try Push.get(database, id: push.id)
       return (present.state, present.counts.total)
     }
   }
 
   /// Waits for the end of a push, while `child`, if there is one, is there.
-  func finished(_ push: PushRecord, by child: Child? = nil, within limit: Duration = .seconds(120)) async throws {
+  func finished(_ push: Push, by child: Child? = nil, within limit: Duration = .seconds(120)) async throws {
     try await eventually("the push ends", within: limit, every: .milliseconds(50)) {
       if let child, !child.isRunning { throw SceneError("serve ended: \(child.errorText)") }
       return try await progress(push).state == .finished

@@ -204,7 +204,7 @@ struct StoreFaultTests {
       let during = try await Self.copy(of: small, at: pid, in: scene.box)
       defer { during.close() }
       let (state, counts) = try await during.read { database in
-        let push = try PushRecord.get(database, id: push.id)
+        let push = try Push.get(database, id: push.id)
         return (push.state, push.counts)
       }
       #expect(state == .sending && counts.total < 10_000, "\(counts)")
@@ -218,7 +218,7 @@ struct StoreFaultTests {
         // Torn, if it was written to meanwhile; then the next is looked at.
         guard let copy = try? await Self.copy(of: small, at: pid, in: scene.box) else { return false }
         defer { copy.close() }
-        return (try? await copy.read { try PushRecord.get($0, id: push.id).state }) == .finished
+        return (try? await copy.read { try Push.get($0, id: push.id).state }) == .finished
       }
       let copy = try await Self.copy(of: small, at: pid, in: scene.box)
       defer { copy.close() }
@@ -262,7 +262,7 @@ struct StoreFaultTests {
       defer { store.close() }
       let second = try await scene.serve()
       try await eventually("the push ends") {
-        try await store.read { try PushRecord.get($0, id: push.id).state == .finished }
+        try await store.read { try Push.get($0, id: push.id).state == .finished }
       }
       #expect(await scene.stop(second) == 0)
       let tally = try await Tally(

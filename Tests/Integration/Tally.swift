@@ -47,7 +47,7 @@ struct Tally: Sendable, CustomStringConvertible {
     }
     let (push, rows) = try await store.read { database in
       (
-        try PushRecord.get(database, id: id),
+        try Push.get(database, id: id),
         try database.fetchAll(
           """
           SELECT x.device_id, d.token, x.outcome, r.text FROM deliveries x JOIN devices d ON d.id = x.device_id

@@ -71,7 +71,7 @@ struct ReminderWorkerTests {
             uid: "p\(days)", seed: 1, appID: app.id, environment: .production, draftJSON: draft.json.text(),
             source: "api", createdBy: "lin")
           push.sendAt = draft.sendAt
-          try PushRecord.create(database, push, now: Self.noon)
+          try Push.create(database, push, now: Self.noon)
         }
         draft.sendAt = nil
         draft.recurrence = RepeatRule(.daily, minute: 540, zone: .utc)

@@ -43,8 +43,7 @@ enum KnownExceptions {
     (.fileName, "ScenePhone.swift"),
     (.fileName, "ServerProcess.swift"),
     (.fileName, "TimeTexts.swift"),
-    // The push of the store is called PushRecord.
-    (.fileName, "Push+JSON.swift"),
+    // The push of the store is called Push.
     // Hold several small types, or functions, named together.
     (.fileName, "ChatBodies.swift"),
     (.fileName, "Dates.swift"),

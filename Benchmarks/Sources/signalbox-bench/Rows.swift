@@ -107,9 +107,9 @@ struct RowsBuilder {
         new.title = "Order \(number) is on its way"
         new.body = "It arrives tomorrow, between nine and twelve. Open the app to choose another day."
         new.searchTerms = ["beta"]
-        let push = try PushRecord.create(database, new, now: at)
-        _ = try PushRecord.move(database, id: push.id, from: [.queued], to: .sending, now: at)
-        _ = try PushRecord.move(database, id: push.id, from: [.sending], to: .finished, now: at)
+        let push = try Push.create(database, new, now: at)
+        _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: at)
+        _ = try Push.move(database, id: push.id, from: [.sending], to: .finished, now: at)
       }
     }
   }

@@ -90,7 +90,7 @@ struct RowsMeasure {
         { database, random in
           var filter = PushFilter()
           change(&filter)
-          _ = try PushRecord.list(database, filter, limit: 50)
+          _ = try Push.list(database, filter, limit: 50)
         }
       )
     }
@@ -123,11 +123,11 @@ struct RowsMeasure {
         "summary of a push: counts, reasons, latencies, retry",
         { database, random in
           let id = push(&random)
-          _ = try PushRecord.get(database, id: id)
+          _ = try Push.get(database, id: id)
           _ = try Delivery.reasonCounts(database, push: id)
           _ = try LatencyHistogram.find(database, push: id)
           _ = try PushRepeat.find(database, push: id)
-          _ = try PushRecord.targets(database, id: id)
+          _ = try Push.targets(database, id: id)
         }
       ),
       pushes("pushes, first page") { _ in },
@@ -139,8 +139,8 @@ struct RowsMeasure {
         "overview: 30 days, apps, counts",
         { database, random in
           _ = try AppOverview.all(database)
-          _ = try PushRecord.list(database, PushFilter(), limit: 10)
-          _ = try PushRecord.sums(database, from: Date() - 30 * 86_400, before: Date())
+          _ = try Push.list(database, PushFilter(), limit: 10)
+          _ = try Push.sums(database, from: Date() - 30 * 86_400, before: Date())
         }
       ),
       (

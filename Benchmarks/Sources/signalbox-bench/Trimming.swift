@@ -40,7 +40,7 @@ private func writes(_ store: Store, seconds: Int) async throws -> [Double] {
       uid: NewPushID.next(), seed: 1, appID: 1, environment: .production, draftJSON: "{}", source: "api",
       createdBy: "bench")
     new.title = "bench"
-    return try PushRecord.create(database, new, now: Date()).id
+    return try Push.create(database, new, now: Date()).id
   }
   var times: [Double] = []
   for batch in 0..<(seconds * 20) {

@@ -1,10 +1,10 @@
-public import Foundation
-public import Store
+package import Foundation
+package import Store
 
 extension Expiry {
   /// In which ends, in milliseconds since 1970, something that has begun is in a band; nil for ``Band/notYetValid``,
   /// which is no matter of the end. Agrees with ``band(notBefore:notAfter:now:within:)``.
-  public static func ends(of band: Band, now: Date, within days: Int = warningDays) -> ClosedRange<Int64>? {
+  package static func ends(of band: Band, now: Date, within days: Int = warningDays) -> ClosedRange<Int64>? {
     let second = Int64(now.timeIntervalSince1970.rounded(.down))
     func last(_ days: Int) -> Int64 { (second + Int64(days * secondsPerDay)) * 1000 + 999 }
     switch band {
@@ -20,7 +20,7 @@ extension Expiry {
   }
 
   /// A list's filter for a band.
-  public static func filter(_ band: Band, now: Date, within days: Int = warningDays) -> ExpiryList.Filter {
+  package static func filter(_ band: Band, now: Date, within days: Int = warningDays) -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
     filter.withoutReplaced = true
     if band == .notYetValid {

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 
 /// How long something is still valid: pure arithmetic over dates.
 ///
 /// `notAfter` is the last second of validity (RFC 5280 §4.1.2.5), so something expires when that second is over.
-public enum Expiry {
+package enum Expiry {
   /// How urgent a renewal is. The raw values stand in JSON.
-  public enum Band: String, Sendable, Hashable, Codable, CaseIterable {
+  package enum Band: String, Sendable, Hashable, Codable, CaseIterable {
     /// More time is left than the warning wants.
     case fine
     /// At most as much time is left as the warning wants, normally 30 days.
@@ -21,22 +21,22 @@ public enum Expiry {
   }
 
   /// The days before the end from which on it is ``Band/soon``, unless somebody chooses others.
-  public static let warningDays = 30
+  package static let warningDays = 30
   /// The days before the end from which on it is ``Band/urgent``.
-  public static let urgentDays = 7
+  package static let urgentDays = 7
 
   package static let secondsPerDay = 86_400
 
   /// RFC 5280 §4.1.2.5: 9999-12-31 23:59:59 says that there is no end.
-  public static let never = Date(timeIntervalSince1970: 253_402_300_799)
+  package static let never = Date(timeIntervalSince1970: 253_402_300_799)
 
   /// Whole days that are left, rounded down: 0 on the last day, negative when it is over; nil without an end.
-  public static func daysLeft(notAfter: Date?, now: Date) -> Int? {
+  package static func daysLeft(notAfter: Date?, now: Date) -> Int? {
     secondsLeft(notAfter, now).map { Int((Double($0) / Double(secondsPerDay)).rounded(.down)) }
   }
 
   /// How urgent a renewal is. Exactly `days` days left is ``Band/soon``, one second more is ``Band/fine``.
-  public static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
+  package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
     if let left = secondsLeft(notAfter, now), left < 0 { return .expired }
     if let notBefore, now < notBefore { return .notYetValid }
     guard let left = secondsLeft(notAfter, now) else { return .neverExpires }

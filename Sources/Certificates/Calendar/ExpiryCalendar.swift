@@ -1,29 +1,27 @@
 import Calendar
-public import Foundation
+package import Foundation
 import OpenSSL
 import Model
 import Text
 
 /// The days on which things end, as a calendar (RFC 5545) that Apple's and Google's calendars subscribe to: pure.
-public struct ExpiryCalendar: Sendable {
+package struct ExpiryCalendar: Sendable {
   /// What calendars call it.
-  public let name: String
+  package let name: String
   /// Where the console is reached, as `https://push.example.com`; nil: events have no link.
-  public let address: String?
+  package let address: String?
 
   /// So many days before the end a calendar reminds.
   static let alarms = [30, 7]
   /// What ended longer ago is left out: 30 days.
   static let memory: TimeInterval = 30 * 86_400
-
-  /// Creates a calendar.
-  public init(name: String, address: String?) {
+  package init(name: String, address: String?) {
     self.name = name
     self.address = address
   }
 
   /// The calendar's text, the same for the whole of a day in UTC.
-  public func text(_ items: [TrackedExpiry], now: Date) -> String {
+  package func text(_ items: [TrackedExpiry], now: Date) -> String {
     let day = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
     var lines = [
       "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Signalbox//Certificates//EN", "CALSCALE:GREGORIAN",

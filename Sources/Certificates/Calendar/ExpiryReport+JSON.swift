@@ -1,11 +1,11 @@
 import Foundation
-public import JSON
+package import JSON
 import Model
 import Store
 
 extension ExpiryReport: JSONWritable {
   /// The same for programs.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("checked_at", checkedAt.rfc3339)
       json.member("within_days", withinDays)
@@ -31,10 +31,10 @@ extension ExpiryReport: JSONWritable {
 
 extension ExpiryReport.Finding: JSONWritable {
   /// The same for programs.
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
   /// Writes the members for programs.
-  public func writeMembers(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     item.writeMembers(to: &json)
     json.member("band", band.rawValue)
     json.member("days_left", daysLeft)
@@ -45,7 +45,7 @@ extension ExpiryReport.Finding: JSONWritable {
 
 extension TrackedExpiry: JSONWritable {
   /// The same for programs.
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
   /// Writes the members for programs.
   func writeMembers(to json: inout JSONWriter) {

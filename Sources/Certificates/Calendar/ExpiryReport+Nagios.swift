@@ -3,7 +3,7 @@ import Foundation
 extension ExpiryReport {
   /// As Nagios, Icinga and their like read it (Monitoring Plugins Development Guidelines): one line with the state and
   /// performance data, then what needs somebody, the most urgent first.
-  public var nagios: String {
+  package var nagios: String {
     let words = ["OK", "WARNING", "CRITICAL", "UNKNOWN"]
     var counts: [Expiry.Band: Int] = [:]
     for finding in findings { counts[finding.band, default: 0] += 1 }

@@ -7,7 +7,7 @@ extension ExpiryReport {
   /// One line for each thing, for a terminal or a mail of cron.
   ///
   /// - Parameter includingFine: whether lines are wanted for what needs nobody.
-  public func lines(includingFine: Bool = true) -> [String] {
+  package func lines(includingFine: Bool = true) -> [String] {
     closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
       + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
       + findings.filter {
@@ -18,7 +18,7 @@ extension ExpiryReport {
 
 extension Expiry.Band {
   /// Whether somebody should do something.
-  public var needsSomebody: Bool {
+  package var needsSomebody: Bool {
     switch self {
     case .soon, .urgent, .expired, .notYetValid: true
     case .fine, .neverExpires: false

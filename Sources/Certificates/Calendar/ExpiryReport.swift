@@ -1,38 +1,36 @@
-public import Foundation
-public import Store
+package import Foundation
+package import Store
 
 /// What `check-certificates` finds: everything that is watched, the most urgent first.
-public struct ExpiryReport: Sendable, Hashable {
+package struct ExpiryReport: Sendable, Hashable {
   /// One thing and how it stands.
-  public struct Finding: Sendable, Hashable {
+  package struct Finding: Sendable, Hashable {
     /// What it is about.
-    public let item: TrackedExpiry
+    package let item: TrackedExpiry
     /// How urgent its renewal is.
-    public let band: Expiry.Band
+    package let band: Expiry.Band
     /// Whole days that are left, rounded down; nil without an end.
-    public let daysLeft: Int?
+    package let daysLeft: Int?
     /// What will be sent with it.
-    public let planned: Forecast.Needs
+    package let planned: Forecast.Needs
     /// Scheduled pushes that need it and fall after its end, the first first.
-    public let missed: [PlannedPush]
+    package let missed: [PlannedPush]
     /// What repeats, needs it, and goes on after its end, the first refused first.
-    public let overruns: [Forecast.Overrun]
+    package let overruns: [Forecast.Overrun]
 
     /// Those that somebody should act on now.
-    public var pressing: [Forecast.Overrun] { overruns.filter(\.isPressing) }
+    package var pressing: [Forecast.Overrun] { overruns.filter(\.isPressing) }
   }
 
   /// Something whose end could not be found out, and why. It must never look as if all were fine.
-  public struct Unreadable: Sendable, Hashable, Error {
+  package struct Unreadable: Sendable, Hashable, Error {
     /// Where it stands in the console and in the store, as `hosts/12`; nil if nobody can say.
-    public let key: String?
+    package let key: String?
     /// What it is called.
-    public let name: String
+    package let name: String
     /// Why, and what to do.
-    public let reason: String
-
-    /// Creates an entry.
-    public init(key: String? = nil, name: String, reason: String) {
+    package let reason: String
+    package init(key: String? = nil, name: String, reason: String) {
       self.key = key
       self.name = name
       self.reason = reason
@@ -40,20 +38,20 @@ public struct ExpiryReport: Sendable, Hashable {
   }
 
   /// When it was looked.
-  public let checkedAt: Date
+  package let checkedAt: Date
   /// From how many days before its end on something is reported.
-  public let withinDays: Int
+  package let withinDays: Int
   /// The most urgent first.
-  public let findings: [Finding]
+  package let findings: [Finding]
   /// What could not be found out.
-  public let unreadable: [Unreadable]
+  package let unreadable: [Unreadable]
   /// What pushes are sent with and whose private key does not open: they fail, whatever its days.
-  public let closed: [Unreadable]
+  package let closed: [Unreadable]
 
   /// Looks at everything.
   ///
   /// - Parameter planned: what will be sent with something, by its key.
-  public init(
+  package init(
     _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
     planned: [String: Forecast.Needs] = [:], now: Date,
     within days: Int = Expiry.warningDays
@@ -77,7 +75,7 @@ public struct ExpiryReport: Sendable, Hashable {
   /// out; 1 something ends within the limit or has not begun; 0 all fine.
   ///
   /// What is known to be over counts more than what is not known, and that more than what ends later.
-  public var exitCode: Int32 {
+  package var exitCode: Int32 {
     let bands = Set(findings.map(\.band))
     if bands.contains(.expired) || bands.contains(.urgent) || !closed.isEmpty { return 2 }
     if !unreadable.isEmpty { return 3 }

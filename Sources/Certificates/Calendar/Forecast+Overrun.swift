@@ -1,31 +1,31 @@
 import Calendar
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Model
-public import Store
+package import Store
 
 extension Forecast {
   /// A schedule that goes on after the end of what it needs.
-  public struct Overrun: Sendable, Hashable {
+  package struct Overrun: Sendable, Hashable {
     /// The schedule.
-    public let schedule: PlannedSchedule
+    package let schedule: PlannedSchedule
     /// Its first time that is refused: after the end, and still to come.
-    public let first: Date
+    package let first: Date
     /// How many times fall within ``Forecast/overrunDays`` after the end, or from now on if that is over.
-    public let count: Int
+    package let count: Int
     /// Whether somebody should act on it now: the end is near, or its very next time lies after it.
     ///
     /// Whatever repeats without an end outlives every certificate: a year ahead that is no news.
-    public let isPressing: Bool
+    package let isPressing: Bool
   }
 
   /// For how many days after an end the times of a schedule are counted.
-  public static let overrunDays = 30
+  package static let overrunDays = 30
 
   /// The schedules that go on after the last second of validity, the first refused first; none without an end.
   ///
   /// - Parameter days: from how many days before its end on it is near.
-  public static func overruns(
+  package static func overruns(
     _ schedules: [PlannedSchedule], notAfter: Date?, now: Date, within days: Int = Expiry.warningDays
   ) -> [Overrun] {
     guard !schedules.isEmpty, let notAfter, Expiry.daysLeft(notAfter: notAfter, now: now) != nil else { return [] }
@@ -46,7 +46,7 @@ extension Forecast {
 
 extension Forecast.Overrun: JSONWritable {
   /// The schema `RepeatingForecast`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("schedule", schedule.uid)
       json.member("app", schedule.bundleID)

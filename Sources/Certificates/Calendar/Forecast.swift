@@ -1,10 +1,10 @@
-public import Foundation
-public import Model
-public import SQLite
-public import Store
+package import Foundation
+package import Model
+package import SQLite
+package import Store
 
 /// Something that will be sent, once or again and again.
-public protocol Planned: Hashable, Sendable {
+package protocol Planned: Hashable, Sendable {
   /// Public id.
   var uid: String { get }
   /// The app.
@@ -19,31 +19,31 @@ public protocol Planned: Hashable, Sendable {
 
 extension PlannedPush: Planned {
   /// When it is sent.
-  public var dueAt: Date { sendAt }
+  package var dueAt: Date { sendAt }
 }
 
 extension PlannedSchedule: Planned {
   /// When it is next sent.
-  public var dueAt: Date { nextAt }
+  package var dueAt: Date { nextAt }
 }
 
 /// Which scheduled pushes need which credential, and which of them fall after its last day.
-public enum Forecast {
+package enum Forecast {
   /// What one certificate or key is needed for.
-  public struct Needs: Sendable, Hashable {
+  package struct Needs: Sendable, Hashable {
     /// Pushes for a later time, the next first.
-    public var pushes: [PlannedPush]
+    package var pushes: [PlannedPush]
     /// Those that repeat, the next first.
-    public var schedules: [PlannedSchedule]
+    package var schedules: [PlannedSchedule]
 
     /// Creates it.
-    public init(pushes: [PlannedPush] = [], schedules: [PlannedSchedule] = []) {
+    package init(pushes: [PlannedPush] = [], schedules: [PlannedSchedule] = []) {
       self.pushes = pushes
       self.schedules = schedules
     }
 
     /// Those for which one credential of several is needed.
-    public func of(_ use: TrackedCertificate.Use) -> Needs {
+    package func of(_ use: TrackedCertificate.Use) -> Needs {
       func isItsOwn(_ item: some Planned) -> Bool {
         item.appID == use.appID && item.environment == use.environment
           && item.platforms.contains(use.provider.platform)
@@ -53,7 +53,7 @@ public enum Forecast {
   }
 
   /// What each certificate or key is needed for, by its row id.
-  public static func needs(_ database: Database, now: Date) throws -> [Int64: Needs] {
+  package static func needs(_ database: Database, now: Date) throws -> [Int64: Needs] {
     let pushes = try PlannedPush.all(database, after: now)
     let schedules = try PlannedSchedule.all(database)
     guard !pushes.isEmpty || !schedules.isEmpty else { return [:] }
@@ -73,7 +73,7 @@ public enum Forecast {
   }
 
   /// The same of what is known already: pure; the next first.
-  public static func needs<Item: Planned>(_ planned: [Item], _ credentials: [Credential]) -> [Int64: [Item]] {
+  package static func needs<Item: Planned>(_ planned: [Item], _ credentials: [Credential]) -> [Int64: [Item]] {
     var items: [Place: [Item]] = [:]
     for item in planned.sorted(by: { ($0.dueAt, $0.uid) < ($1.dueAt, $1.uid) }) {
       for platform in Set(item.platforms) {
@@ -96,12 +96,12 @@ public enum Forecast {
   }
 
   /// Those that fall after the last second of validity; none without an end.
-  public static func missed(_ pushes: [PlannedPush], notAfter: Date?) -> [PlannedPush] {
+  package static func missed(_ pushes: [PlannedPush], notAfter: Date?) -> [PlannedPush] {
     pushes.filter { Expiry.band(notBefore: nil, notAfter: notAfter, now: $0.sendAt) == .expired }
   }
 }
 
-extension Provider {
+extension ProviderKind {
   /// What the service brings pushes to.
   fileprivate var platform: Platform { self == .apns ? .ios : .android }
 }

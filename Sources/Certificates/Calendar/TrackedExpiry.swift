@@ -1,34 +1,34 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 import Text
 
 /// One thing whose end is watched.
-public struct TrackedExpiry: Sendable, Hashable {
+package struct TrackedExpiry: Sendable, Hashable {
   /// Where it stands in the console and in the store, as `certificates/12`; nil if it is not kept.
-  public var key: String?
+  package var key: String?
   /// As `Apple Push Services: com.example.app`, a single line. May come from a stranger's file: escape it.
-  public var name: String
+  package var name: String
   /// What sort of thing it is.
-  public var kind: CertificateKind
+  package var kind: CertificateKind
   /// The name under which people know whom it is for.
-  public var app: String?
+  package var app: String?
   /// What it is good for.
-  public var topics: [String]
+  package var topics: [String]
   /// Where it is good.
-  public var environments: [Model.Environment]
+  package var environments: [Model.Environment]
   /// Upper-case hexadecimal digits.
-  public var serial: String?
+  package var serial: String?
   /// As `AB:CD:…`.
-  public var sha256: String?
+  package var sha256: String?
   /// The first second in which it is valid.
-  public var notBefore: Date?
+  package var notBefore: Date?
   /// The last second in which it is valid, nil if it has no end.
-  public var notAfter: Date?
+  package var notAfter: Date?
   /// Which of its issuers ends at ``notAfter``, before it would itself; nil: it is its own end.
-  public var endingIssuer: String?
+  package var endingIssuer: String?
 
   /// Creates a thing to watch.
-  public init(
+  package init(
     key: String? = nil, name: String, kind: CertificateKind, app: String? = nil, topics: [String] = [],
     environments: [Model.Environment] = [], serial: String? = nil, sha256: String? = nil, notBefore: Date? = nil,
     notAfter: Date? = nil, endingIssuer: String? = nil
@@ -47,10 +47,10 @@ public struct TrackedExpiry: Sendable, Hashable {
   }
 
   /// Whole days that are left; see ``Expiry/daysLeft(notAfter:now:)``.
-  public func daysLeft(now: Date) -> Int? { Expiry.daysLeft(notAfter: notAfter, now: now) }
+  package func daysLeft(now: Date) -> Int? { Expiry.daysLeft(notAfter: notAfter, now: now) }
 
   /// How urgent its renewal is; see ``Expiry/band(notBefore:notAfter:now:within:)``.
-  public func band(now: Date, within days: Int = Expiry.warningDays) -> Expiry.Band {
+  package func band(now: Date, within days: Int = Expiry.warningDays) -> Expiry.Band {
     Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now, within: days)
   }
 }

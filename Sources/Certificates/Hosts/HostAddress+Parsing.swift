@@ -1,7 +1,7 @@
 import Foundation
-public import Model
+package import Model
 import Reactor
-public import Store
+package import Store
 
 extension HostAddress {
   /// Schemes of addresses that people paste, with the way TLS begins and the port.
@@ -25,7 +25,7 @@ extension HostAddress {
   ///   - serverName: the name to ask for; nil or empty: the host.
   ///   - port: nil: as the text says.
   /// - Throws: `Problems` at `host`, `port` and `server_name`.
-  public init(
+  package init(
     parsing text: String, startProtocol: StartProtocol? = nil, serverName: String? = nil, port: UInt16? = nil
   ) throws(Problems) {
     var rest = Substring(text.trimmingCharacters(in: .whitespacesAndNewlines))

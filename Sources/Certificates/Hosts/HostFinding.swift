@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 import OpenSSL
-public import Model
-public import Store
+package import Model
+package import Store
 import Text
 
 /// One thing about a watched host that somebody should know.
-public struct HostFinding: Sendable, Hashable {
+package struct HostFinding: Sendable, Hashable {
   /// Whether clients refuse the host for it, or nothing is known; else it is a note.
-  public let isGrave: Bool
+  package let isGrave: Bool
   /// Code, sentence, and what it is filled with.
-  public let problem: Problem
+  package let problem: Problem
 
   private init(_ isGrave: Bool, _ message: HostMessage, _ arguments: [String: String] = [:]) {
     self.isGrave = isGrave
@@ -25,7 +25,7 @@ public struct HostFinding: Sendable, Hashable {
   static let staleness: TimeInterval = 72 * 3600
 
   /// Why it cannot be told how long a host's certificate lasts; nil if it can.
-  public static func blindness(_ host: WatchedHost, now: Date) -> HostFinding? {
+  package static func blindness(_ host: WatchedHost, now: Date) -> HostFinding? {
     if let failure = host.failure { return HostFinding(failure) }
     guard let answeredAt = host.answeredAt else { return HostFinding(true, .notLookedAt) }
     guard now.timeIntervalSince(answeredAt) > staleness else { return nil }
@@ -33,14 +33,14 @@ public struct HostFinding: Sendable, Hashable {
   }
 
   /// Everything about a host, grave things first.
-  public static func all(_ host: WatchedHost, now: Date) -> [HostFinding] {
+  package static func all(_ host: WatchedHost, now: Date) -> [HostFinding] {
     let blindness = blindness(host, now: now).map { [$0] } ?? []
     guard let seen = host.seen else { return blindness }
     return blindness + all(seen, of: host.address, now: now)
   }
 
   /// Everything about what a host shows, grave things first.
-  public static func all(_ seen: HostSighting, of address: HostAddress, now: Date) -> [HostFinding] {
+  package static func all(_ seen: HostSighting, of address: HostAddress, now: Date) -> [HostFinding] {
     let found = dates(seen, now: now) + trust(seen) + name(seen, address.serverName)
     return found.filter(\.isGrave) + found.filter { !$0.isGrave }
   }

@@ -1,9 +1,9 @@
-public import Model
-public import Store
+package import Model
+package import Store
 import Text
 
 /// What is said of watched hosts.
-public enum HostMessage: String, MessageSet {
+package enum HostMessage: String, MessageSet {
   case missing = "host.missing"
   case host = "host.name"
   case notASCII = "host.not_ascii"
@@ -34,7 +34,7 @@ public enum HostMessage: String, MessageSet {
   case invalidChain = "host.finding.invalid_chain"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .missing: "Enter a host, e.g. mail.example.com, mail.example.com:587, or https://example.com."
     case .host: "This is not a host name or an IP address."
@@ -95,10 +95,10 @@ extension HostFailure.Code {
 
 extension HostFailure: CustomStringConvertible {
   /// The same for people: code, sentence with its remedy, and what it is filled with.
-  public var problem: Problem {
+  package var problem: Problem {
     Problem("", code.message, ["detail": detail.isEmpty ? "no reason given" : detail.singleLine])
   }
 
   /// The English sentence.
-  public var description: String { problem.text }
+  package var description: String { problem.text }
 }

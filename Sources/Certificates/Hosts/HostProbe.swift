@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
-public import OpenSSL
+package import OpenSSL
 import Reactor
-public import Store
+package import Store
 
 /// Connects to a host and looks at the certificates that it shows. Nothing is judged: an untrusted or expired one is
 /// seen as well. Link-local and metadata addresses are not connected to.
-public struct HostProbe: Sendable {
+package struct HostProbe: Sendable {
   private let context: TLSContext
   private let timeout: Duration
 
@@ -16,13 +16,13 @@ public struct HostProbe: Sendable {
   ///   - trust: what ``HostSighting/trust`` is told by.
   ///   - timeout: for everything after the name was looked up; for that the resolver has times of its own.
   /// - Throws: `TLSError` with code `trust`.
-  public init(trust: TLSTrust = .system, timeout: Duration = .seconds(10)) throws(TLSError) {
+  package init(trust: TLSTrust = .system, timeout: Duration = .seconds(10)) throws(TLSError) {
     context = try TLSContext.inspecting(trust: trust)
     self.timeout = timeout
   }
 
   /// Looks at a host. Blocks: belongs on a thread that may.
-  public func look(at address: HostAddress) -> HostOutcome {
+  package func look(at address: HostAddress) -> HostOutcome {
     Socket.ignoreBrokenPipeSignal()
     do {
       return .success(try see(address))

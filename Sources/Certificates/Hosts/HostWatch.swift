@@ -1,11 +1,11 @@
-public import Foundation
-public import Reactor
-public import Store
+package import Foundation
+package import Reactor
+package import Store
 
 /// Looks at watched hosts and keeps what is seen.
-public struct HostWatch: Sendable {
+package struct HostWatch: Sendable {
   /// Looks at one host; takes as long as it takes.
-  public typealias Look = @Sendable (HostAddress) async -> HostOutcome
+  package typealias Look = @Sendable (HostAddress) async -> HostOutcome
 
   /// So many are looked at at a time.
   static let width = 8
@@ -15,14 +15,14 @@ public struct HostWatch: Sendable {
   private let clock: @Sendable () -> Date
 
   /// Watches over a store.
-  public init(_ store: Store, clock: @escaping @Sendable () -> Date, look: @escaping Look) {
+  package init(_ store: Store, clock: @escaping @Sendable () -> Date, look: @escaping Look) {
     self.store = store
     self.clock = clock
     self.look = look
   }
 
   /// The usual way to look: with a ``HostProbe``, on threads that may wait.
-  public static func look(_ probe: HostProbe, on pool: BlockingPool) -> Look {
+  package static func look(_ probe: HostProbe, on pool: BlockingPool) -> Look {
     { address in
       do {
         return try await pool.run { probe.look(at: address) }
@@ -34,7 +34,7 @@ public struct HostWatch: Sendable {
   ///
   /// - Throws: `StoreError.notFound`.
   @discardableResult
-  public func look(at id: Int64) async throws -> WatchedHost {
+  package func look(at id: Int64) async throws -> WatchedHost {
     let host = try await store.read { try WatchedHost.get($0, id: id) }
     try await note([(host, await look(host.address))])
     return try await store.read { try WatchedHost.get($0, id: id) }
@@ -44,7 +44,7 @@ public struct HostWatch: Sendable {
   ///
   /// - Returns: at how many.
   @discardableResult
-  public func look(at choose: @Sendable ([WatchedHost], Date) -> [WatchedHost]) async throws -> Int {
+  package func look(at choose: @Sendable ([WatchedHost], Date) -> [WatchedHost]) async throws -> Int {
     let hosts = choose(try await store.read { try WatchedHost.all($0) }, clock())
     guard !hosts.isEmpty else { return 0 }
     try await withThrowingTaskGroup(of: (WatchedHost, HostOutcome).self) { group in
@@ -68,7 +68,7 @@ public struct HostWatch: Sendable {
   /// - Parameters:
   ///   - pause: waits before it is looked again who is due.
   ///   - report: is told what went wrong; the watch goes on.
-  public func run(
+  package func run(
     pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) },
     report: @Sendable (any Error) -> Void
   ) async {

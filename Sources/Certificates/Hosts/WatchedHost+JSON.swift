@@ -1,10 +1,10 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Model
-public import Store
+package import Store
 
 /// The schema `Host`.
-public struct HostAnswer: JSONWritable, Sendable {
+package struct HostAnswer: JSONWritable, Sendable {
   private let host: WatchedHost
   private let history: [HostEvent]?
   private let taken: Acknowledgement?
@@ -13,7 +13,7 @@ public struct HostAnswer: JSONWritable, Sendable {
   /// - Parameters:
   ///   - history: nil: not told, as in lists.
   ///   - taken: who is on it.
-  public init(_ host: WatchedHost, history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) {
+  package init(_ host: WatchedHost, history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) {
     self.host = host
     self.history = history
     self.taken = taken
@@ -21,7 +21,7 @@ public struct HostAnswer: JSONWritable, Sendable {
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", host.id)
       json.member("key", host.key)
@@ -54,20 +54,20 @@ public struct HostAnswer: JSONWritable, Sendable {
 }
 
 /// The schema `Certificate` of a host, for the list of everything that can end.
-public struct HostCertificateAnswer: JSONWritable, Sendable {
+package struct HostCertificateAnswer: JSONWritable, Sendable {
   private let host: WatchedHost
   private let taken: Acknowledgement?
   private let now: Date
 
   /// - Parameter taken: who is on it.
-  public init(_ host: WatchedHost, taken: Acknowledgement? = nil, now: Date) {
+  package init(_ host: WatchedHost, taken: Acknowledgement? = nil, now: Date) {
     self.host = host
     self.taken = taken
     self.now = now
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", host.id)
       json.member("key", host.key)
@@ -112,7 +112,7 @@ extension WatchedHost {
 
 extension HostFailure: JSONWritable {
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("code", code.rawValue)
       json.member("message", description)
@@ -122,7 +122,7 @@ extension HostFailure: JSONWritable {
 
 extension HostSighting: JSONWritable {
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("address", address)
       json.member("tls_version", tlsVersion)
@@ -148,7 +148,7 @@ extension HostSighting: JSONWritable {
 
 extension HostEvent: JSONWritable {
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("at", at)
       json.member("kind", kind.rawValue)

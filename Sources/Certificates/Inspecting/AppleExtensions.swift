@@ -1,27 +1,25 @@
-public import Foundation
-public import OpenSSL
+package import Foundation
+package import OpenSSL
 
 /// What Apple's own extensions say in a certificate for push notifications.
 ///
 /// They stand below 1.2.840.113635.100.6.3: `.1` development, `.2` production, `.3`–`.5` VoIP, `.4` and `.6` lists of
 /// topics. Apple does not document them; see Pushy's `apns-extensions.cnf` and Buford's `certificate.go`.
-public struct AppleExtensions: Sendable, Hashable {
+package struct AppleExtensions: Sendable, Hashable {
   /// A topic, and as what it may be sent to.
-  public struct Topic: Sendable, Hashable {
+  package struct Topic: Sendable, Hashable {
     /// As `com.example.app.voip`.
-    public let name: String
+    package let name: String
     /// As `app`, `voip`, `complication`.
-    public let kinds: [String]
-
-    /// Creates a topic.
-    public init(name: String, kinds: [String]) {
+    package let kinds: [String]
+    package init(name: String, kinds: [String]) {
       self.name = name
       self.kinds = kinds
     }
   }
 
   /// For what a certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).
-  public enum Signing: Sendable, Hashable {
+  package enum Signing: Sendable, Hashable {
     /// Builds for the developer's own devices.
     case development
     /// Builds for others.
@@ -33,20 +31,20 @@ public struct AppleExtensions: Sendable, Hashable {
   static let prefix = "1.2.840.113635.100.6.3."
 
   /// Whether it opens Apple's development servers (`.1`).
-  public let isDevelopment: Bool
+  package let isDevelopment: Bool
   /// Whether it opens Apple's production servers (`.2`).
-  public let isProduction: Bool
+  package let isProduction: Bool
   /// Whether it is for VoIP (`.3`, `.4` or `.5`).
-  public let isVoIP: Bool
+  package let isVoIP: Bool
   /// Whether it has a list of topics (`.6` or `.4`), also one that cannot be read.
-  public let hasTopicList: Bool
+  package let hasTopicList: Bool
   /// What it signs, if it is one for signing (`1.2.840.113635.100.6.1`).
-  public let signing: Signing?
+  package let signing: Signing?
   /// The topics that it may be sent to, nil if there is no list; then the subject names the only one.
-  public let topics: [Topic]?
+  package let topics: [Topic]?
 
   /// Creates what is to be written into a certificate.
-  public init(isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [Topic]? = nil) {
+  package init(isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [Topic]? = nil) {
     self.isDevelopment = isDevelopment
     self.isProduction = isProduction
     self.isVoIP = isVoIP
@@ -74,7 +72,7 @@ public struct AppleExtensions: Sendable, Hashable {
   ]
 
   /// The same as extensions for a certificate that is to be made.
-  public var extensions: [CertificateExtension] {
+  package var extensions: [CertificateExtension] {
     var extensions: [CertificateExtension] = []
     if isDevelopment { extensions.append(.mark(oid: Self.prefix + "1")) }
     if isProduction { extensions.append(.mark(oid: Self.prefix + "2")) }
@@ -107,7 +105,7 @@ public struct AppleExtensions: Sendable, Hashable {
 
 extension Certificate {
   /// What Apple's own extensions say; all false in a certificate of somebody else.
-  public var appleExtensions: AppleExtensions { AppleExtensions(of: self) }
+  package var appleExtensions: AppleExtensions { AppleExtensions(of: self) }
 }
 
 extension CertificateBlueprint {
@@ -116,7 +114,7 @@ extension CertificateBlueprint {
   /// - Parameters:
   ///   - topic: the app's bundle id.
   ///   - team: the team id, 10 characters.
-  public static func applePush(
+  package static func applePush(
     topic: String, team: String, extensions: AppleExtensions? = nil, notBefore: Date, notAfter: Date
   ) -> CertificateBlueprint {
     let extensions =

@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 import OpenSSL
 import Model
 import Text
 
 /// Finds out what a file is: by its content, never by its name's ending.
-public enum CertificateFile {
+package enum CertificateFile {
   /// Larger files are refused before they are looked at. Real ones have some thousand bytes; a provisioning
   /// profile with many devices some hundred thousand.
-  public static let maximumBytes = 1 << 20
+  package static let maximumBytes = 1 << 20
 
   /// Finds out what a file is.
   ///
@@ -18,7 +18,7 @@ public enum CertificateFile {
   ///   - password: for encrypted files; those that are not encrypted open with any.
   ///   - take: of several certificates the one with this serial number or fingerprint, or a beginning of it.
   /// - Throws: ``FileProblem``.
-  public static func inspect(
+  package static func inspect(
     data: Data, fileName: String? = nil, password: String? = nil, take: String? = nil
   ) throws(FileProblem) -> InspectedFile {
     guard !data.isEmpty else { throw .empty }

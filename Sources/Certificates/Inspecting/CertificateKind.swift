@@ -1,5 +1,5 @@
 /// What sort of thing is kept and watched. The raw values stand in the database and in JSON.
-public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
+package enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   /// A certificate that opens a connection to APNs.
   case apnsCertificate = "apns_certificate"
   /// A certificate that opens a connection to APNs for PushKit's VoIP notifications.
@@ -20,7 +20,7 @@ public enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   case host
 
   /// Whether it is a secret alone, which lasts until somebody revokes it.
-  public var neverExpires: Bool {
+  package var neverExpires: Bool {
     switch self {
     case .apnsKey, .fcmServiceAccount, .jpushKeyPair: true
     case .apnsCertificate, .voipCertificate, .appleCertificate, .provisioningProfile, .tlsCertificate, .host: false

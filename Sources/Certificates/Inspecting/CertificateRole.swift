@@ -1,11 +1,11 @@
-public import OpenSSL
-public import Model
+package import OpenSSL
+package import Model
 
 /// What Apple issued a certificate for, by its extensions and, failing them, by the beginning of its name.
 ///
 /// Who really signed it is not checked: Apple's intermediates are not in the system's trust store, and an
 /// upload that APNs refuses shows soon.
-public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
+package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   case push
   case voip
   case watchKit = "watch_kit"
@@ -47,7 +47,7 @@ public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   ///
   /// Apple's extensions decide; the name is asked only for what they leave open, and only if there is none of those
   /// that would say it.
-  public static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
+  package static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
     let name = certificate.commonName ?? ""
     let apple = certificate.appleExtensions
     let named = beginnings.first { name.hasPrefix($0.0) }
@@ -81,7 +81,7 @@ public enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   }
 
   /// What sort of thing it is to us.
-  public var kind: CertificateKind {
+  package var kind: CertificateKind {
     switch self {
     case .push, .macPush, .watchKit: .apnsCertificate
     case .voip: .voipCertificate

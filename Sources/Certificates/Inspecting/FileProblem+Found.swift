@@ -3,7 +3,7 @@ import Model
 
 extension FileProblem {
   /// What a file is that is none of ours.
-  public enum Found: String, Sendable, Hashable, CaseIterable {
+  package enum Found: String, Sendable, Hashable, CaseIterable {
     case unknown
     case text
     case image

@@ -1,8 +1,8 @@
-public import Model
+package import Model
 
 extension FileProblem {
   /// The same for people: code, sentence with its remedy, and what it is filled with.
-  public var problem: Problem {
+  package var problem: Problem {
     switch self {
     case .empty:
       Problem("file", code: "file.empty", "The file is empty. Choose the file again.")

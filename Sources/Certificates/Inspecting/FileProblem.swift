@@ -1,7 +1,7 @@
 import Model
 
 /// Why a file is refused. Each cause says what to do; see ``problem``.
-public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// It has no bytes.
   case empty
   /// It is larger than ``CertificateFile/maximumBytes``; nil: how large is not known, as with a pipe.
@@ -48,5 +48,5 @@ public enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
   case keyPair(String)
 
   /// The English sentence.
-  public var description: String { problem.text }
+  package var description: String { problem.text }
 }

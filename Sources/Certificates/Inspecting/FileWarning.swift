@@ -1,8 +1,8 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 
 /// What should be known of a file before it is used, though it can be kept.
-public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
+package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   /// Since when it is no longer valid, and what that means for a thing of this kind.
   case expired(Date, CertificateKind)
   /// It is called as Apple calls its push certificates, and somebody else issued it: its issuer's name.
@@ -37,7 +37,7 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   case signatureBroken
 
   /// The same for people: code, sentence with its remedy, and what it is filled with.
-  public var problem: Problem {
+  package var problem: Problem {
     switch self {
     case .expired(let date, let kind):
       Problem("", code: "file.warning.expired", "It expired on {date}. \(kind.afterEnd)", ["date": date.utcText])
@@ -115,7 +115,7 @@ public enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The English sentence.
-  public var description: String { problem.text }
+  package var description: String { problem.text }
 }
 
 extension CertificateKind {

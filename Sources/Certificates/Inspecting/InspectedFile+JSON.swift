@@ -1,24 +1,24 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import OpenSSL
-public import JSON
+package import JSON
 import Model
 
 /// What a file is, for programs. Never holds a secret.
-public struct InspectedFileAnswer: JSONWritable {
+package struct InspectedFileAnswer: JSONWritable {
   private let file: InspectedFile
   private let keyID: String?
   private let now: Date
 
   /// - Parameter keyID: the key id that somebody gave with the file.
-  public init(_ file: InspectedFile, keyID: String? = nil, now: Date) {
+  package init(_ file: InspectedFile, keyID: String? = nil, now: Date) {
     self.file = file
     self.keyID = keyID
     self.now = now
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.members(of: file.facts)
       json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
@@ -35,7 +35,7 @@ public struct InspectedFileAnswer: JSONWritable {
 
 extension InspectedFile {
   /// Everything that the file says, whenever it is asked. Never holds a secret.
-  public var facts: JSONValue {
+  package var facts: JSONValue {
     [
       "format": .string(format.rawValue),
       "kind": .string(kind.rawValue),
@@ -69,7 +69,7 @@ extension InspectedFile {
 
 extension CertificateSummary {
   /// The same for programs.
-  public var json: JSONValue {
+  package var json: JSONValue {
     [
       "subject": .string(subject),
       "issuer": .string(issuer),
@@ -86,7 +86,7 @@ extension CertificateSummary {
 
 extension ProvisioningProfile {
   /// The same for programs.
-  public var json: JSONValue {
+  package var json: JSONValue {
     [
       "name": .string(name),
       "uuid": .string(uuid),

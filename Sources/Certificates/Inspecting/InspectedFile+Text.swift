@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import OpenSSL
 import Model
 import Text
@@ -7,7 +7,7 @@ extension InspectedFile {
   /// What the file is, for a terminal: one fact a line, then the warnings.
   ///
   /// - Parameter keyID: the key id that somebody gave with the file.
-  public func lines(now: Date, keyID given: String? = nil) -> [String] {
+  package func lines(now: Date, keyID given: String? = nil) -> [String] {
     var facts: [(String, String?)] = [
       ("Kind", kindText),
       ("Name", name),

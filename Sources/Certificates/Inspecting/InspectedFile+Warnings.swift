@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 import OpenSSL
 
 extension InspectedFile {
   /// What should be known before it is used, the most important first.
   ///
   /// - Parameter keyID: the key id that somebody gave with the file; then it need not stand in its name.
-  public func warnings(now: Date, keyID given: String? = nil) -> [FileWarning] {
+  package func warnings(now: Date, keyID given: String? = nil) -> [FileWarning] {
     var warnings: [FileWarning] = []
     switch Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now) {
     case .expired: warnings += notAfter.map { [.expired($0, kind)] } ?? []

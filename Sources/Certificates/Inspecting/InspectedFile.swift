@@ -1,12 +1,12 @@
-public import Foundation
-public import OpenSSL
-public import Model
+package import Foundation
+package import OpenSSL
+package import Model
 import Text
 
 /// What a file holds that somebody dropped on the Certificates page or named to `signalbox inspect`.
-public struct InspectedFile: Sendable {
+package struct InspectedFile: Sendable {
   /// In which form it came.
-  public enum Format: String, Sendable, Hashable, Codable {
+  package enum Format: String, Sendable, Hashable, Codable {
     case pkcs12 = "p12"
     case pem
     case der
@@ -16,7 +16,7 @@ public struct InspectedFile: Sendable {
   }
 
   /// Why of several certificates this one was taken.
-  public enum Choice: String, Sendable, Hashable {
+  package enum Choice: String, Sendable, Hashable {
     /// Of the others, no key is in the file.
     case onlyWithKey = "only_with_key"
     /// The others send no pushes to apps.
@@ -27,39 +27,39 @@ public struct InspectedFile: Sendable {
     case asked
   }
   /// In which form it came.
-  public let format: Format
+  package let format: Format
   /// What sort of thing it is.
-  public let kind: CertificateKind
+  package let kind: CertificateKind
   /// What Apple issued it for; nil for keys and profiles.
-  public let role: CertificateRole?
+  package let role: CertificateRole?
   /// What to call it: the certificate's name, the profile's name, the key's id.
-  public let name: String
+  package let name: String
   /// The topics that it may be sent to. Empty for keys, which may send to every topic of their team.
-  public let topics: [AppleExtensions.Topic]
+  package let topics: [AppleExtensions.Topic]
   /// For which of Apple's servers it is good.
-  public let environments: [Model.Environment]
+  package let environments: [Model.Environment]
   /// Apple's id of the team, if the file tells it; a `.p8` does not.
-  public let teamID: String?
+  package let teamID: String?
   /// Apple's id of a `.p8`, if the file name tells it.
-  public let keyID: String?
+  package let keyID: String?
   /// The certificate that the file is about.
-  public let certificate: Certificate?
+  package let certificate: Certificate?
   /// All others in the file: issuers, or further ones.
-  public let otherCertificates: [Certificate]
+  package let otherCertificates: [Certificate]
   /// The private key, if there is one; it fits the certificate. A secret.
-  public let privateKey: PrivateKey?
+  package let privateKey: PrivateKey?
   /// What a provisioning profile says.
-  public let profile: ProvisioningProfile?
+  package let profile: ProvisioningProfile?
   /// What a service account says.
-  public private(set) var serviceAccount: ServiceAccount?
+  package private(set) var serviceAccount: ServiceAccount?
   /// JPush's keys.
-  public private(set) var keyPair: JPushKeyPair?
+  package private(set) var keyPair: JPushKeyPair?
   /// Whether the name of a key says that Apple made it for another service than APNs.
-  public private(set) var isForOtherService = false
+  package private(set) var isForOtherService = false
   /// Why of several certificates this one was taken, nil if there is one only.
-  public internal(set) var choice: Choice?
+  package internal(set) var choice: Choice?
   /// With which algorithms the file is encrypted, as `PBE-SHA1-RC2-40`; empty if it is not.
-  public internal(set) var encryption: [String] = []
+  package internal(set) var encryption: [String] = []
 
   init(
     format: Format, kind: CertificateKind, role: CertificateRole?, name: String, topics: [AppleExtensions.Topic],
@@ -85,24 +85,24 @@ public struct InspectedFile: Sendable {
   }
 
   /// The certificate in words.
-  public var summary: CertificateSummary? { certificate.map(CertificateSummary.init) }
+  package var summary: CertificateSummary? { certificate.map(CertificateSummary.init) }
   /// Whether pushes can be sent with it, dates aside.
-  public var canSend: Bool {
+  package var canSend: Bool {
     switch kind {
     case .fcmServiceAccount, .jpushKeyPair: true
     default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
     }
   }
   /// What has to be sealed to use it again: a secret; see ``PrivateKey/wipe(_:)``. Empty if nothing in it is one.
-  public var material: [UInt8] {
+  package var material: [UInt8] {
     serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []
   }
   /// The first second in which it is valid, nil for keys.
-  public var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
+  package var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
   /// The last second in which it is valid, nil for keys.
-  public var notAfter: Date? { certificate?.notAfter ?? profile?.expirationDate }
+  package var notAfter: Date? { certificate?.notAfter ?? profile?.expirationDate }
   /// SHA-256 of the certificate, of a key's public half, or of JPush's keys, as `AB:CD:…`; nil for profiles.
-  public var sha256: String? {
+  package var sha256: String? {
     if let certificate { return certificate.sha256Fingerprint }
     // 96 random bits are in the secret: nobody finds it by its digest.
     let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
@@ -110,7 +110,7 @@ public struct InspectedFile: Sendable {
   }
 
   /// The same with the private key that fits it.
-  public func joined(with key: PrivateKey) -> InspectedFile {
+  package func joined(with key: PrivateKey) -> InspectedFile {
     InspectedFile(
       format: format, kind: kind, role: role, name: name, topics: topics, environments: environments, teamID: teamID,
       keyID: keyID, certificate: certificate, otherCertificates: otherCertificates, privateKey: key, profile: profile)
@@ -119,7 +119,7 @@ public struct InspectedFile: Sendable {
   /// What is watched of it.
   ///
   /// - Parameter app: the name under which people know whom it is for.
-  public func expiry(app: String?) -> TrackedExpiry {
+  package func expiry(app: String?) -> TrackedExpiry {
     TrackedExpiry(
       name: name, kind: kind, app: app, topics: topics.map(\.name), environments: environments,
       serial: certificate?.serialNumber, sha256: sha256, notBefore: notBefore, notAfter: notAfter)
@@ -128,5 +128,5 @@ public struct InspectedFile: Sendable {
 
 extension CertificateKind {
   /// Whether it is a certificate for a connection to APNs.
-  public var isForAPNs: Bool { self == .apnsCertificate || self == .voipCertificate }
+  package var isForAPNs: Bool { self == .apnsCertificate || self == .voipCertificate }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import JSON
-public import Model
+package import Model
 
 /// App key and master secret of an app at JPush (docs/protocols.md §4.1): 24 hexadecimal digits each.
-public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   /// Names the app; it stands in every build of it.
-  public let appKey: String
+  package let appKey: String
   /// A secret.
-  public let masterSecret: String
+  package let masterSecret: String
 
   static let digits = 24
 
   /// Takes both as they were typed; digits become lower-case.
   ///
   /// - Throws: `Problems` at `app_key` and `master_secret`.
-  public init(appKey: String, masterSecret: String) throws(Problems) {
+  package init(appKey: String, masterSecret: String) throws(Problems) {
     let texts = [appKey, masterSecret].map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
     var problems: [Problem] = []
     for (text, field) in zip(texts, ["app_key", "master_secret"]) where !Self.isKey(text) {
@@ -37,7 +37,7 @@ public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomD
   }
 
   /// Reads what was sealed; see ``material``. Nil for anything else.
-  public init?(material: [UInt8]) {
+  package init?(material: [UInt8]) {
     guard let json = try? JSONValue(parsing: Data(material)), let appKey = json["app_key"]?.string,
       let secret = json["master_secret"]?.string, let pair = try? JPushKeyPair(appKey: appKey, masterSecret: secret)
     else { return nil }
@@ -45,7 +45,7 @@ public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomD
   }
 
   /// What is sealed, and a file that says the same. A secret.
-  public var material: [UInt8] {
+  package var material: [UInt8] {
     Array((["app_key": .string(appKey), "master_secret": .string(masterSecret)] as JSONValue).data())
   }
 
@@ -54,9 +54,9 @@ public struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomD
   }
 
   /// Without the secret.
-  public var description: String { "JPush \(appKey)" }
+  package var description: String { "JPush \(appKey)" }
   /// ``description``.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// Without the secret too: `dump` and test reports look at mirrors.
-  public var customMirror: Mirror { Mirror(self, children: ["appKey": appKey]) }
+  package var customMirror: Mirror { Mirror(self, children: ["appKey": appKey]) }
 }

@@ -1,5 +1,5 @@
 /// Why a property list is not read.
-public enum PropertyListError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PropertyListError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is not XML in UTF-8.
   case notXML
   /// It defines entities, with which a few bytes can grow to gigabytes.
@@ -12,7 +12,7 @@ public enum PropertyListError: Error, Sendable, Hashable, CustomStringConvertibl
   case missing(String)
 
   /// In words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notXML: "it is not an XML property list"
     case .entities: "its XML defines entities"

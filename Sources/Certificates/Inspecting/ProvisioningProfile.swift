@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 import OpenSSL
-public import Model
+package import Model
 import Text
 
 /// What a `.mobileprovision` says: which builds of which app run where, and what they may do.
-public struct ProvisioningProfile: Sendable, Hashable {
+package struct ProvisioningProfile: Sendable, Hashable {
   /// How its builds reach devices.
-  public enum Distribution: String, Sendable, Hashable, Codable {
+  package enum Distribution: String, Sendable, Hashable, Codable {
     /// From Xcode, on registered devices, with a debugger.
     case development
     /// On registered devices.
@@ -18,38 +18,38 @@ public struct ProvisioningProfile: Sendable, Hashable {
   }
 
   /// As the developer called it.
-  public let name: String
+  package let name: String
   /// Its own id.
-  public let uuid: String
+  package let uuid: String
   /// Apple's id of the team.
-  public let teamID: String?
+  package let teamID: String?
   /// The team's name.
-  public let teamName: String?
+  package let teamName: String?
   /// As `TEAM123456.com.example.app`, or with `*` at its end.
-  public let appID: String
+  package let appID: String
   /// The part of ``appID`` behind the team, nil if it ends in `*`.
-  public let bundleID: String?
+  package let bundleID: String?
   /// Which of Apple's servers know the tokens of its builds; nil if push is not allowed.
-  public let apsEnvironment: Model.Environment?
+  package let apsEnvironment: Model.Environment?
   /// As `iOS`.
-  public let platforms: [String]
+  package let platforms: [String]
   /// How its builds reach devices.
-  public let distribution: Distribution
+  package let distribution: Distribution
   /// On how many registered devices.
-  public let deviceCount: Int
+  package let deviceCount: Int
   /// What its builds may do, as `aps-environment` → `development`; values that are lists stand behind commas.
-  public let entitlements: [String: String]
+  package let entitlements: [String: String]
   /// When it was made.
-  public let creationDate: Date?
+  package let creationDate: Date?
   /// When its builds stop to start.
-  public let expirationDate: Date
+  package let expirationDate: Date
   /// With which of these its builds are signed.
-  public let certificates: [CertificateSummary]
+  package let certificates: [CertificateSummary]
   /// Whether its content is what was signed.
-  public let isIntact: Bool
+  package let isIntact: Bool
 
   /// Whether it is for every app of the team.
-  public var isWildcard: Bool { bundleID == nil }
+  package var isWildcard: Bool { bundleID == nil }
 
   /// Reads the property list inside.
   ///

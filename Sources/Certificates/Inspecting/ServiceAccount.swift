@@ -1,30 +1,30 @@
 import Foundation
-public import JSON
-public import OpenSSL
+package import JSON
+package import OpenSSL
 import Model
 
 /// A service account of Google's, as its JSON file tells it (Google Cloud, “Create and delete service account keys”).
-public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// As `shop-1a2b3`.
-  public let projectID: String
+  package let projectID: String
   /// As `firebase-adminsdk-x@shop-1a2b3.iam.gserviceaccount.com`.
-  public let clientEmail: String
+  package let clientEmail: String
   /// 40 hexadecimal digits.
-  public let privateKeyID: String
+  package let privateKeyID: String
   /// Where its tokens come from.
-  public let tokenURI: String
+  package let tokenURI: String
   /// RSA. A secret.
-  public let key: PrivateKey
+  package let key: PrivateKey
 
   /// Where Google gives out tokens, unless the file says otherwise.
-  public static let googleTokenURI = "https://oauth2.googleapis.com/token"
+  package static let googleTokenURI = "https://oauth2.googleapis.com/token"
   /// Google makes keys of 2048 bits.
   static let keyBits = 2048...8192
 
   /// Reads the members of the file.
   ///
   /// - Throws: ``FileProblem/serviceAccount(_:)``.
-  public init(json: JSONValue) throws(FileProblem) {
+  package init(json: JSONValue) throws(FileProblem) {
     func text(_ name: String) throws(FileProblem) -> String {
       guard let text = json[name]?.string?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty else {
         throw .serviceAccount(.missing(name))
@@ -57,14 +57,14 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   /// Reads what was sealed; see ``material``.
   ///
   /// - Throws: ``FileProblem``.
-  public init(material: [UInt8]) throws(FileProblem) {
+  package init(material: [UInt8]) throws(FileProblem) {
     let json: JSONValue
     do { json = try JSONValue(parsing: Data(material)) } catch { throw .damaged(detail: "it is not JSON") }
     try self.init(json: json)
   }
 
   /// What is sealed: the members that are needed to send. A secret.
-  public var material: [UInt8] {
+  package var material: [UInt8] {
     let members: JSONValue = [
       "type": "service_account", "project_id": .string(projectID), "client_email": .string(clientEmail),
       "private_key_id": .string(privateKeyID), "token_uri": .string(tokenURI), "private_key": .string(key.pkcs8PEM),
@@ -73,13 +73,13 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   }
 
   /// Without the key.
-  public var description: String { "service account \(clientEmail)" }
+  package var description: String { "service account \(clientEmail)" }
   /// ``description``.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
 }
 
 /// What is wrong with the file of a service account.
-public enum ServiceAccountProblem: Sendable, Hashable {
+package enum ServiceAccountProblem: Sendable, Hashable {
   /// A member is not there, or empty.
   case missing(String)
   /// Its address for tokens is none.

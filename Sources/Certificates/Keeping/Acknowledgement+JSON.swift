@@ -1,10 +1,10 @@
-public import JSON
+package import JSON
 import Model
-public import Store
+package import Store
 
 extension Acknowledgement: JSONWritable {
   /// The schema `Acknowledgement`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("by", by)
       json.member("until", until)

@@ -1,33 +1,33 @@
-public import Foundation
-public import OpenSSL
+package import Foundation
+package import OpenSSL
 import Model
 import Text
 
 /// What a person wants to know of a certificate. Its texts come from strangers: escape them.
-public struct CertificateSummary: Sendable, Hashable {
+package struct CertificateSummary: Sendable, Hashable {
   /// As `UID=com.example.app, CN=Apple Push Services: com.example.app, …`.
-  public let subject: String
+  package let subject: String
   /// The `CN` of the subject; the whole subject if it has none.
-  public let name: String
+  package let name: String
   /// As the subject.
-  public let issuer: String
+  package let issuer: String
   /// Upper-case hexadecimal digits.
-  public let serial: String
+  package let serial: String
   /// As `AB:CD:…`.
-  public let sha256: String
+  package let sha256: String
   /// As `AB:CD:…`; Keychain Access and old tools show it.
-  public let sha1: String
+  package let sha1: String
   /// As `RSA of 2048 bits`.
-  public let keyAlgorithm: String
+  package let keyAlgorithm: String
   /// With which algorithm its issuer signed it, as `sha256WithRSAEncryption`.
-  public let signatureAlgorithm: String
+  package let signatureAlgorithm: String
   /// The first second in which it is valid.
-  public let notBefore: Date
+  package let notBefore: Date
   /// The last second in which it is valid.
-  public let notAfter: Date
+  package let notAfter: Date
 
   /// Reads it off a certificate.
-  public init(_ certificate: Certificate) {
+  package init(_ certificate: Certificate) {
     subject = certificate.subject.description.singleLine.cut(to: Self.textLimit)
     name = (certificate.commonName ?? certificate.subject.description).singleLine.cut(to: Self.nameLimit)
     issuer = certificate.issuer.description.singleLine.cut(to: Self.textLimit)

@@ -1,28 +1,28 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
-public import Model
-public import SQLite
-public import Store
+package import Model
+package import SQLite
+package import Store
 
 /// Keeps inspected files in the store, and says of all that is kept how long it lasts.
-public enum CertificateTracker {
+package enum CertificateTracker {
   /// What a person says beside the file.
-  public struct Labels: Sendable, Hashable {
+  package struct Labels: Sendable, Hashable {
     /// Row id of the app that it belongs to.
-    public var appID: Int64?
+    package var appID: Int64?
     /// Of a `.p8` whose file name does not say it: 10 letters and digits.
-    public var keyID: String?
+    package var keyID: String?
     /// Of a `.p8`, which never says it: 10 letters and digits.
-    public var teamID: String?
+    package var teamID: String?
     /// As uploaded.
-    public var fileName: String
+    package var fileName: String
     /// The Apple ID of whoever made it at Apple's: who can renew it.
-    public var madeBy: String?
+    package var madeBy: String?
     /// What people want to remember of it.
-    public var note: String?
+    package var note: String?
 
     /// Creates labels.
-    public init(
+    package init(
       fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil, madeBy: String? = nil,
       note: String? = nil
     ) {
@@ -39,7 +39,7 @@ public enum CertificateTracker {
   ///
   /// - Throws: `Problems` if a key comes without its ids, or the file is there already; then nothing is kept.
   @discardableResult
-  public static func keep(
+  package static func keep(
     _ database: Database, _ file: InspectedFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
   ) throws -> TrackedCertificate {
     let (file, request) = try KeyFinder.joined(database, file, sealer: sealer)
@@ -87,7 +87,7 @@ public enum CertificateTracker {
   /// What is kept beside the secret.
   ///
   /// - Throws: `Problems` if a key comes without its ids.
-  public static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
+  package static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: labels.fileName)
     details.appID = labels.appID
     details.subject = file.summary?.subject
@@ -140,7 +140,7 @@ public enum CertificateTracker {
   /// - Parameters:
   ///   - keys: as `certificates/12` and `hosts/3`: only these; nil: everything.
   ///   - sealer: tells what does not open; nil: nobody looks.
-  public static func report(
+  package static func report(
     _ database: Database, of keys: Set<String>? = nil, sealer: (any Sealer)? = nil, now: Date,
     within days: Int = Expiry.warningDays
   ) throws -> ExpiryReport {

@@ -1,8 +1,8 @@
-public import Model
-public import Store
+package import Model
+package import Store
 
 /// Why a sealed private key does not open, and what to do.
-public enum ClosedReason: Sendable, Hashable {
+package enum ClosedReason: Sendable, Hashable {
   /// The key file is not there.
   case missing
   /// The key file is another installation's.
@@ -11,7 +11,7 @@ public enum ClosedReason: Sendable, Hashable {
   case damaged
 
   /// After what a database and a key are to each other.
-  public init(_ state: Sealing.State) {
+  package init(_ state: Sealing.State) {
     self =
       switch state {
       case .missing: .missing
@@ -21,7 +21,7 @@ public enum ClosedReason: Sendable, Hashable {
   }
 
   /// Code and sentence.
-  public var problem: Problem {
+  package var problem: Problem {
     switch self {
     case .missing:
       Problem(

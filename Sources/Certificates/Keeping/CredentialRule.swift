@@ -1,11 +1,11 @@
 import OpenSSL
-public import Model
-public import Store
+package import Model
+package import Store
 
 /// What may send an app's pushes to APNs: pure, for the page, the API and the command line.
-public enum CredentialRule {
+package enum CredentialRule {
   /// Why a file cannot send for an app in an environment; nil if it can.
-  public static func problem(
+  package static func problem(
     _ details: TrackedCertificate.Details, _ app: App, _ environment: Environment
   ) -> Problem? {
     let kind = CertificateKind(rawValue: details.kind)
@@ -37,7 +37,7 @@ public enum CredentialRule {
   /// - Parameters:
   ///   - certificate: nil: none; only the simulator does without.
   ///   - endpoint: `apple`, `simulator`, or `host:port`.
-  public static func problems(
+  package static func problems(
     _ app: App, _ environment: Environment, certificate: TrackedCertificate?, endpoint: String
   ) -> [Problem] {
     var problems: [Problem] = []
@@ -53,13 +53,13 @@ public enum CredentialRule {
   }
 
   /// Bytes of the authorities that somebody gives for a server.
-  public static let trustLimit = 100_000
+  package static let trustLimit = 100_000
 
   /// The authorities that a server's certificate may come from, as they are kept; nil for a text that is empty: those of
   /// the system.
   ///
   /// - Throws: a problem at `trust`.
-  public static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
+  package static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
     guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
     guard endpoint != "apple", endpoint != "simulator" else {
       throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
@@ -85,7 +85,7 @@ public enum CredentialRule {
 }
 
 /// Why a credential cannot be bound.
-public enum CredentialMessage: String, MessageSet {
+package enum CredentialMessage: String, MessageSet {
   case kind = "credential.not_for_apns"
   case noKey = "credential.no_private_key"
   case environment = "credential.other_environment"
@@ -96,7 +96,7 @@ public enum CredentialMessage: String, MessageSet {
   case trustNeedsHost = "credential.trust_needs_host"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .kind: "“{name}” cannot send pushes: it is neither a push certificate nor an APNs key."
     case .noKey: "“{name}” has no private key. Upload the .p12 that contains it."

@@ -1,10 +1,10 @@
-public import Model
-public import SQLite
-public import Store
+package import Model
+package import SQLite
+package import Store
 
 extension CredentialScope {
   /// What a kept file may send; nil if it is none for APNs.
-  public init?(_ details: TrackedCertificate.Details) {
+  package init?(_ details: TrackedCertificate.Details) {
     guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs else { return nil }
     // Without any topic nothing is known: a certificate whose subject names none.
     guard kind == .apnsKey || !details.topics.isEmpty else { return nil }
@@ -12,7 +12,7 @@ extension CredentialScope {
   }
 
   /// What an app's key or certificate for an environment may send; nil if there is none, as for the simulator.
-  public static func find(
+  package static func find(
     _ database: Database, app: Int64, environment: Environment
   ) throws -> CredentialScope? {
     let credential = try Credential.find(database, app: app, provider: .apns, environment: environment)

@@ -1,11 +1,11 @@
 import Foundation
 import OpenSSL
-public import SQLite
-public import Store
+package import SQLite
+package import Store
 
 /// Finds the private key of a certificate that comes without one: that of a request that was made here, or of a
 /// certificate that is kept and has the same key.
-public enum KeyFinder {
+package enum KeyFinder {
   /// SHA-256 of a public key's binary form, as requests note it: lower-case hexadecimal.
   static func fingerprint(_ publicKey: Data) -> String {
     Digest.sha256(Array(publicKey)).map { String(format: "%02x", $0) }.joined()
@@ -14,7 +14,7 @@ public enum KeyFinder {
   /// The file with its key if one is found here; else as it is.
   ///
   /// - Returns: also the request that it fulfils, if it is one's.
-  public static func joined(
+  package static func joined(
     _ database: Database, _ file: InspectedFile, sealer: any Sealer
   ) throws -> (file: InspectedFile, request: SigningRequest?) {
     guard let certificate = file.certificate else { return (file, nil) }

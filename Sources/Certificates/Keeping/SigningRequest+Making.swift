@@ -1,28 +1,28 @@
-public import Foundation
+package import Foundation
 import OpenSSL
-public import Model
-public import SQLite
-public import Store
+package import Model
+package import SQLite
+package import Store
 
 /// What a certificate is asked for with.
-public struct SigningOrder: Sendable, Hashable {
+package struct SigningOrder: Sendable, Hashable {
   /// What it is for.
-  public var purpose: SigningRequest.Purpose
+  package var purpose: SigningRequest.Purpose
   /// The certificate that it is to renew.
-  public var certificateID: Int64?
+  package var certificateID: Int64?
   /// The app that it is for.
-  public var appID: Int64?
+  package var appID: Int64?
   /// The name: a topic, or the host's first name.
-  public var commonName: String
+  package var commonName: String
   /// The host's names and addresses.
-  public var hosts: [String] = []
+  package var hosts: [String] = []
   /// Who asks; Apple wants an address in the request, and puts its own names in the certificate.
-  public var email: String?
+  package var email: String?
   /// The kind of key.
-  public var algorithm: SigningRequest.Algorithm
+  package var algorithm: SigningRequest.Algorithm
 
   /// For a push certificate: RSA, because Apple takes no other.
-  public static func push(
+  package static func push(
     topic: String, certificate: Int64? = nil, app: Int64? = nil, email: String? = nil
   ) -> SigningOrder {
     SigningOrder(
@@ -30,7 +30,7 @@ public struct SigningOrder: Sendable, Hashable {
   }
 
   /// For a host.
-  public static func host(
+  package static func host(
     _ names: [String], certificate: Int64? = nil, algorithm: SigningRequest.Algorithm = .p256
   ) -> SigningOrder {
     SigningOrder(
@@ -38,7 +38,7 @@ public struct SigningOrder: Sendable, Hashable {
   }
 
   /// The request that renews a certificate: for what the old one is for.
-  public static func renewing(_ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], email: String?)
+  package static func renewing(_ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], email: String?)
     -> SigningOrder?
   {
     let details = certificate.details
@@ -55,7 +55,7 @@ public struct SigningOrder: Sendable, Hashable {
   }
 
   /// What is wrong with it, nil if nothing is.
-  public var problem: Problem? {
+  package var problem: Problem? {
     let names = purpose == .host ? hosts : [commonName]
     let isFine = !names.isEmpty && names.count <= 100 && names.allSatisfy(Self.isName)
     guard !isFine else { return nil }
@@ -78,16 +78,16 @@ public struct SigningOrder: Sendable, Hashable {
 
 extension SigningRequest {
   /// A request with its key, not kept yet. Making an RSA key takes some tenths of a second.
-  public struct Made: Sendable {
+  package struct Made: Sendable {
     /// What is kept readable.
-    public let details: Details
+    package let details: Details
     let key: PrivateKey
   }
 
   /// Makes key and request.
   ///
   /// - Throws: `Problems`, `CertificateError`, `OpenSSLError`.
-  public static func make(_ order: SigningOrder) throws -> Made {
+  package static func make(_ order: SigningOrder) throws -> Made {
     if let problem = order.problem { throw Problems([problem]) }
     let key = order.algorithm == .rsa2048 ? try PrivateKey.generateRSA() : try PrivateKey.generateP256()
     var subject: [DistinguishedName.Attribute] = []
@@ -105,7 +105,7 @@ extension SigningRequest {
   }
 
   /// Keeps it, its key sealed.
-  public static func keep(
+  package static func keep(
     _ database: Database, _ made: Made, sealer: any Sealer, by user: String, now: Date
   ) throws -> SigningRequest {
     try add(database, made.details, key: Array(made.key.pkcs8PEM.utf8), sealer: sealer, by: user, now: now)

@@ -1,10 +1,10 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Model
-public import Store
+package import Store
 
 /// The schema `Certificate`. Never holds the key.
-public struct CertificateAnswer: JSONWritable, Sendable {
+package struct CertificateAnswer: JSONWritable, Sendable {
   private let certificate: TrackedCertificate
   private let app: String?
   private let uses: [TrackedCertificate.Use]
@@ -19,7 +19,7 @@ public struct CertificateAnswer: JSONWritable, Sendable {
   ///   - facts: everything else that its file says, and what people noted.
   ///   - planned: what will be sent with it.
   ///   - taken: who is on it.
-  public init(
+  package init(
     _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateFacts?,
     planned: Forecast.Needs = .init(), taken: Acknowledgement? = nil, now: Date
   ) {
@@ -33,10 +33,10 @@ public struct CertificateAnswer: JSONWritable, Sendable {
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
   /// Writes the members of the schema.
-  public func writeMembers(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     let details = certificate.details
     json.member("id", certificate.id)
     json.member("key", "certificates/\(certificate.id)")

@@ -1,46 +1,46 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import OpenSSL
-public import Model
-public import SQLite
-public import Store
+package import Model
+package import SQLite
+package import Store
 
 /// A successor that is to take the place of something that is kept.
-public struct Renewal: Sendable {
+package struct Renewal: Sendable {
   /// What it replaces.
-  public let old: TrackedCertificate
+  package let old: TrackedCertificate
   /// What sends with the old one, and goes over.
-  public let uses: [TrackedCertificate.Use]
+  package let uses: [TrackedCertificate.Use]
   /// The new file, with its key if one was found here.
-  public let file: InspectedFile
+  package let file: InspectedFile
   /// What is kept of it.
-  public let details: TrackedCertificate.Details
+  package let details: TrackedCertificate.Details
   /// The same file where it is kept already; it is used then.
-  public let known: TrackedCertificate?
+  package let known: TrackedCertificate?
   /// What there is to know, the gravest first.
-  public let findings: [RenewalFinding]
+  package let findings: [RenewalFinding]
 
   /// Whether it is the very file that is kept, whose key no longer opens or never came: then that is put where it
   /// belongs, and nothing is replaced.
-  public let isRefill: Bool
+  package let isRefill: Bool
 
   private let labels: CertificateTracker.Labels
   /// What is kept beside the successor: what was said with it, else what stands beside the old one.
   private let notes: CertificateFacts.Notes
 
   /// Whether it cannot be put in place.
-  public var isStopped: Bool { findings.contains { $0.level == .stop } }
+  package var isStopped: Bool { findings.contains { $0.level == .stop } }
 
   /// The reasons why it cannot.
-  public var stops: [Problem] { findings.filter { $0.level == .stop }.map(\.problem) }
+  package var stops: [Problem] { findings.filter { $0.level == .stop }.map(\.problem) }
 
   /// The private key of the new file, as it is kept; empty if there is none. A secret.
-  public var material: [UInt8] { file.material }
+  package var material: [UInt8] { file.material }
 
   /// Holds a file against what it is to replace. Changes nothing.
   ///
   /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its ids, or a note is too long.
-  public init(
+  package init(
     _ database: Database, replacing id: Int64, with file: InspectedFile, _ labels: CertificateTracker.Labels,
     sealer: any Sealer, now: Date
   ) throws {
@@ -89,22 +89,22 @@ public struct Renewal: Sendable {
   }
 
   /// Whether it was replaced before: a matter of the order in which things came, not of the file.
-  public var isReplacedAlready: Bool { findings.contains { $0.problem.code == RenewalMessage.replaced.rawValue } }
+  package var isReplacedAlready: Bool { findings.contains { $0.problem.code == RenewalMessage.replaced.rawValue } }
 
   /// What a switch did.
-  public struct Switched: Sendable {
+  package struct Switched: Sendable {
     /// The successor.
-    public let successor: TrackedCertificate
+    package let successor: TrackedCertificate
     /// The credentials that went over.
-    public let moved: [Int64]
+    package let moved: [Int64]
     /// For the audit.
-    public let audited: JSONValue
+    package let audited: JSONValue
   }
 
   /// Puts it in place, in the transaction around it.
   ///
   /// - Throws: `Problems` if it cannot be.
-  public func carryOut(
+  package func carryOut(
     _ database: Database, sealer: any Sealer, by user: String, now: Date
   ) throws -> Switched {
     if isStopped { throw Problems(stops) }
@@ -130,7 +130,7 @@ public struct Renewal: Sendable {
   // MARK: Between two requests of a browser
 
   /// The file and what was said beside it, to be kept sealed until somebody decides.
-  public func content(original: Data) -> [UInt8] {
+  package func content(original: Data) -> [UInt8] {
     let pem = ([file.certificate].compactMap(\.self) + file.otherCertificates).map(\.pem).joined()
     let text = pem + String(decoding: material, as: UTF8.self)
     // A .p12 is kept without its password; what is no certificate and no .p8 is not encrypted as a whole.
@@ -146,7 +146,7 @@ public struct Renewal: Sendable {
   /// Reads what ``content(original:)`` made.
   ///
   /// - Throws: `FileProblem`, `Problems`.
-  public init(
+  package init(
     _ database: Database, replacing id: Int64, content: [UInt8], sealer: any Sealer, now: Date
   ) throws {
     let members = try JSONValue(parsing: Data(content))

@@ -1,16 +1,16 @@
-public import Foundation
+package import Foundation
 import Model
-public import Store
+package import Store
 
 /// Holds a successor against what it is to replace: pure, for the page, the API and the command line.
-public struct RenewalCheck: Sendable {
+package struct RenewalCheck: Sendable {
   private let old: RenewalSubject
   private let new: RenewalSubject
   private let uses: [TrackedCertificate.Use]
   private let now: Date
 
   /// - Parameter uses: what sends with the old one.
-  public init(old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], now: Date) {
+  package init(old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], now: Date) {
     self.old = old
     self.new = new
     self.uses = uses
@@ -18,7 +18,7 @@ public struct RenewalCheck: Sendable {
   }
 
   /// What there is to know, the gravest first.
-  public var findings: [RenewalFinding] {
+  package var findings: [RenewalFinding] {
     if let sha256 = old.sha256, sha256 == new.sha256 { return [RenewalFinding(.stop, .sameFile)] }
     if let kind, kind.level == .stop { return [kind] }
     let bad = [kind, privateKey, team, sameKey].compactMap { $0 } + topics + environments + dates

@@ -1,9 +1,9 @@
-public import Model
+package import Model
 
 /// One thing to know before a successor takes its place.
-public struct RenewalFinding: Sendable, Hashable {
+package struct RenewalFinding: Sendable, Hashable {
   /// How grave it is. The raw values stand in JSON.
-  public enum Level: String, Sendable, Hashable, CaseIterable {
+  package enum Level: String, Sendable, Hashable, CaseIterable {
     /// It cannot be put in place.
     case stop
     /// It can; somebody should know.
@@ -13,9 +13,9 @@ public struct RenewalFinding: Sendable, Hashable {
   }
 
   /// How grave it is.
-  public let level: Level
+  package let level: Level
   /// Code and sentence.
-  public let problem: Problem
+  package let problem: Problem
 
   init(_ level: Level, _ message: RenewalMessage, _ arguments: [String: String] = [:]) {
     self.level = level
@@ -24,7 +24,7 @@ public struct RenewalFinding: Sendable, Hashable {
 }
 
 /// What a renewal check says.
-public enum RenewalMessage: String, MessageSet {
+package enum RenewalMessage: String, MessageSet {
   case sameFile = "renewal.same_file"
   case kind = "renewal.kind"
   case toKey = "renewal.to_key"
@@ -49,7 +49,7 @@ public enum RenewalMessage: String, MessageSet {
   case replaced = "renewal.replaced"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .sameFile: "This is the file you are replacing. Upload the new one."
     case .kind:

@@ -1,35 +1,33 @@
-public import Foundation
+package import Foundation
 import OpenSSL
-public import Model
-public import Store
+package import Model
+package import Store
 
 /// What a renewal compares: the same of a file that is kept and of one that is brought.
-public struct RenewalSubject: Sendable, Hashable {
+package struct RenewalSubject: Sendable, Hashable {
   /// What it is; nil: something that this version does not know.
-  public var kind: CertificateKind?
+  package var kind: CertificateKind?
   /// What it is called.
-  public var name: String
+  package var name: String
   /// Each topic with the kinds of pushes that may go to it; none if they are not known.
-  public var topics: [String: Set<String>]
+  package var topics: [String: Set<String>]
   /// Where it may send.
-  public var environments: Set<Model.Environment>
+  package var environments: Set<Model.Environment>
   /// Ten characters.
-  public var teamID: String?
+  package var teamID: String?
   /// Of a `.p8`.
-  public var keyID: String?
+  package var keyID: String?
   /// Fingerprint, as `AB:CD:…`.
-  public var sha256: String?
+  package var sha256: String?
   /// The public half of its key.
-  public var publicKey: Data?
+  package var publicKey: Data?
   /// Whether the private key is with it.
-  public var hasPrivateKey: Bool
+  package var hasPrivateKey: Bool
   /// The first second of its validity.
-  public var notBefore: Date?
+  package var notBefore: Date?
   /// The last second of its validity; nil: it has no end.
-  public var notAfter: Date?
-
-  /// Creates one.
-  public init(
+  package var notAfter: Date?
+  package init(
     kind: CertificateKind?, name: String, topics: [String: Set<String>] = [:],
     environments: Set<Model.Environment> = [], teamID: String? = nil, keyID: String? = nil, sha256: String? = nil,
     publicKey: Data? = nil, hasPrivateKey: Bool = true, notBefore: Date? = nil, notAfter: Date? = nil
@@ -48,7 +46,7 @@ public struct RenewalSubject: Sendable, Hashable {
   }
 
   /// Of a file that was looked into.
-  public init(_ file: InspectedFile, _ details: TrackedCertificate.Details) {
+  package init(_ file: InspectedFile, _ details: TrackedCertificate.Details) {
     self.init(
       kind: file.kind, name: details.name,
       topics: Dictionary(file.topics.map { ($0.name, Set($0.kinds)) }) { $0.union($1) },
@@ -58,7 +56,7 @@ public struct RenewalSubject: Sendable, Hashable {
   }
 
   /// Of what is kept.
-  public init(_ details: TrackedCertificate.Details) {
+  package init(_ details: TrackedCertificate.Details) {
     // The chain says what each topic is for; without it the columns must do.
     let chain = details.publicPEM.flatMap { try? CertificateFile.inspect(data: Data($0.utf8)) }
     let topics = chain.map { $0.topics.map { ($0.name, Set($0.kinds)) } } ?? details.topics.map { ($0, []) }

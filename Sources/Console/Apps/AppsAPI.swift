@@ -97,7 +97,7 @@ enum AppsAPI {
       var filter = PushFilter(app: app.id)
       filter.states = [.queued, .sending, .paused]
       // The engine must not find its push gone while it writes results down.
-      let running = try PushRecord.list(database, filter, limit: 10).items
+      let running = try Push.list(database, filter, limit: 10).items
       if !running.isEmpty {
         throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
       }

@@ -1,8 +1,8 @@
 import HTTPServer
-public import JSON
+package import JSON
 import Model
 import SQLite
-public import Store
+package import Store
 
 /// `POST /api/v1/audience/count`.
 enum AudienceAPI {
@@ -56,7 +56,7 @@ enum AudienceAPI {
 
 extension AudienceCount: JSONWritable {
   /// The schema `AudienceCount`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("reachable", reachable)
       json.member("unreachable", unreachable)

@@ -1,30 +1,30 @@
-public import Delivery
-public import Foundation
+package import Delivery
+package import Foundation
 import JSON
-public import Model
-public import SQLite
-public import Store
+package import Model
+package import SQLite
+package import Store
 
 /// What was found before a replacement is taken back.
-public struct CertificateReturn: Sendable {
+package struct CertificateReturn: Sendable {
   /// What returns.
-  public let old: TrackedCertificate
+  package let old: TrackedCertificate
   /// The row id of what stands in its place.
-  public let successor: Int64
+  package let successor: Int64
   /// What the push service says of the old one, for each credential that returns.
-  public let attempts: [CredentialAttempt]
+  package let attempts: [CredentialAttempt]
   /// How far it came.
-  public let outcome: CertificateSwitch.Outcome
+  package let outcome: CertificateSwitch.Outcome
 
   /// Why it goes no further, nil if it may.
-  public var problems: Problems? {
+  package var problems: Problems? {
     outcome == .ready ? nil : Problems(attempts.compactMap { $0.problem(at: "certificate") })
   }
 
   /// Takes the replacement back, in the transaction around it, with a line of the audit.
   ///
   /// - Returns: the credentials that are back; nil if it is not replaced any more.
-  public func commit(
+  package func commit(
     _ database: Database, by actor: String, address: String? = nil, now: Date
   ) throws -> [Int64]? {
     guard let back = try TrackedCertificate.undoReplacement(database, id: old.id) else { return nil }
@@ -47,7 +47,7 @@ extension CertificateSwitch {
   /// - Parameter allowsUntried: whether it may go back although the push service could not be asked.
   /// - Returns: nil if it is not replaced.
   /// - Throws: `StoreError.notFound`.
-  public func lookBack(_ id: Int64, allowsUntried: Bool) async throws -> CertificateReturn? {
+  package func lookBack(_ id: Int64, allowsUntried: Bool) async throws -> CertificateReturn? {
     let sealer = store.sealer
     let found = try await store.read { database -> (TrackedCertificate, Int64, [Int64], [UInt8])? in
       let old = try TrackedCertificate.get(database, id: id)

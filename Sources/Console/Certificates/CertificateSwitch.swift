@@ -1,18 +1,18 @@
-public import Certificates
-public import Delivery
-public import Foundation
-public import JSON
-public import Model
-public import Providers
-public import SQLite
-public import Store
+package import Certificates
+package import Delivery
+package import Foundation
+package import JSON
+package import Model
+import Providers
+package import SQLite
+package import Store
 import Text
 
 /// Puts a successor in place: looks, tries it with the push service, and only then moves everything over in one
 /// transaction. The same for the page, the API and the command line.
-public struct CertificateSwitch: Sendable {
+package struct CertificateSwitch: Sendable {
   /// How far it came.
-  public enum Outcome: String, Sendable, Hashable {
+  package enum Outcome: String, Sendable, Hashable {
     /// Nothing stands in the way; nothing was changed.
     case ready
     /// The file cannot take the other's place.
@@ -24,16 +24,16 @@ public struct CertificateSwitch: Sendable {
   }
 
   /// What was found.
-  public struct Report: Sendable {
+  package struct Report: Sendable {
     /// The file against what it is to replace.
-    public let renewal: Renewal
+    package let renewal: Renewal
     /// What the push service says, for each credential.
-    public let attempts: [CredentialAttempt]
+    package let attempts: [CredentialAttempt]
     /// How far it came.
-    public let outcome: Outcome
+    package let outcome: Outcome
 
     /// Why it goes no further, nil if it may.
-    public var problems: Problems? {
+    package var problems: Problems? {
       switch outcome {
       case .ready: nil
       case .stopped: Problems(renewal.stops)
@@ -46,7 +46,7 @@ public struct CertificateSwitch: Sendable {
   let attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
 
   /// - Parameter attempt: makes one trial.
-  public init(
+  package init(
     store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
   ) {
     self.store = store
@@ -58,7 +58,7 @@ public struct CertificateSwitch: Sendable {
   /// - Parameters:
   ///   - allowsUntried: whether it may go on although the push service could not be asked.
   ///   - load: the file against what it is to replace.
-  public func look(
+  package func look(
     allowsUntried: Bool, _ load: @escaping @Sendable (Database) throws -> Renewal
   ) async throws -> Report {
     let renewal = try await store.read { try load($0) }
@@ -79,7 +79,7 @@ public struct CertificateSwitch: Sendable {
   /// Moves everything over and keeps the audit line, in the transaction around it.
   ///
   /// - Parameter load: looks once more: what was found may have changed since.
-  public static func commit(
+  package static func commit(
     _ database: Database, _ report: Report, sealer: any Sealer, by actor: String, address: String? = nil, now: Date,
     _ load: (Database) throws -> Renewal
   ) throws -> Renewal.Switched {
@@ -98,7 +98,7 @@ public struct CertificateSwitch: Sendable {
 
 extension CertificateSwitch.Report {
   /// Writes the members of the schema `Renewal` that say what was found.
-  public func writeMembers(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     json.member("replaces", renewal.old.id)
     json.array("findings", renewal.findings) { json, finding in
       json.object { json in
@@ -113,7 +113,7 @@ extension CertificateSwitch.Report {
 
 extension CredentialAttempt: JSONWritable {
   /// What came of it, and in whose words.
-  public var result: (word: String, answer: String) {
+  package var result: (word: String, answer: String) {
     switch verdict {
     case .taken(let answer): ("taken", answer)
     case .refused(let reason): ("refused", reason)
@@ -122,7 +122,7 @@ extension CredentialAttempt: JSONWritable {
   }
 
   /// The schema `Trial`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("app", bundleID)
       json.member("environment", credential.environment.rawValue)

@@ -6,7 +6,7 @@ import Mustache
 import Model
 import Reactor
 import SQLite
-public import Store
+package import Store
 
 /// Requests for certificates that are made here: the private key stays, sealed, and no route gives it.
 enum SigningRequestPages {
@@ -128,7 +128,7 @@ enum SigningRequestPages {
 
 extension SigningRequest {
   /// As `com.example.shop.certSigningRequest`, the ending that Apple's site asks for.
-  public var fileName: String {
+  package var fileName: String {
     let name = details.subject.split(separator: "CN=").last.map { String($0.prefix { $0 != "," && $0 != "/" }) } ?? uid
     let plain = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) }
     return "\(plain.isEmpty ? uid : plain).certSigningRequest"

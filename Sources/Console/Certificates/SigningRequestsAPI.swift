@@ -1,11 +1,11 @@
 import Certificates
 import Foundation
 import HTTPServer
-public import JSON
+package import JSON
 import Model
 import Reactor
 import SQLite
-public import Store
+package import Store
 
 /// `/api/v1/certificate-requests`. No answer holds a private key.
 enum SigningRequestsAPI {
@@ -89,7 +89,7 @@ enum SigningRequestsAPI {
 
 extension SigningRequest: JSONWritable {
   /// The schema `CertificateRequest`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", uid)
       json.member("purpose", details.purpose.rawValue)

@@ -8,10 +8,10 @@ import Store
 
 /// Moves the devices of a push that were refused for their environment, or moves them back.
 struct TokenMove {
-  let push: PushRecord
+  let push: Push
   let back: Bool
 
-  init(_ push: PushRecord, back: Bool) {
+  init(_ push: Push, back: Bool) {
     self.push = push
     self.back = back
   }
@@ -97,11 +97,11 @@ struct TokenMoveView: PageView {
 
 /// What can be moved, in words.
 struct MoveWords {
-  private let push: PushRecord
+  private let push: Push
   private let found: MovedTokens
   private let texts: Texts
 
-  init(_ push: PushRecord, _ found: MovedTokens, _ texts: Texts) {
+  init(_ push: Push, _ found: MovedTokens, _ texts: Texts) {
     self.push = push
     self.found = found
     self.texts = texts

@@ -31,7 +31,7 @@ struct AttentionItem: View {
 struct AttentionList {
   let report: ExpiryReport
   let apps: [AppOverview]
-  let pushes: [PushRecord]
+  let pushes: [Push]
   let now: Date
   /// Checks of certificates that are late.
   var late: [CheckRun] = []

@@ -24,10 +24,10 @@ enum OverviewPage {
 
   private struct Facts: Sendable {
     let apps: [AppOverview]
-    let pushes: [PushRecord]
-    let troubled: [PushRecord]
+    let pushes: [Push]
+    let troubled: [Push]
     let report: ExpiryReport
-    let sums: [PushRecord.Sum]
+    let sums: [Push.Sum]
     let firstDay: Date
     let late: [CheckRun]
     let stuck: [ReminderMessage]
@@ -36,11 +36,11 @@ enum OverviewPage {
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
-      pushes = try PushRecord.list(database, PushFilter(), limit: 10).items
+      pushes = try Push.list(database, PushFilter(), limit: 10).items
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)
-      troubled = try PushRecord.list(database, failed, limit: 5).items
+      troubled = try Push.list(database, failed, limit: 5).items
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
       late = Watchman.late(try CheckRun.all(database), now: now)
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
@@ -49,7 +49,7 @@ enum OverviewPage {
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
-      sums = try PushRecord.sums(
+      sums = try Push.sums(
         database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
     }
 

@@ -5,7 +5,7 @@ import Store
 
 /// The bars of the last days, in hundredths of a percent of the picture.
 struct SendChart {
-  let sums: [PushRecord.Sum]
+  let sums: [Push.Sum]
   let firstDay: Date
   let days: Int
 

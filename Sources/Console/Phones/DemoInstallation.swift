@@ -1,18 +1,18 @@
 import Certificates
-public import Foundation
+package import Foundation
 import JSON
 import OpenSSL
 import Model
-public import Simulator
+package import Simulator
 import SQLite
-public import Store
+package import Store
 
 /// Sets the demo up: the app, a key for both environments, phones, and their devices.
-public enum DemoInstallation {
+package enum DemoInstallation {
   /// Adds what is missing; a demo that somebody has worked with stays as it is.
   ///
   /// - Throws: `StoreError`, `SQLiteError`, `OpenSSLError`, `PhoneBookError`.
-  public static func install(_ world: DemoWorld = .shop, store: Store, phones: PhoneBook, now: Date) async throws {
+  package static func install(_ world: DemoWorld = .shop, store: Store, phones: PhoneBook, now: Date) async throws {
     let sealer = store.sealer
     let app = try await store.write { database -> App in
       if let app = try App.find(database, bundleID: world.bundleID) { return app }

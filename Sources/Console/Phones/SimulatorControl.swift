@@ -1,13 +1,13 @@
-public import Foundation
-public import HTTPServer
+package import Foundation
+package import HTTPServer
 internal import Model
-public import Simulator
+package import Simulator
 
 /// The simulator's control API by itself, as `signalbox simulate` serves it: without tokens, for programs of this
 /// machine.
-public enum SimulatorControl {
+package enum SimulatorControl {
   /// Everything that it answers: `/simulator/v1/…`, and `/healthz` once the simulator runs.
-  public static func router(
+  package static func router(
     _ simulator: APNsSimulator, clock: @escaping @Sendable () -> Date = { Date() }
   ) -> Router {
     var router = Router()

@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 import Model
-public import Simulator
-public import Store
+package import Simulator
+package import Store
 
 /// Keeps the simulator's phones in the installation's database.
-public struct StoredPhones: PhoneStorage {
+package struct StoredPhones: PhoneStorage {
   private let store: Store
   private let clock: @Sendable () -> Date
 
   /// Keeps phones in a store.
-  public init(_ store: Store, clock: @escaping @Sendable () -> Date = { Date() }) {
+  package init(_ store: Store, clock: @escaping @Sendable () -> Date = { Date() }) {
     self.store = store
     self.clock = clock
   }
 
   /// Everything that was kept.
-  public func load() async throws -> [SimulatedPhone] {
+  package func load() async throws -> [SimulatedPhone] {
     try await store.read { database in
       let received = try PhoneNotification.all(database)
       return try Phone.all(database).map { phone in
@@ -33,7 +33,7 @@ public struct StoredPhones: PhoneStorage {
   }
 
   /// Keeps changes in one transaction.
-  public func keep(_ writes: [PhoneWrite]) async throws {
+  package func keep(_ writes: [PhoneWrite]) async throws {
     let now = clock()
     try await store.write { database in
       for write in writes {

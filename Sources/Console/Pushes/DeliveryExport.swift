@@ -16,10 +16,10 @@ struct DeliveryExport: Sendable {
   ]
 
   private let store: Store
-  private let push: PushRecord
+  private let push: Push
   private let filter: DeliveryFilter
 
-  init(_ page: PageContext, _ push: PushRecord) {
+  init(_ page: PageContext, _ push: Push) {
     store = page.store
     self.push = push
     filter = DeliverySearch.filter(page)

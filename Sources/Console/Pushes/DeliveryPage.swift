@@ -24,7 +24,7 @@ enum DeliveryPage {
   }
 
   private static func view(
-    _ push: PushRecord, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(push: push, item: item, credential: credential)
@@ -48,7 +48,7 @@ enum DeliveryPage {
   }
 
   private static func facts(
-    _ push: PushRecord, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
   ) -> [FactView] {
     let (texts, device) = (page.texts, item.device)
     return [
@@ -74,7 +74,7 @@ enum DeliveryPage {
     var answer: String?
     var curl: String?
 
-    init(push: PushRecord, item: Delivery.WithDevice, credential: Credential?) {
+    init(push: Push, item: Delivery.WithDevice, credential: Credential?) {
       let delivery = item.delivery
       guard delivery.outcome != .skipped, let draft = push.draft, let device = item.device else { return }
       let payload = APNsPayload(draft, uid: push.uid)

@@ -39,7 +39,7 @@ struct DeliveryRow: View {
   let outcomeText: String
   let duration: String
 
-  init(_ item: Delivery.WithDevice, push: PushRecord, texts: Texts) {
+  init(_ item: Delivery.WithDevice, push: Push, texts: Texts) {
     self.push = push.uid
     self.item = item
     let token = item.device?.token.abbreviated ?? texts("push.removed_device")

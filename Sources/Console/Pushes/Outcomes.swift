@@ -42,7 +42,7 @@ extension Audience {
   }
 }
 
-extension PushRecord {
+extension Push {
   /// The key of the word for its state: a push that waits for its time is scheduled.
   func stateKey(now: Date?) -> String {
     guard state == .queued, let now, waits(now: now) != nil else { return "words.\(state.rawValue)" }

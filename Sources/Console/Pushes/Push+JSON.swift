@@ -1,12 +1,12 @@
-public import Delivery
+package import Delivery
 import Foundation
-public import JSON
+package import JSON
 import Model
-public import Store
+package import Store
 
 /// The schema `Push`.
 struct PushAnswer: JSONWritable, Sendable {
-  let push: PushRecord
+  let push: Push
   /// The app's bundle id.
   let app: String
   /// Nil: not told, as in lists.
@@ -20,7 +20,7 @@ struct PushAnswer: JSONWritable, Sendable {
   private let draft: RawJSON
 
   /// - Throws: `StoreError.unreadable` for a draft that another version wrote.
-  init(_ push: PushRecord, app: String) throws {
+  init(_ push: Push, app: String) throws {
     guard let draft = RawJSON(object: push.draftJSON) else {
       // The place in the text helps nobody: the column holds no JSON at all.
       throw StoreError.unreadable(column: "pushes.draft", value: push.uid)
@@ -63,9 +63,9 @@ struct PushAnswer: JSONWritable, Sendable {
   }
 }
 
-extension PushRecord.Repeats: JSONWritable {
+extension Push.Repeats: JSONWritable {
   /// The schema `Repeated`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("at_most", total)
       json.member("unanswered", unanswered)
@@ -118,7 +118,7 @@ private struct ReasonAnswer: JSONWritable {
 
 extension PushProgress: JSONWritable {
   /// The schema `Progress`: the data of an event.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("state", state.rawValue)
       json.member("finished", isFinal)
@@ -139,7 +139,7 @@ extension PushProgress: JSONWritable {
 /// The schema `Delivery`. Of a device that was removed since, only its number is known.
 struct DeliveryAnswer: JSONWritable {
   let row: Delivery.WithDevice
-  let push: PushRecord
+  let push: Push
 
   func write(to json: inout JSONWriter) {
     let delivery = row.delivery

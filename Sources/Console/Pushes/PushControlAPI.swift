@@ -37,7 +37,7 @@ enum PushControlAPI {
     let (audit, now) = (call.audit(action, "push \(push.uid)"), call.now)
     let answer = try await call.store.write { database in
       try AuditEntry.add(database, audit, now: now)
-      return try PushesAPI.json(database, try PushRecord.get(database, id: push.id))
+      return try PushesAPI.json(database, try Push.get(database, id: push.id))
     }
     return APIContext.answer(answer)
   }

@@ -53,7 +53,7 @@ struct PushCreation {
         let new = NewPush(draft, app: app, source: "api", by: call.actor).held(draft, now: call.now)
         let audit = call.audit("push.create", "push \(new.uid)", ["app": .string(app.bundleID)])
         try Device.registerUnknown(database, of: draft, app: app.id, by: call.actor, now: call.now)
-        let push = try PushRecord.create(database, new, audit: audit, now: call.now)
+        let push = try Push.create(database, new, audit: audit, now: call.now)
         let answer = Idempotency.Answer(
           status: .accepted, json: try PushesAPI.json(database, push), location: "/api/v1/pushes/\(push.uid)")
         return (answer, push.id)

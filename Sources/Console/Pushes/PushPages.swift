@@ -31,14 +31,14 @@ enum PushPages {
   }
 
   /// The push of the address.
-  static func find(_ page: PageContext) async throws -> PushRecord {
+  static func find(_ page: PageContext) async throws -> Push {
     let uid: String = try page.request.parameter("uid")
     return try await page.store.read { try find($0, uid: uid) }
   }
 
   /// The push of an address, for a page that reads more along with it.
-  static func find(_ database: Database, uid: String) throws -> PushRecord {
-    guard let push = try PushRecord.find(database, uid: uid) else {
+  static func find(_ database: Database, uid: String) throws -> Push {
+    guard let push = try Push.find(database, uid: uid) else {
       throw PageError.notFound("push", list: "/pushes")
     }
     return push
@@ -60,10 +60,10 @@ enum PushPages {
     let pager = Pager(page.request)
     let chosen = filter
     let (apps, list, searchedTo) = try await page.store.read { database in
-      let list = try PushRecord.list(database, chosen, cursor: pager.cursor, limit: pageSize)
+      let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full ends where there was no more patience, not where the history ends.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
-      return (try App.all(database), list, try reached.map { try PushRecord.get(database, id: $0).createdAt })
+      return (try App.all(database), list, try reached.map { try Push.get(database, id: $0).createdAt })
     }
     func choices(_ name: String, _ choices: [(String, String)]) -> [ChoiceView] {
       let chosen = page.query[name] ?? ""

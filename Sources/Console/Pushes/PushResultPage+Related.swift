@@ -7,15 +7,15 @@ import Store
 extension PushResultPage {
   struct Related: Sendable {
     /// This push goes to those that it did not reach.
-    let parent: PushRecord?
+    let parent: Push?
     /// It goes to those that this push did not reach.
-    let child: PushRecord?
+    let child: Push?
     /// The schedule that it is an occurrence of.
     let schedule: Schedule?
 
-    init(_ database: Database, _ push: PushRecord) throws {
-      parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
-      child = try PushRecord.repeating(database, push: push.id)
+    init(_ database: Database, _ push: Push) throws {
+      parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
+      child = try Push.repeating(database, push: push.id)
       schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     }
 

@@ -7,18 +7,18 @@ import Store
 /// What the result page says of a push that has not begun: it is held back for a moment, or waits for its time.
 extension PushResultPage {
   /// A browser asks again every few seconds only if something may happen soon.
-  static func isFarOff(_ push: PushRecord, now: Date) -> Bool {
+  static func isFarOff(_ push: Push, now: Date) -> Bool {
     guard push.state == .queued, let date = push.waits(now: now) else { return false }
-    return date.timeIntervalSince(now) > 2 * PushRecord.longestHold
+    return date.timeIntervalSince(now) > 2 * Push.longestHold
   }
 
   /// Whether it waits for the end of its undo window, or for a time that is as near.
-  static func isHeld(_ push: PushRecord, now: Date) -> Bool {
+  static func isHeld(_ push: Push, now: Date) -> Bool {
     push.state == .queued && push.waits(now: now) != nil && !isFarOff(push, now: now)
   }
 
   /// The seconds that are left to take it back.
-  static func held(_ push: PushRecord, _ page: PageContext) -> HeldPushView? {
+  static func held(_ push: Push, _ page: PageContext) -> HeldPushView? {
     guard isHeld(push, now: page.now), let date = push.waits(now: page.now) else { return nil }
     let seconds = Int(date.timeIntervalSince(page.now).rounded(.up))
     return HeldPushView(
@@ -27,7 +27,7 @@ extension PushResultPage {
   }
 
   /// Nil for one that has begun.
-  static func waitingSentence(_ push: PushRecord, _ page: PageContext) -> String? {
+  static func waitingSentence(_ push: Push, _ page: PageContext) -> String? {
     let texts = page.texts
     if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }

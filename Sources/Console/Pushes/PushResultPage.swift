@@ -13,7 +13,7 @@ enum PushResultPage {
 
   /// What the store says of it.
   private struct Found: Sendable {
-    let push: PushRecord
+    let push: Push
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let waiting: [(reason: String, count: Int)]
@@ -58,7 +58,7 @@ enum PushResultPage {
   }
 
   /// Since when its details are gone, and what that means; empty if they are there.
-  private static func detailsGone(_ database: Database, _ push: PushRecord, _ texts: Texts) throws -> String {
+  private static func detailsGone(_ database: Database, _ push: Push, _ texts: Texts) throws -> String {
     guard let date = push.detailsRemovedAt else { return "" }
     let days = try RetentionPolicy.find(database).deliveries
     let why = days == 0 ? "" : " " + texts("retention.kept_for", count: days)
@@ -95,7 +95,7 @@ enum PushResultPage {
 
   /// What became of it, in a few words; nil while it is under way, and for what was stopped or failed as a whole: then
   /// the sentence of the progress says it.
-  private static func outcome(_ push: PushRecord, _ progress: PushProgress, _ texts: Texts) -> String? {
+  private static func outcome(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> String? {
     guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
     let failed = push.counts.failed + push.counts.deadToken
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
@@ -125,7 +125,7 @@ enum PushResultPage {
       retryNote: isRetried ? notes.joined(separator: " ") : "")
   }
 
-  private static func numbers(_ push: PushRecord, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {
+  private static func numbers(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {
     let json = ProgressJSON(progress, texts)
     let counts = OutcomeKind.allCases.map { kind in
       OutcomeCountView(
@@ -157,7 +157,7 @@ enum PushResultPage {
   }
 
   private static func facts(
-    _ push: PushRecord, _ draft: PushDraft?, _ app: App?, _ latency: String?, _ texts: Texts
+    _ push: Push, _ draft: PushDraft?, _ app: App?, _ latency: String?, _ texts: Texts
   ) -> [FactView] {
     [
       FactView(texts("facts.id"), push.uid),

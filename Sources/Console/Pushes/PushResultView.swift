@@ -8,7 +8,7 @@ struct PushResultView: PageView {
   static let template = "pushes/show"
   static let section: Section? = .pushes
 
-  let push: PushRecord
+  let push: Push
   /// What was sent, in its own words.
   let title: String
   /// The answer to the question that the page is opened with.

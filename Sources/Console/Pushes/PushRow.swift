@@ -8,7 +8,7 @@ import Store
 ///
 /// Fifty of them stand on a page: what a row shows is read from the push where it is written.
 struct PushRow: View {
-  let push: PushRecord
+  let push: Push
   let app: String
   let audience: String
   let title: String
@@ -51,7 +51,7 @@ struct PushRow: View {
 }
 
 extension PushRow {
-  init(_ push: PushRecord, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
+  init(_ push: Push, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
     let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
     let draft = DraftAudience(push.draftJSON)
     self.init(
@@ -63,7 +63,7 @@ extension PushRow {
 
   /// The rows of a list that is told apart by days, UTC: the server does not know the viewer's zone.
   static func byDay(
-    _ pushes: [PushRecord], apps: [App], texts: Texts, now: Date, mayCancel: Bool
+    _ pushes: [Push], apps: [App], texts: Texts, now: Date, mayCancel: Bool
   ) -> [PushRow] {
     var last: Int?
     return pushes.map { push in
@@ -76,7 +76,7 @@ extension PushRow {
   }
 }
 
-extension PushRecord {
+extension Push {
   /// The payload that was sent instead of words, nil if there is none or it cannot be read.
   fileprivate var payloadText: String? {
     let draft = try? JSONValue(parsing: Data(draftJSON.utf8))  // nil: of another version
@@ -92,7 +92,7 @@ struct PushStateView: View {
   let failed: Int
   let accepted: Int
 
-  init(_ push: PushRecord, now: Date) {
+  init(_ push: Push, now: Date) {
     state = push.state
     isScheduled = push.state == .queued && push.waits(now: now) != nil
     failed = push.counts.failed + push.counts.deadToken

@@ -21,18 +21,18 @@ enum PushesAPI {
     PushControlAPI.add(to: &routes)
   }
 
-  static func find(_ database: Database, _ call: APIContext) throws -> PushRecord {
+  static func find(_ database: Database, _ call: APIContext) throws -> Push {
     let uid = call.request.parameters["id"] ?? ""
-    guard let push = try PushRecord.find(database, uid: uid) else {
+    guard let push = try Push.find(database, uid: uid) else {
       throw StoreError.notFound(noun: "push", id: String(uid.prefix(64)))
     }
     return push
   }
 
   /// The schema `Push`, with why devices were not accepted.
-  static func json(_ database: Database, _ push: PushRecord) throws -> PushAnswer {
+  static func json(_ database: Database, _ push: Push) throws -> PushAnswer {
     let app = try App.get(database, id: push.appID)
-    let parent = try push.parentID.flatMap { try PushRecord.find(database, id: $0) }
+    let parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     var answer = try PushAnswer(push, app: app.bundleID)
     answer.reasons = try Delivery.reasonCounts(database, push: push.id)
@@ -63,7 +63,7 @@ enum PushesAPI {
         filter.schedule = found.id
       }
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return (try PushRecord.list(database, filter, cursor: cursor, limit: limit), apps)
+      return (try Push.list(database, filter, cursor: cursor, limit: limit), apps)
     }
     return try APIContext.answer(page) { try PushAnswer($0, app: apps[$0.appID] ?? "") }
   }

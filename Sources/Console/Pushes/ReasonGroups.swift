@@ -5,7 +5,7 @@ import Store
 
 /// Failures by reason, each with cause, who must act, and the remedy: one cause, not 200 rows.
 struct ReasonGroups {
-  let push: PushRecord
+  let push: Push
   /// Nil: it was removed.
   let app: App?
   let counts: [Delivery.ReasonCount]

@@ -45,7 +45,7 @@ extension SendPages {
       let new = NewPush(draft, app: app, source: "web", by: actor)
         .held(draft, atLeast: try UndoWindow.find(database, usual: usual), now: now)
       let path = "/pushes/\(new.uid)"
-      let push = try PushRecord.create(
+      let push = try Push.create(
         database, new, answer: { _ in answer(path) },
         audit: page.audit("push.create", "push \(new.uid)", detail), now: now)
       return (path, push.id)

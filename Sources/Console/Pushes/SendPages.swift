@@ -33,7 +33,7 @@ enum SendPages {
   private static func start(_ page: PageContext) async throws -> Form {
     if let uid = page.filled("from") {
       let (found, zone) = try await page.store.read { database in
-        (try PushRecord.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
+        (try Push.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
       }
       guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
       // Whoever asked for it through the API gave no zone: then the times stand in that of the settings.

@@ -1,7 +1,7 @@
 import Foundation
-public import JSON
+package import JSON
 import Model
-public import Store
+package import Store
 
 extension Schedule {
   /// How many of its next times are told.
@@ -57,7 +57,7 @@ struct ScheduleAnswer: JSONWritable, Sendable {
 
 extension Schedule.Occurrence: JSONWritable {
   /// The schema `Occurrence`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("at", at)
       json.member("state", push == nil ? "missed" : "sent")

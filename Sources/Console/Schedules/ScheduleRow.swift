@@ -69,12 +69,12 @@ struct ScheduleRow: View {
 
 /// A push that a schedule made.
 struct SchedulePushView: View {
-  let push: PushRecord
+  let push: Push
   let stateText: String
   let outcomes: String
   let now: Date
 
-  init(_ push: PushRecord, _ texts: Texts, now: Date) {
+  init(_ push: Push, _ texts: Texts, now: Date) {
     self.push = push
     self.now = now
     stateText = texts(push.stateKey(now: now))

@@ -5,7 +5,7 @@ extension Console {
   /// The path of a link that makes the first administrator; nil if somebody can sign in already.
   ///
   /// Good for a day and for one use. Each call makes a new one and ends the one before.
-  public func firstStartPath() async throws -> String? {
+  package func firstStartPath() async throws -> String? {
     let now = clock()
     let token = Secret.text()
     let isNeeded = try await store.write { database in

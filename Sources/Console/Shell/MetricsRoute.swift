@@ -80,11 +80,11 @@ enum MetricsRoute {
   }
 
   private static func pushes(_ database: Database, _ text: inout MetricsText) throws {
-    let states = try PushRecord.states(database)
+    let states = try Push.states(database)
     text.gauge(
       "signalbox_pushes", "Number of pushes in each state.",
       PushState.allCases.map { (["state": $0.rawValue], Double(states[$0] ?? 0)) })
-    let (counts, waiting) = try PushRecord.outcomes(database)
+    let (counts, waiting) = try Push.outcomes(database)
     text.gauge(
       "signalbox_deliveries", "Number of devices by outcome over all stored pushes.",
       OutcomeKind.allCases.map { (["outcome": $0.name], Double(counts[$0])) })

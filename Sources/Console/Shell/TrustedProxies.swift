@@ -5,12 +5,12 @@ import Reactor
 import Synchronization
 
 /// A range of addresses, as `10.0.0.0/8` or `::1`.
-public struct AddressRange: Sendable, Hashable {
+package struct AddressRange: Sendable, Hashable {
   private let bytes: [UInt8]
   private let length: Int
 
   /// Reads the CIDR notation (RFC 4632, RFC 4291); an address alone is a range of one.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let bytes = SocketAddress(host: String(parts[0]), port: 0)?.bytes
     else { return nil }
@@ -21,7 +21,7 @@ public struct AddressRange: Sendable, Hashable {
   }
 
   /// Whether an address, as text, is in it. An IPv4 address mapped into IPv6 is the IPv4 address.
-  public func contains(_ host: String) -> Bool {
+  package func contains(_ host: String) -> Bool {
     guard let other = SocketAddress(host: host, port: 0)?.bytes, other.count == bytes.count else { return false }
     return (0..<length).allSatisfy { bit in
       let mask = UInt8(0x80) >> (bit % 8)

@@ -1,35 +1,35 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 import Providers
 
 /// Growing pauses: the first, then twice as long each time, up to the longest.
-public struct Backoff: Sendable, Hashable {
+package struct Backoff: Sendable, Hashable {
   /// Seconds before the first repeat.
-  public let first: TimeInterval
+  package let first: TimeInterval
   /// No pause is longer, in seconds.
-  public let longest: TimeInterval
+  package let longest: TimeInterval
 
   /// Creates pauses.
-  public init(first: TimeInterval, longest: TimeInterval) {
+  package init(first: TimeInterval, longest: TimeInterval) {
     self.first = first
     self.longest = longest
   }
 
   /// Apple's service has trouble: after 15 minutes, then longer.
-  public static let service = Backoff(first: 15 * 60, longest: 4 * 3600)
+  package static let service = Backoff(first: 15 * 60, longest: 4 * 3600)
   /// A new provider token is refused before the last is 20 minutes old.
-  public static let providerToken = Backoff(first: 20 * 60, longest: 4 * 3600)
+  package static let providerToken = Backoff(first: 20 * 60, longest: 4 * 3600)
   /// One device gets too much; also Firebase's wait after a 429 that names none.
-  public static let device = Backoff(first: 60, longest: 3600)
+  package static let device = Backoff(first: 60, longest: 3600)
   /// A service that asks for 10 seconds at first (Firebase, JPush).
-  public static let quick = Backoff(first: 10, longest: 3600)
+  package static let quick = Backoff(first: 10, longest: 3600)
   /// It may have arrived: sent again when what troubles the connections has had time to pass.
-  public static let unanswered = Backoff(first: 15, longest: 600)
+  package static let unanswered = Backoff(first: 15, longest: 600)
   /// Nothing is known to be wrong with anything but the connection.
-  public static let brief = Backoff(first: 5, longest: 300)
+  package static let brief = Backoff(first: 5, longest: 300)
 
   /// The pauses that the one who gives a reason asks for.
-  public init(_ reason: Reason) {
+  package init(_ reason: Reason) {
     switch reason.source {
     case .apns: self = APNsCode(rawValue: reason.code) == .tooManyProviderTokenUpdates ? .providerToken : .service
     case .fcm, .jpush: self = reason.status == 429 ? .device : .quick
@@ -43,7 +43,7 @@ public struct Backoff: Sendable, Hashable {
   /// - Parameters:
   ///   - attempt: 1 after the first.
   ///   - jitter: 0 to 1.
-  public func wait(afterAttempt attempt: Int, jitter: Double) -> TimeInterval {
+  package func wait(afterAttempt attempt: Int, jitter: Double) -> TimeInterval {
     let doubled = first * pow(2, Double(min(max(attempt, 1), 30) - 1))
     return min(doubled, longest) * (1 + 0.25 * min(max(jitter, 0), 1))
   }

@@ -1,10 +1,10 @@
-public import Foundation
-public import Providers
-public import Model
+package import Foundation
+package import Providers
+package import Model
 
 extension RetryPolicy {
   /// Why a push did not go through to a device.
-  public enum Failure: Sendable, Hashable {
+  package enum Failure: Sendable, Hashable {
     /// The provider said no. `retryAfter` in seconds.
     case rejected(status: Int, reason: String, retryAfter: TimeInterval?, tokenInvalidSince: Date?)
     /// It was sent, and no answer came: it may have arrived or not.
@@ -14,7 +14,7 @@ extension RetryPolicy {
     case notProcessed(reason: String)
 
     /// The failure of a provider's result, nil if it was no failure.
-    public init?(_ result: SendResult) {
+    package init?(_ result: SendResult) {
       switch result {
       case .outcome(.accepted): return nil
       case .outcome(.rejected(let status, let reason, let since)):
@@ -30,14 +30,14 @@ extension RetryPolicy {
     }
 
     /// The provider's word or ours.
-    public var reason: String {
+    package var reason: String {
       switch self {
       case .rejected(_, let reason, _, _), .unanswered(let reason), .notProcessed(let reason): reason
       }
     }
 
     /// What came of it if it is not tried again.
-    public var outcome: Outcome {
+    package var outcome: Outcome {
       switch self {
       case .rejected(let status, let reason, _, let since):
         .rejected(status: status, reason: reason, tokenInvalidSince: since)
@@ -48,7 +48,7 @@ extension RetryPolicy {
 
     /// What came of it if we ended the tries, with the last reason beside ours: a refusal stays a refusal, and what
     /// may have arrived stays unknown.
-    public func outcome(_ own: OwnReason) -> Outcome {
+    package func outcome(_ own: OwnReason) -> Outcome {
       let words = Reason.combined(own, after: reason)
       return switch self {
       case .rejected(let status, _, _, _): .rejected(status: status, reason: words, tokenInvalidSince: nil)
@@ -60,18 +60,16 @@ extension RetryPolicy {
   }
 
   /// What happened to a device before.
-  public struct History: Sendable, Hashable {
+  package struct History: Sendable, Hashable {
     /// How many times it was sent to; 0 if it never left.
-    public var attempts: Int
+    package var attempts: Int
     /// When it was first tried.
-    public var firstAt: Date
+    package var firstAt: Date
     /// When the push's time to live ends; nil: it has none.
-    public var deadline: Date?
+    package var deadline: Date?
     /// Whether it was sent with a newly signed token already.
-    public var isResigned: Bool
-
-    /// Creates a history.
-    public init(attempts: Int, firstAt: Date, deadline: Date? = nil, isResigned: Bool = false) {
+    package var isResigned: Bool
+    package init(attempts: Int, firstAt: Date, deadline: Date? = nil, isResigned: Bool = false) {
       self.attempts = attempts
       self.firstAt = firstAt
       self.deadline = deadline

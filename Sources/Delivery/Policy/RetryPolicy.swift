@@ -1,14 +1,14 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 
 /// What becomes of a device whose push did not go through: a pure function of what is known.
 ///
 /// Where the rules come from: Apple, "Handling notification responses from APNs" (never repeat a refusal of the token
 /// or of the request; after 500 and 503 wait 15 minutes, then longer); Firebase, "Best practices when sending FCM
 /// messages at scale" (10 seconds, doubled, with jitter; one minute after a 429 without `Retry-After`).
-public struct RetryPolicy: Sendable, Hashable {
+package struct RetryPolicy: Sendable, Hashable {
   /// What to do next.
-  public enum Decision: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     /// Nothing more: this is what came of it.
     case final(Outcome)
     /// Send again at this time, with the same `apns-id`.
@@ -23,19 +23,19 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   /// Send again what was sent and not answered, at the risk that it arrives twice. Off: at most once.
-  public var repeatsUnanswered = true
+  package var repeatsUnanswered = true
 
   /// How long a push without a time to live is tried, in seconds from the first attempt at a device.
-  public var patience: TimeInterval = 24 * 3600
+  package var patience: TimeInterval = 24 * 3600
 
   /// Repeats that the waits between them do not bound: of one device that gets too much, and of what was not answered.
-  public var maximumAttempts = 8
+  package var maximumAttempts = 8
 
   /// Multiplies every pause of ours: below 1 for tests against a simulator, by the real clock. `Retry-After` holds.
-  public var pauseScale = 1.0
+  package var pauseScale = 1.0
 
   /// Creates the policy with its usual numbers.
-  public init() {}
+  package init() {}
 
   /// Decides.
   ///
@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable, Hashable {
   ///   - history: what happened to this device before, this attempt included.
   ///   - now: the present time.
   ///   - jitter: 0 to 1, spreads the repeats of many devices; see ``jitter(seed:device:attempt:)``.
-  public func decide(_ failure: Failure, _ history: History, now: Date, jitter: Double) -> Decision {
+  package func decide(_ failure: Failure, _ history: History, now: Date, jitter: Double) -> Decision {
     let decision = rule(failure, history, now: now, jitter: jitter)
     guard case .retry(let date) = decision else {
       if decision.isAtOnce, history.isOver(now) { return .final(failure.outcome(.expired)) }
@@ -57,7 +57,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   /// The same number for the same try of the same push at the same device, evenly spread over 0 to 1.
-  public static func jitter(seed: UInt64, device: Int64, attempt: Int) -> Double {
+  package static func jitter(seed: UInt64, device: Int64, attempt: Int) -> Double {
     // SplitMix64 (Steele, Lea, Flood 2014).
     var word = seed &+ UInt64(bitPattern: device) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(attempt)
     word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,19 +1,19 @@
-public import Foundation
+package import Foundation
 
 /// Fixed speed: so many devices a second, evenly.
 ///
 /// A bucket that fills at the rate and holds a twentieth of a second's worth: in any stretch of time no more than
 /// rate × time plus that is let through. Times are steady seconds.
-public struct Pace: Sendable, Hashable {
+package struct Pace: Sendable, Hashable {
   /// Devices a second.
-  public let rate: Double
+  package let rate: Double
   private var tokens: Double
   private var last: TimeInterval
 
   /// Starts with one device's worth.
   ///
   /// - Precondition: `rate` is above 0; it may be below 1.
-  public init(rate: Double, now: TimeInterval) {
+  package init(rate: Double, now: TimeInterval) {
     precondition(rate > 0, "a rate is above 0")
     self.rate = rate
     tokens = 1
@@ -23,7 +23,7 @@ public struct Pace: Sendable, Hashable {
   private var room: Double { max(1, rate / 20) }
 
   /// Takes as much as may be sent now, at most `wanted`.
-  public mutating func take(atMost wanted: Int, now: TimeInterval) -> Int {
+  package mutating func take(atMost wanted: Int, now: TimeInterval) -> Int {
     // A time before the last gives nothing, and does not stop the flow either.
     tokens = min(room, tokens + max(0, now - last) * rate)
     last = now
@@ -35,8 +35,8 @@ public struct Pace: Sendable, Hashable {
   }
 
   /// Gives back what was taken and not used.
-  public mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
+  package mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
 
   /// When the bucket is full: the time to come again.
-  public var next: TimeInterval { last + max(0, room - tokens) / rate }
+  package var next: TimeInterval { last + max(0, room - tokens) / rate }
 }

@@ -26,12 +26,12 @@ extension PushRunner {
   /// - Returns: nil: there is nothing to do.
   func open() async throws -> Opened? {
     let (id, now) = (id, tools.clock())
-    let (push, isStarted) = try await tools.store.write { database -> (PushRecord, Bool) in
+    let (push, isStarted) = try await tools.store.write { database -> (Push, Bool) in
       // One for later stays where it is; it is found when its time has come.
-      let push = try PushRecord.get(database, id: id)
+      let push = try Push.get(database, id: id)
       if push.waits(now: now) != nil { return (push, false) }
-      let isStarted = try PushRecord.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
-      return (try PushRecord.get(database, id: id), isStarted)
+      let isStarted = try Push.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
+      return (try Push.get(database, id: id), isStarted)
     }
     guard isStarted || (push.state.isOver && !PushProgress(push).isFinal) else { return nil }
     let draft: PushDraft
@@ -48,7 +48,7 @@ extension PushRunner {
     return try await open(push, draft, isStarted: isStarted)
   }
 
-  private func open(_ push: PushRecord, _ draft: PushDraft, isStarted: Bool) async throws -> Opened {
+  private func open(_ push: Push, _ draft: PushDraft, isStarted: Bool) async throws -> Opened {
     let sentAt = push.sendAt ?? push.createdAt
     var start = RunPlan.Start.sending
     if !isStarted {
@@ -78,7 +78,7 @@ extension PushRunner {
       isDryRun: draft.options.dryRun)
   }
 
-  private func plan(_ push: PushRecord, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {
+  private func plan(_ push: Push, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {
     var policy = tools.policy
     policy.repeatsUnanswered = repeatsUnanswered
     return RunPlan(
@@ -91,7 +91,7 @@ extension PushRunner {
   /// row: after a crash in the midst of this, it is too late still.
   ///
   /// - Returns: nil: it is in time.
-  private static func lateness(_ push: PushRecord, _ draft: PushDraft) -> String? {
+  private static func lateness(_ push: Push, _ draft: PushDraft) -> String? {
     guard let planned = push.plannedAt, let started = push.startedAt else { return nil }
     let latest = draft.latestStart(due: planned)
     guard started >= latest else { return nil }
@@ -102,8 +102,8 @@ extension PushRunner {
   }
 
   private func count(
-    _ push: PushRecord, _ query: AudienceQuery, _ plan: RunPlan
-  ) async throws -> (push: PushRecord, query: AudienceQuery, nextDue: Date?) {
+    _ push: Push, _ query: AudienceQuery, _ plan: RunPlan
+  ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?) {
     let (id, parent) = (id, push.parentID)
     // On a reader: a large audience takes seconds to count, and everybody else's writes would wait for that.
     let (full, count, last, due) = try await tools.store.read { database in
@@ -121,9 +121,9 @@ extension PushRunner {
     let reach = plan.policy.repeatsUnanswered ? PushRun.foresight(room: room, rate: plan.rate) : 0
     let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
     let counted = try await tools.store.write { database in
-      try PushRecord.setTarget(
+      try Push.setTarget(
         database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
-      return try PushRecord.get(database, id: id)
+      return try Push.get(database, id: id)
     }
     return (counted, full, due)
   }

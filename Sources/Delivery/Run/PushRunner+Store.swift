@@ -8,21 +8,21 @@ extension PushRunner {
   func answer(_ task: RunTask, _ query: AudienceQuery?, credential: Int64, now: Date) async throws -> RunEvent {
     let (id, store) = (id, tools.store)
     switch task {
-    case .reload: return .row(RunRow(try await store.read { try PushRecord.get($0, id: id) }))
-    case .setTrail(let number): return try await write { try PushRecord.setTrail($0, id: id, number) }
-    case .setHandedOut(let last): return try await write { try PushRecord.setHandedOut($0, id: id, upTo: last) }
-    case .setAllReturned(let last): return try await write { try PushRecord.setAllReturned($0, id: id, upTo: last) }
+    case .reload: return .row(RunRow(try await store.read { try Push.get($0, id: id) }))
+    case .setTrail(let number): return try await write { try Push.setTrail($0, id: id, number) }
+    case .setHandedOut(let last): return try await write { try Push.setHandedOut($0, id: id, upTo: last) }
+    case .setAllReturned(let last): return try await write { try Push.setAllReturned($0, id: id, upTo: last) }
     case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
     case .record(let results): return try await record(results, credential: credential, now: now)
     case .end(let state, let error):
       return try await write { database in
-        _ = try PushRecord.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
-        try PushRecord.settle(database, id: id)
+        _ = try Push.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
+        try Push.settle(database, id: id)
       }
-    case .finish: return try await write { try PushRecord.settle($0, id: id) }
+    case .finish: return try await write { try Push.settle($0, id: id) }
     case .followTrail:
       let left = tools.trail?.left(by: id) ?? []
-      return try await writeWaits { try PushRecord.follow($0, id: id, left: left, now: now) }
+      return try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }
     case .shift(let seconds): return try await writeWaits { try WaitingDelivery.shift($0, push: id, by: seconds) }
     case .countRepeats: return try await countRepeats(query, now: now)
     case .nextDue(let date):
@@ -49,7 +49,7 @@ extension PushRunner {
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
         handedOut: results.foreseen, credential: noted, now: now)
-      if results.repeats.total > 0 { try PushRecord.note(database, id: id, repeats: results.repeats) }
+      if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }
 
@@ -57,14 +57,14 @@ extension PushRunner {
   private func countRepeats(_ query: AudienceQuery?, now: Date) async throws -> RunEvent {
     let (id, window) = (id, tools.shares.window)
     return try await writeWaits { database in
-      let push = try PushRecord.get(database, id: id)
+      let push = try Push.get(database, id: id)
       var repeats = try WaitingDelivery.releaseInterrupted(database, push: id, dueAt: now)
       if let query, push.handedOut > push.cursor {
         repeats.interrupted += try query.page(
           database, after: push.cursor, upTo: push.handedOut, limit: window, withoutDeliveriesOf: id
         ).count
       }
-      if repeats.total > 0 { try PushRecord.note(database, id: id, repeats: repeats) }
+      if repeats.total > 0 { try Push.note(database, id: id, repeats: repeats) }
     }
   }
 
@@ -73,7 +73,7 @@ extension PushRunner {
     return .row(
       try await tools.store.write { database in
         try body(database)
-        return RunRow(try PushRecord.get(database, id: id))
+        return RunRow(try Push.get(database, id: id))
       })
   }
 
@@ -81,7 +81,7 @@ extension PushRunner {
     let id = id
     let (row, due) = try await tools.store.write { database in
       try body(database)
-      return (RunRow(try PushRecord.get(database, id: id)), try WaitingDelivery.nextDue(database, push: id))
+      return (RunRow(try Push.get(database, id: id)), try WaitingDelivery.nextDue(database, push: id))
     }
     return .waits(row, nextDue: due)
   }

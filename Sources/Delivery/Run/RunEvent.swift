@@ -88,7 +88,7 @@ enum RunTask: Sendable {
 struct RunResults: Sendable {
   var results: [DeliveryResult] = []
   var waiting: [WaitingDelivery] = []
-  var repeats = PushRecord.Repeats()
+  var repeats = Push.Repeats()
   var verdicts: [Credential.Verdict] = []
   var cursor: Int64 = 0
   /// Up to which device may be handed out before the next results are kept; nil: as it is.

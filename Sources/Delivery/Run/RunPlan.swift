@@ -80,12 +80,12 @@ struct RunRow: Sendable, Hashable {
   /// Devices that wait to be sent to again, or were under way when they had waited.
   var waiting = 0
   var isSettling = false
-  var repeats = PushRecord.Repeats()
+  var repeats = Push.Repeats()
   var trail: Int64 = 0
 }
 
 extension RunRow {
-  init(_ push: PushRecord) {
+  init(_ push: Push) {
     self.init(
       state: push.state, target: push.target, counts: push.counts, cursor: push.cursor, handedOut: push.handedOut,
       waiting: push.waiting, isSettling: push.isSettling, repeats: push.repeats, trail: push.trail)

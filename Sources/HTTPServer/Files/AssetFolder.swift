@@ -4,16 +4,16 @@ import Reactor
 
 /// Style sheets, scripts and pictures: read and compressed once, and kept. Their address holds a hash of them all, so
 /// that browsers need not ask again as long as nothing changes.
-public struct AssetFolder: Sendable {
+package struct AssetFolder: Sendable {
   /// What stands before a file's path in a page, as `/assets/0f8c1d3e5a7b9c2d`.
-  public let prefix: String
+  package let prefix: String
   private let version: String
   private let files: [String: FileAnswer]
 
   /// Reads what is below some folders, as ``StaticFiles`` would serve it.
   ///
   /// - Throws: ``SystemError`` if a file cannot be read.
-  public init(root: String, folders: [String]) throws {
+  package init(root: String, folders: [String]) throws {
     guard let resolved = StaticFiles.resolve(root) else { throw SystemError("realpath \(root)") }
     var files: [String: FileAnswer] = [:]
     var all: [UInt8] = []
@@ -43,7 +43,7 @@ public struct AssetFolder: Sendable {
   ///   - version: as it stands in the address. A page from before an update gets the file of today, not to be kept.
   ///   - path: decoded segments behind it, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
-  public func response(to request: Request, version: String, path: [String]) throws -> Response? {
+  package func response(to request: Request, version: String, path: [String]) throws -> Response? {
     guard let file = files[path.joined(separator: "/")] else { return nil }
     let isCurrent = version == self.version
     return try file.response(

@@ -2,10 +2,10 @@ import Glibc
 import Reactor
 
 /// A file that is open for reading, closed when nobody holds it any more.
-public final class OpenFile: Sendable {
+package final class OpenFile: Sendable {
   let descriptor: Int32
   /// Bytes when it was opened.
-  public let size: Int
+  package let size: Int
   /// All of them, of a small file: where the kernel cannot send the file by itself, nothing waits for the disk.
   let bytes: [UInt8]?
 

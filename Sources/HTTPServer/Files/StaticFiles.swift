@@ -1,16 +1,16 @@
 import Glibc
-public import Reactor
+package import Reactor
 
 /// Serves the files below a folder: no folders, nothing that begins with a dot, nothing outside, also not by a
 /// symbolic link.
-public struct StaticFiles: Sendable {
+package struct StaticFiles: Sendable {
   /// Files up to this size are read at once, and kept open for a second.
   private static let smallSize = 32 * 1024
   /// Larger ones are sent as they are: their compressed form would take too much memory.
   private static let largestPacked = 1 << 20
 
   /// The folder, without symbolic links.
-  public let root: String
+  package let root: String
   private let cacheControl: String
   private let pool: BlockingPool
   private let cache = FileCache()
@@ -21,7 +21,7 @@ public struct StaticFiles: Sendable {
   ///   - cacheControl: `no-cache` lets browsers keep files but ask each time, which the ETag answers cheaply.
   ///   - pool: where files are opened and read.
   /// - Throws: ``SystemError`` if the folder is not there.
-  public init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
+  package init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
     guard let resolved = Self.resolve(root) else { throw SystemError("realpath \(root)") }
     self.root = resolved
     self.cacheControl = cacheControl
@@ -33,7 +33,7 @@ public struct StaticFiles: Sendable {
   /// - Parameter path: decoded segments below the root, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
   /// - Throws: 412, 416, as the request's conditions and range ask for; ``SystemError`` for a file that cannot be read.
-  public func response(to request: Request, path: [String]) async throws -> Response? {
+  package func response(to request: Request, path: [String]) async throws -> Response? {
     guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
     let location = ([root] + path).joined(separator: "/")
     guard let found = try await find(location, name: name) else { return nil }

@@ -1,20 +1,20 @@
 /// A `multipart/form-data` form read into memory.
-public struct FormData: Sendable {
+package struct FormData: Sendable {
   /// One field or file.
-  public struct Item: Sendable {
+  package struct Item: Sendable {
     /// Name, file name and type.
-    public let part: MultipartPart
+    package let part: MultipartPart
     /// The content.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
   }
 
   /// All parts, in their order.
-  public private(set) var items: [Item] = []
+  package private(set) var items: [Item] = []
 
   /// Reads a form whole; the route's body limit bounds its size.
   ///
   /// - Throws: as ``MultipartReader``.
-  public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) async throws {
+  package init(_ request: Request, limits: MultipartLimits = MultipartLimits()) async throws {
     var reader = try MultipartReader(request, limits: limits)
     var part: MultipartPart?
     var bytes: [UInt8] = []
@@ -31,17 +31,17 @@ public struct FormData: Sendable {
   }
 
   /// The first text field of that name; invalid UTF-8 is replaced.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     items.first { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
   /// All text fields of that name.
-  public func values(of name: String) -> [String] {
+  package func values(of name: String) -> [String] {
     items.filter { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
   /// The first file of that name; nil if none was chosen, which browsers send as an empty file without a name.
-  public func file(_ name: String) -> Item? {
+  package func file(_ name: String) -> Item? {
     items.first { $0.part.name == name && $0.part.fileName?.isEmpty == false }
   }
 }

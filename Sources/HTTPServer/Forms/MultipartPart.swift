@@ -1,12 +1,12 @@
 /// What stands before the content of one part of a form.
-public struct MultipartPart: Sendable, Equatable {
+package struct MultipartPart: Sendable, Equatable {
   /// The form field.
-  public let name: String
+  package let name: String
   /// The file's own name without folders and control characters, if the part is a file. A label only: nothing may be
   /// stored under it.
-  public let fileName: String?
+  package let fileName: String?
   /// `Content-Type`, if the part has one.
-  public let contentType: String?
+  package let contentType: String?
 
   /// - Returns: nil unless there is a `Content-Disposition: form-data` with a name.
   init?(headers: [(name: String, value: String)]) {

@@ -1,7 +1,7 @@
 /// Reads a `multipart/form-data` body piece by piece, however large it is.
-public struct MultipartReader: Sendable {
+package struct MultipartReader: Sendable {
   /// What comes next.
-  public enum Event: Sendable, Equatable {
+  package enum Event: Sendable, Equatable {
     /// A part begins; its content follows.
     case part(MultipartPart)
     /// Some of the part's content.
@@ -18,7 +18,7 @@ public struct MultipartReader: Sendable {
   /// Begins to read.
   ///
   /// - Throws: ``HTTPError`` 415 for another content type, 400 for a bad boundary.
-  public init(_ request: Request, limits: MultipartLimits = MultipartLimits()) throws {
+  package init(_ request: Request, limits: MultipartLimits = MultipartLimits()) throws {
     guard request.mediaType == "multipart/form-data" else {
       throw HTTPError(.unsupportedMediaType, "The body must be multipart/form-data.")
     }
@@ -32,7 +32,7 @@ public struct MultipartReader: Sendable {
   /// The next event; nil when the form is complete and the body read to its end.
   ///
   /// - Throws: ``HTTPError`` 400, 413 or 431 for malformed and too large forms, and what the body throws.
-  public mutating func next() async throws -> Event? {
+  package mutating func next() async throws -> Event? {
     while !isOver || !waiting.isEmpty {
       if let event = waiting.popFirst() {
         switch event {

@@ -1,26 +1,26 @@
 /// Pairs of names and values, as forms and queries send them (URL standard, section 5.1), in their order.
-public struct URLEncodedForm: Sendable, Equatable {
+package struct URLEncodedForm: Sendable, Equatable {
   /// One field.
-  public struct Pair: Sendable, Equatable {
+  package struct Pair: Sendable, Equatable {
     /// Decoded.
-    public let name: String
+    package let name: String
     /// Decoded.
-    public let value: String
+    package let value: String
   }
 
   /// More is no form that a person filled in.
   static let maximumPairs = 1000
 
   /// All fields.
-  public private(set) var pairs: [Pair] = []
+  package private(set) var pairs: [Pair] = []
 
   /// No fields.
-  public init() {}
+  package init() {}
 
   /// Reads a form.
   ///
   /// - Throws: ``HTTPError`` 400 for a `%` that is no escape, NUL, text that is not UTF-8; 413 for more than 1,000 pairs.
-  public init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws {
     for piece in bytes.split(separator: UInt8(ascii: "&")) {
       guard let pair = Self.pair(piece) else {
         throw HTTPError(.badRequest, "The form contains an invalid percent escape or text that is not UTF-8.")
@@ -38,10 +38,10 @@ public struct URLEncodedForm: Sendable, Equatable {
   }
 
   /// The first value of that name.
-  public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
   /// All values of that name.
-  public func values(of name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
+  package func values(of name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 
   private static func pair(_ piece: ArraySlice<UInt8>) -> Pair? {
     let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex

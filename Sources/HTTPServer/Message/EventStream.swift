@@ -2,7 +2,7 @@
 ///
 /// While nothing is sent, the server sends a comment now and then, so that proxies keep the connection and a
 /// client that has gone is noticed: then the stream's task is cancelled.
-public struct EventStream: Sendable {
+package struct EventStream: Sendable {
   private let writer: ResponseWriter
 
   init(_ writer: ResponseWriter) { self.writer = writer }
@@ -10,8 +10,8 @@ public struct EventStream: Sendable {
   /// Sends an event, and waits until the socket has taken it.
   ///
   /// - Throws: as ``ResponseWriter/write(_:)-([UInt8])``.
-  public func send(_ event: ServerSentEvent) async throws { try await writer.write(event.encoded) }
+  package func send(_ event: ServerSentEvent) async throws { try await writer.write(event.encoded) }
 
   /// Sends an event that is encoded already, as ``ServerSentEvent/encoded``: the same bytes for many streams.
-  public func send(encoded bytes: [UInt8]) async throws { try await writer.write(bytes) }
+  package func send(encoded bytes: [UInt8]) async throws { try await writer.write(bytes) }
 }

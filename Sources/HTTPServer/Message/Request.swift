@@ -1,24 +1,24 @@
-public import Reactor
+package import Reactor
 
 /// A request whose head has arrived; its body comes when it is asked for.
-public struct Request: Sendable {
+package struct Request: Sendable {
   /// The method.
-  public let method: Method
+  package let method: Method
   /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,
   /// `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
-  public let pathSegments: [String]
+  package let pathSegments: [String]
   /// Where the request came from. A middleware that trusts a proxy may set it anew.
-  public var remoteAddress: SocketAddress?
+  package var remoteAddress: SocketAddress?
   /// Whether it came over TLS. A middleware that trusts a proxy may set it anew.
-  public var isSecure: Bool
+  package var isSecure: Bool
   /// The values of the route's `:name` and `*rest` segments.
-  public var parameters: Parameters
+  package var parameters: Parameters
   /// The body.
-  public let body: RequestBody
+  package let body: RequestBody
   /// The pattern of the route that was chosen, as `/pushes/:id`; nil if none was.
-  public internal(set) var route: String?
+  package internal(set) var route: String?
   /// Things that middleware leaves for handlers, by type.
-  public var context: RequestContext
+  package var context: RequestContext
   let head: RequestHead
   let number: UInt64
   /// Is told of failures that became an answer inside the router.
@@ -41,7 +41,7 @@ public struct Request: Sendable {
   /// Makes a request without a connection, for tests of handlers.
   ///
   /// - Throws: an ``HTTPResponseError`` for a head that the server would refuse. `Host` is added if missing.
-  public init(
+  package init(
     _ method: Method, _ target: String, headers: Headers = Headers(), body: [UInt8] = [],
     remoteAddress: SocketAddress? = nil, isSecure: Bool = false
   ) throws {
@@ -64,53 +64,53 @@ public struct Request: Sendable {
   }
 
   /// The target as it was sent.
-  public var target: String { head.text(head.target) }
+  package var target: String { head.text(head.target) }
 
   /// The path as it was sent, still percent-encoded; empty for `OPTIONS *`.
-  public var path: String { head.text(head.path) }
+  package var path: String { head.text(head.path) }
 
   /// What follows `?`, still percent-encoded.
-  public var query: String? { head.query.map(head.text) }
+  package var query: String? { head.query.map(head.text) }
 
   /// The query's pairs, decoded.
-  public var queryItems: URLEncodedForm {
+  package var queryItems: URLEncodedForm {
     guard let query = head.query else { return URLEncodedForm() }
     // Wrong escapes are refused before a handler is asked, so that only the number of pairs can be too high: then the rest is cut.
     return URLEncodedForm(lenient: head.bytes[query])
   }
 
   /// The header fields.
-  public var headers: Headers { Headers(received: head) }
+  package var headers: Headers { Headers(received: head) }
 
   /// Host and port as the client named them.
-  public var host: String? { head.host.map(head.text) }
+  package var host: String? { head.host.map(head.text) }
 
   /// The first value of a header field.
-  public func header(_ name: String) -> String? { head.first(named: name) }
+  package func header(_ name: String) -> String? { head.first(named: name) }
 
   /// All cookies, in their order.
-  public var cookies: [(name: String, value: String)] {
+  package var cookies: [(name: String, value: String)] {
     headers.values(of: "Cookie").flatMap(Cookie.pairs)
   }
 
   /// The first cookie of that name.
-  public func cookie(_ name: String) -> String? {
+  package func cookie(_ name: String) -> String? {
     head.first(named: "Cookie") == nil ? nil : cookies.first { $0.name == name }?.value
   }
 
   /// Names the request in logs and in the answer's `X-Request-Id`: the client's own id if it is at most 64
   /// letters, digits, `-`, `_` and `.`, else a random one.
-  public var id: String { RequestNumber.accepted(head.first(named: "X-Request-Id")) ?? RequestNumber.text(number) }
+  package var id: String { RequestNumber.accepted(head.first(named: "X-Request-Id")) ?? RequestNumber.text(number) }
 
   /// `Content-Type` without parameters, in small letters.
-  public var mediaType: String? {
+  package var mediaType: String? {
     header("Content-Type").map { String(($0.split(separator: ";").first ?? "").trimmedOfSpace).lowercased() }
   }
 
   /// A route's parameter as another type.
   ///
   /// - Throws: 404 if the text is no such value: an address that no resource can have.
-  public func parameter<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = Value.self) throws
+  package func parameter<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = Value.self) throws
     -> Value
   {
     guard let text = parameters[name], let value = Value(text) else { throw HTTPError(.notFound) }
@@ -120,7 +120,7 @@ public struct Request: Sendable {
   /// Reads the whole body as a form.
   ///
   /// - Throws: 415 for another content type, 413 above the limit, 400 for wrong escapes.
-  public func form(upTo limit: Int = 1 << 20) async throws -> URLEncodedForm {
+  package func form(upTo limit: Int = 1 << 20) async throws -> URLEncodedForm {
     guard mediaType == "application/x-www-form-urlencoded" else {
       throw HTTPError(.unsupportedMediaType, "The body must be application/x-www-form-urlencoded.")
     }

@@ -2,9 +2,9 @@
 ///
 /// Bytes are taken from the socket only as fast as they are asked for. The first asking sends
 /// `100 Continue` to a client that waits for it.
-public struct RequestBody: AsyncSequence, Sendable {
+package struct RequestBody: AsyncSequence, Sendable {
   /// Some bytes, never none.
-  public typealias Element = [UInt8]
+  package typealias Element = [UInt8]
 
   fileprivate enum Source: Sendable {
     case bytes([UInt8])
@@ -14,7 +14,7 @@ public struct RequestBody: AsyncSequence, Sendable {
   fileprivate let source: Source
 
   /// A body that is already here.
-  public init(_ bytes: [UInt8]) { source = .bytes(bytes) }
+  package init(_ bytes: [UInt8]) { source = .bytes(bytes) }
 
   init(_ exchange: Exchange) { source = .exchange(exchange) }
 
@@ -24,7 +24,7 @@ public struct RequestBody: AsyncSequence, Sendable {
   ///
   /// - Throws: 413 if it is longer than `limit` bytes, 400 if it is malformed, 408 if it does not come on,
   ///   ``ClientGone``.
-  public func collect(upTo limit: Int) async throws -> [UInt8] {
+  package func collect(upTo limit: Int) async throws -> [UInt8] {
     switch source {
     case .bytes(let bytes):
       guard bytes.count <= limit else { throw HTTPError(.contentTooLarge, "The body is longer than \(limit) bytes.") }
@@ -34,10 +34,10 @@ public struct RequestBody: AsyncSequence, Sendable {
   }
 
   /// Starts to read.
-  public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+  package func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
   /// Reads piece by piece.
-  public struct Iterator: AsyncIteratorProtocol, Sendable {
+  package struct Iterator: AsyncIteratorProtocol, Sendable {
     private var source: Source
 
     fileprivate init(source: Source) { self.source = source }
@@ -45,7 +45,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     /// The next piece; nil at the end.
     ///
     /// - Throws: as ``RequestBody/collect(upTo:)``; 413 at the route's limit.
-    public mutating func next() async throws -> [UInt8]? {
+    package mutating func next() async throws -> [UInt8]? {
       switch source {
       case .bytes(let bytes):
         source = .bytes([])

@@ -1,44 +1,42 @@
 /// An answer. The server adds `Date`, `Content-Length` or `Transfer-Encoding`, `Connection` and `X-Request-Id`;
 /// whatever stands under these names in `headers` is left out.
-public struct Response: Sendable {
+package struct Response: Sendable {
   /// The status.
-  public var status: Status
+  package var status: Status
   /// The fields.
-  public var headers: Headers
+  package var headers: Headers
   /// The body; not sent for HEAD, 204 and 304.
-  public var body: ResponseBody
-
-  /// Creates a response.
-  public init(_ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none) {
+  package var body: ResponseBody
+  package init(_ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none) {
     self.status = status
     self.headers = headers
     self.body = body
   }
 
   /// A body of UTF-8 text.
-  public static func text(_ text: String, status: Status = .ok) -> Response {
+  package static func text(_ text: String, status: Status = .ok) -> Response {
     Response(status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array(text.utf8)))
   }
 
   /// A page.
-  public static func html(_ page: String, status: Status = .ok) -> Response {
+  package static func html(_ page: String, status: Status = .ok) -> Response {
     Response(status, headers: ["Content-Type": "text/html; charset=utf-8"], body: .bytes(Array(page.utf8)))
   }
 
   /// A body of JSON.
-  public static func json(_ bytes: [UInt8], status: Status = .ok, type: String = "application/json") -> Response {
+  package static func json(_ bytes: [UInt8], status: Status = .ok, type: String = "application/json") -> Response {
     Response(status, headers: ["Content-Type": type], body: .bytes(bytes))
   }
 
   /// Sends the browser elsewhere; 303 asks there with GET.
   ///
   /// - Parameter location: a path or an address, percent-encoded.
-  public static func redirect(to location: String, status: Status = .seeOther) -> Response {
+  package static func redirect(to location: String, status: Status = .seeOther) -> Response {
     Response(status, headers: ["Location": location])
   }
 
   /// A stream of events: the connection stays open until `body` returns, the client goes or the server stops.
-  public static func events(
+  package static func events(
     _ body: @escaping @Sendable (EventStream) async throws -> Void
   ) -> Response {
     Response(
@@ -50,5 +48,5 @@ public struct Response: Sendable {
   }
 
   /// Adds a `Set-Cookie` field.
-  public mutating func setCookie(_ cookie: Cookie) { headers.append("Set-Cookie", cookie.fieldValue) }
+  package mutating func setCookie(_ cookie: Cookie) { headers.append("Set-Cookie", cookie.fieldValue) }
 }

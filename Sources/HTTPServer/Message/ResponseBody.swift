@@ -1,5 +1,5 @@
 /// What follows the head of a response.
-public enum ResponseBody: Sendable {
+package enum ResponseBody: Sendable {
   /// Nothing: `Content-Length: 0`.
   case none
   /// Bytes at hand.
@@ -20,7 +20,7 @@ public enum ResponseBody: Sendable {
   }
 
   /// The bytes, if they are at hand.
-  public var bytes: [UInt8]? {
+  package var bytes: [UInt8]? {
     switch self {
     case .bytes(let bytes): bytes
     case .file(let file, let range): file.bytes.map { Array($0[range]) }

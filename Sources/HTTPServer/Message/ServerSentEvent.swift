@@ -1,16 +1,14 @@
 /// One event (HTML standard, section 9.2).
-public struct ServerSentEvent: Sendable, Equatable {
+package struct ServerSentEvent: Sendable, Equatable {
   /// Sent back by the client as `Last-Event-ID` when it reconnects.
-  public var id: String?
+  package var id: String?
   /// The type that the page listens for; `message` if nil.
-  public var event: String?
+  package var event: String?
   /// The content; may have several lines.
-  public var data: String
+  package var data: String
   /// Milliseconds after which the client should reconnect.
-  public var retry: Int?
-
-  /// Creates an event.
-  public init(data: String, event: String? = nil, id: String? = nil, retry: Int? = nil) {
+  package var retry: Int?
+  package init(data: String, event: String? = nil, id: String? = nil, retry: Int? = nil) {
     self.data = data
     self.event = event
     self.id = id
@@ -18,7 +16,7 @@ public struct ServerSentEvent: Sendable, Equatable {
   }
 
   /// As it is sent. Line ends and NUL in id and event, which would begin another field, are left out.
-  public var encoded: String {
+  package var encoded: String {
     var text = ""
     if let id { text += "id: \(Self.oneLine(id))\n" }
     if let event { text += "event: \(Self.oneLine(event))\n" }

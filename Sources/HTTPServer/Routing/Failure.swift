@@ -1,19 +1,19 @@
 import Reactor
 
 /// An error that is to become a page.
-public struct Failure: Sendable {
+package struct Failure: Sendable {
   /// The status of the answer.
-  public let status: Status
+  package let status: Status
   /// A sentence for the person who sent the request; may be empty.
-  public let message: String
+  package let message: String
   /// Fields that the answer must have.
-  public let headers: Headers
+  package let headers: Headers
   /// The request; nil if it could not be read.
-  public let request: Request?
+  package let request: Request?
   /// Names the request in log and answer.
-  public let requestID: String
+  package let requestID: String
   /// What was thrown; not for strangers' eyes.
-  public let error: any Error
+  package let error: any Error
 
   init(_ error: any Error, request: Request?, requestID: String) {
     let known = error as? any HTTPResponseError
@@ -28,7 +28,7 @@ public struct Failure: Sendable {
   }
 
   /// The answer of a server without pages: one or two lines of text.
-  public var plainResponse: Response {
+  package var plainResponse: Response {
     var response = Response.text("\(status)\n" + (message.isEmpty ? "" : message + "\n"), status: status)
     for field in headers.fields { response.headers.append(field.name, field.value) }
     return response

@@ -1,13 +1,13 @@
 /// Answers a request.
-public typealias Handler = @Sendable (Request) async throws -> Response
+package typealias Handler = @Sendable (Request) async throws -> Response
 
 /// Stands before handlers: may answer itself, or call `next` and change what comes back.
 ///
 /// `next` throws nothing that is not an answer: errors of what it calls are already error pages.
-public typealias Middleware = @Sendable (_ request: Request, _ next: Handler) async throws -> Response
+package typealias Middleware = @Sendable (_ request: Request, _ next: Handler) async throws -> Response
 
 /// What a server asks about each request.
-public protocol Responder: Sendable {
+package protocol Responder: Sendable {
   /// Chooses who answers, before anything of the body is read. Called on the event loop: must not block.
   func resolve(_ request: inout Request) -> Resolution
 
@@ -21,5 +21,5 @@ public protocol Responder: Sendable {
 
 extension Responder {
   /// The server does.
-  public var refusesLongBodies: Bool { false }
+  package var refusesLongBodies: Bool { false }
 }

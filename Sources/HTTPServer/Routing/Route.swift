@@ -1,20 +1,20 @@
 /// One line of the router's table.
-public struct Route: Sendable {
+package struct Route: Sendable {
   /// What is decided before the handler is called. Nothing of the body is read before the handler asks for it, so that
   /// it can find out first who sends it.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The most bytes of the body.
-    public var bodyLimit: Int
+    package var bodyLimit: Int
     /// The most that is waited for all pieces of the body together; nil: as the server is configured.
-    public var bodyTimeLimit: Duration?
+    package var bodyTimeLimit: Duration?
     /// Whether a request without a body is answered with 411.
-    public var requiresBody: Bool
+    package var requiresBody: Bool
     /// Whether the handler is cancelled when the client closes its side: for costly work that only this client wants.
     /// Otherwise a client that has closed its side still gets its answer.
-    public var endsWithClient: Bool
+    package var endsWithClient: Bool
 
     /// Creates options.
-    public init(
+    package init(
       bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false, endsWithClient: Bool = false
     ) {
       self.bodyLimit = bodyLimit
@@ -25,13 +25,13 @@ public struct Route: Sendable {
   }
 
   /// The method.
-  public let method: Method
+  package let method: Method
   /// The path with its variable segments, as `/pushes/:id`.
-  public let pattern: String
+  package let pattern: String
   /// What the route is called.
-  public let name: String?
+  package let name: String?
   /// What is decided before the body is read.
-  public let options: Options
+  package let options: Options
   let handler: Handler
   let variables: [RouteNode.Variable]
 }

@@ -3,26 +3,26 @@
 /// A pattern is made of segments: text, which is compared after percent-decoding; `:name`, which takes one segment
 /// that is not empty; and at the end `*name`, which takes all that are left, at least one. Text wins over `:name`,
 /// that over `*name`. HEAD is answered by the route for GET, OPTIONS by the router.
-public struct Router: Responder {
+package struct Router: Responder {
   /// All routes, in the order in which they were added.
-  public private(set) var routes: [Route] = []
+  package private(set) var routes: [Route] = []
   /// Makes the page for each failure; must not block. Plain text by default.
-  public var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
+  package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
 
   /// Its own answers pass the middleware too.
-  public var refusesLongBodies: Bool { true }
+  package var refusesLongBodies: Bool { true }
 
   private var root = RouteNode()
   private var middleware: [Middleware] = []
 
   /// A router without routes: it answers 404.
-  public init() {}
+  package init() {}
 
   /// Adds middleware around all routes and around the router's own answers; the first added is the outermost.
-  public mutating func use(_ middleware: @escaping Middleware) { self.middleware.append(middleware) }
+  package mutating func use(_ middleware: @escaping Middleware) { self.middleware.append(middleware) }
 
   /// Adds a route. Adding one twice, or a malformed pattern, is a programming mistake.
-  public mutating func on(
+  package mutating func on(
     _ method: Method, _ pattern: String, name: String? = nil, options: Route.Options = .init(),
     _ handler: @escaping Handler
   ) {
@@ -34,32 +34,32 @@ public struct Router: Responder {
   }
 
   /// Adds a route for GET and HEAD.
-  public mutating func get(
+  package mutating func get(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.get, pattern, name: name, options: options, handler) }
 
   /// Adds a route for POST.
-  public mutating func post(
+  package mutating func post(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.post, pattern, name: name, options: options, handler) }
 
   /// Adds a route for PUT.
-  public mutating func put(
+  package mutating func put(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.put, pattern, name: name, options: options, handler) }
 
   /// Adds a route for PATCH.
-  public mutating func patch(
+  package mutating func patch(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.patch, pattern, name: name, options: options, handler) }
 
   /// Adds a route for DELETE.
-  public mutating func delete(
+  package mutating func delete(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.delete, pattern, name: name, options: options, handler) }
 
   /// Chooses the route; without one, the handler answers 404, 405 with `Allow`, 501, or OPTIONS.
-  public func resolve(_ request: inout Request) -> Resolution {
+  package func resolve(_ request: inout Request) -> Resolution {
     guard request.method.isKnown else {
       return failing(HTTPError(.notImplemented, "The server does not support the method \(request.method)."))
     }
@@ -102,7 +102,7 @@ public struct Router: Responder {
   }
 
   /// Answers without a connection, for tests: errors are pages as over a connection.
-  public func respond(to request: Request) async -> Response {
+  package func respond(to request: Request) async -> Response {
     var request = request
     let handler = resolve(&request).handler
     do {
@@ -113,7 +113,7 @@ public struct Router: Responder {
   }
 
   /// The page of ``errorPage``.
-  public func errorResponse(for failure: Failure) -> Response { errorPage(failure) }
+  package func errorResponse(for failure: Failure) -> Response { errorPage(failure) }
 
   private func failing(_ error: HTTPError, bodyLimit: Int = 1 << 20) -> Resolution {
     Resolution(bodyLimit: bodyLimit, handler: wrapped { _ in throw error })

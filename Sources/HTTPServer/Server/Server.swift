@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
-public import OpenSSL
-public import Reactor
+package import OpenSSL
+package import Reactor
 import Synchronization
 
 /// An HTTP/1.1 server (RFC 9110, RFC 9112).
 ///
 /// Handlers run as async functions on an event loop: what blocks must go elsewhere, see ``BlockingPool``.
-public final class Server: Sendable {
+package final class Server: Sendable {
   private enum State {
     case ready
     case running([Worker], Listener)
@@ -21,7 +21,7 @@ public final class Server: Sendable {
   private let state = Mutex(State.ready)
 
   /// Creates a server that does not listen yet.
-  public init(_ configuration: ServerConfiguration, _ responder: some Responder) {
+  package init(_ configuration: ServerConfiguration, _ responder: some Responder) {
     precondition(configuration.loops > 0, "a server needs a loop")
     self.configuration = configuration
     self.responder = responder
@@ -29,17 +29,17 @@ public final class Server: Sendable {
   }
 
   /// Connections at this moment.
-  public var connectionCount: Int { count.current }
+  package var connectionCount: Int { count.current }
 
   /// Shows another certificate from the next connection on; those that stand keep theirs. A server without TLS stays
   /// without.
-  public func replaceTLS(_ context: TLSContext) { tls.replace(context) }
+  package func replaceTLS(_ context: TLSContext) { tls.replace(context) }
 
   /// Listens. Can be called once.
   ///
   /// - Returns: the address, with the port that the system chose if it was 0.
   /// - Throws: ``SystemError``, as `bind 127.0.0.1:80: Permission denied`.
-  public func start() async throws -> SocketAddress {
+  package func start() async throws -> SocketAddress {
     // TLS and sendfile write without a flag that keeps the signal away.
     Socket.ignoreBrokenPipeSignal()
     let (workers, listener, address) = try state.withLock { state in
@@ -73,7 +73,7 @@ public final class Server: Sendable {
 
   /// Stops listening, closes idle connections, ends event streams, lets requests in progress finish, and breaks off
   /// what is left after `limit`. Returns when all is closed.
-  public func stop(within limit: Duration = .seconds(30)) async {
+  package func stop(within limit: Duration = .seconds(30)) async {
     let running = state.withLock { state -> ([Worker], Listener)? in
       defer { state = .stopped }
       if case .running(let workers, let listener) = state { return (workers, listener) }

@@ -1,9 +1,9 @@
-public import Reactor
+package import Reactor
 
 /// What whoever runs the server should know: clients are turned away, or only served because others gave way.
-public struct ServerWarning: Sendable {
+package struct ServerWarning: Sendable {
   /// Why.
-  public enum Cause: Sendable {
+  package enum Cause: Sendable {
     /// The server has all the connections it may have.
     case full
     /// One address (of IPv6: one /64) has all the connections that it may have.
@@ -16,9 +16,9 @@ public struct ServerWarning: Sendable {
   static let retryAfter = "5"
 
   /// Why.
-  public let cause: Cause
+  package let cause: Cause
   /// Idle connections that were closed for newcomers since the warning before.
-  public let gaveWay: Int
+  package let gaveWay: Int
   /// Newcomers that were turned away since the warning before.
-  public let refused: Int
+  package let refused: Int
 }

@@ -1,7 +1,7 @@
 /// A cookie that the server sets (RFC 6265 section 4.1).
-public struct Cookie: Sendable, Equatable {
+package struct Cookie: Sendable, Equatable {
   /// From where requests carry the cookie.
-  public enum SameSite: String, Sendable {
+  package enum SameSite: String, Sendable {
     /// Only from the site's own pages.
     case strict = "Strict"
     /// Also when a link elsewhere leads here.
@@ -9,24 +9,24 @@ public struct Cookie: Sendable, Equatable {
   }
 
   /// The name; `__Host-…` makes browsers demand `secure`, path `/` and no domain.
-  public let name: String
+  package let name: String
   /// The value: visible ASCII without `"`, `,`, `;` and `\`.
-  public let value: String
+  package let value: String
   /// Below which path the browser sends it.
-  public var path: String
+  package var path: String
   /// Seconds until the browser forgets it; 0 removes it, nil keeps it until the browser ends.
-  public var maximumAge: Int?
+  package var maximumAge: Int?
   /// Only over https.
-  public var isSecure: Bool
+  package var isSecure: Bool
   /// Out of reach for scripts.
-  public var isHTTPOnly: Bool
+  package var isHTTPOnly: Bool
   /// From where requests carry it.
-  public var sameSite: SameSite
+  package var sameSite: SameSite
 
   /// Creates a cookie; safe settings are the defaults, except `isSecure`, which loopback cannot have.
   ///
   /// - Returns: nil if name, value or path hold bytes that a cookie cannot.
-  public init?(
+  package init?(
     name: String, value: String, path: String = "/", maximumAge: Int? = nil, isSecure: Bool,
     isHTTPOnly: Bool = true, sameSite: SameSite = .lax
   ) {
@@ -43,7 +43,7 @@ public struct Cookie: Sendable, Equatable {
   }
 
   /// The value of a `Set-Cookie` field.
-  public var fieldValue: String {
+  package var fieldValue: String {
     var text = "\(name)=\(value); Path=\(path)"
     if let maximumAge { text += "; Max-Age=\(maximumAge)" }
     if isSecure { text += "; Secure" }

@@ -1,6 +1,6 @@
 /// An error that knows how it is answered. Thrown by a handler or a middleware it becomes that status;
 /// every other error becomes 500 without its words.
-public protocol HTTPResponseError: Error {
+package protocol HTTPResponseError: Error {
   /// The status of the answer.
   var status: Status { get }
   /// Fields that the answer must have, as `Allow` or `Retry-After`.
@@ -11,5 +11,5 @@ public protocol HTTPResponseError: Error {
 
 extension HTTPResponseError {
   /// None.
-  public var headers: Headers { Headers() }
+  package var headers: Headers { Headers() }
 }

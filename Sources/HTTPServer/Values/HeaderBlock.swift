@@ -1,12 +1,12 @@
 /// Fields that many answers share: checked, and put into bytes, once.
-public final class HeaderBlock: Sendable {
+package final class HeaderBlock: Sendable {
   /// The fields, as they stand in an answer.
-  public let fields: [Headers.Field]
+  package let fields: [Headers.Field]
   /// The same as they are sent, each with its line end.
   let bytes: [UInt8]
 
   /// - Precondition: the names and values may be sent, and no field is one that the server alone decides.
-  public init(_ fields: [Headers.Field]) {
+  package init(_ fields: [Headers.Field]) {
     precondition(Headers(fields).firstInvalidName == nil, "a field that cannot be sent")
     precondition(!fields.contains { ResponseHead.isOurs($0.name) }, "a field that the server decides")
     self.fields = fields

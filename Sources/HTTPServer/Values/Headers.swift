@@ -2,16 +2,14 @@
 ///
 /// Fields of a request stay the received bytes until somebody asks. A value set here is checked when the
 /// response is written: a control byte in it makes the answer a 500 and never reaches the wire.
-public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
+package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   /// One field.
-  public struct Field: Sendable, Hashable {
+  package struct Field: Sendable, Hashable {
     /// The name, as it was written.
-    public let name: String
+    package let name: String
     /// The value without surrounding space.
-    public let value: String
-
-    /// Creates a field.
-    public init(name: String, value: String) {
+    package let value: String
+    package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
@@ -23,19 +21,19 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   private(set) var blocks: [HeaderBlock] = []
 
   /// No fields.
-  public init() {
+  package init() {
     received = nil
     written = []
   }
 
   /// The given fields.
-  public init(_ fields: [Field]) {
+  package init(_ fields: [Field]) {
     received = nil
     written = fields
   }
 
   /// The given fields in their order, duplicates kept.
-  public init(dictionaryLiteral elements: (String, String)...) {
+  package init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { Field(name: $0.0, value: $0.1) })
   }
 
@@ -45,16 +43,16 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// All fields in their order.
-  public var fields: [Field] {
+  package var fields: [Field] {
     if let received { return received.allFields }
     return blocks.isEmpty ? written : written + blocks.flatMap(\.fields)
   }
 
   /// How many fields there are.
-  public var count: Int { received?.fields.count ?? blocks.reduce(written.count) { $0 + $1.fields.count } }
+  package var count: Int { received?.fields.count ?? blocks.reduce(written.count) { $0 + $1.fields.count } }
 
   /// The first value of that name; setting replaces all values, nil removes them.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     get {
       if let received { return received.first(named: name) }
       if let field = written.first(where: { $0.name.equalsIgnoringCase(name) }) { return field.value }
@@ -70,26 +68,26 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// All values of that name, in their order.
-  public func values(of name: String) -> [String] {
+  package func values(of name: String) -> [String] {
     fields.compactMap { $0.name.equalsIgnoringCase(name) ? $0.value : nil }
   }
 
   /// Whether a field of that name is there.
-  public func contains(_ name: String) -> Bool { self[name] != nil }
+  package func contains(_ name: String) -> Bool { self[name] != nil }
 
   /// Adds a field at the end.
-  public mutating func append(_ name: String, _ value: String) {
+  package mutating func append(_ name: String, _ value: String) {
     if received != nil { self = Headers(fields) }
     written.append(Field(name: name, value: value))
   }
 
   /// Adds a field unless one of that name is there.
-  public mutating func setDefault(_ name: String, _ value: String) {
+  package mutating func setDefault(_ name: String, _ value: String) {
     if !contains(name) { append(name, value) }
   }
 
   /// Adds the fields of a block, each unless one of its name is there.
-  public mutating func setDefaults(_ block: HeaderBlock) {
+  package mutating func setDefaults(_ block: HeaderBlock) {
     if blocks.contains(where: { $0 === block }) { return }
     if received == nil, !block.fields.contains(where: { contains($0.name) }) {
       blocks.append(block)
@@ -99,7 +97,7 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// Takes out all fields of that name.
-  public mutating func remove(_ name: String) {
+  package mutating func remove(_ name: String) {
     guard contains(name) else { return }
     self = Headers(fields.filter { !$0.name.equalsIgnoringCase(name) })
   }
@@ -122,5 +120,5 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
 extension Headers: Equatable {
   /// Whether both have the same fields in the same order, names as written.
-  public static func == (one: Headers, other: Headers) -> Bool { one.fields == other.fields }
+  package static func == (one: Headers, other: Headers) -> Bool { one.fields == other.fields }
 }

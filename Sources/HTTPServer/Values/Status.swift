@@ -1,22 +1,22 @@
 /// The status code of a response (RFC 9110 section 15).
-public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+package struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   /// Three digits, 100 to 599.
-  public let code: Int
+  package let code: Int
 
   /// Creates a status; a code that is not three digits from 100 to 599 is a programming mistake.
-  public init(_ code: Int) {
+  package init(_ code: Int) {
     precondition((100...599).contains(code), "a status code has three digits from 100 to 599")
     self.code = code
   }
 
   /// As ``init(_:)``.
-  public init(integerLiteral value: Int) { self.init(value) }
+  package init(integerLiteral value: Int) { self.init(value) }
 
   /// The registered phrase, `Unknown` for codes that the server does not know.
-  public var reason: String { Self.reasons[code] ?? "Unknown" }
+  package var reason: String { Self.reasons[code] ?? "Unknown" }
 
   /// As `404 Not Found`.
-  public var description: String { "\(code) \(reason)" }
+  package var description: String { "\(code) \(reason)" }
 
   /// Whether a response with this status never has a body (RFC 9110 section 6.4.1).
   var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
@@ -44,63 +44,63 @@ public struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStr
 
 extension Status {
   /// 200
-  public static let ok: Status = 200
+  package static let ok: Status = 200
   /// 201
-  public static let created: Status = 201
+  package static let created: Status = 201
   /// 202
-  public static let accepted: Status = 202
+  package static let accepted: Status = 202
   /// 204
-  public static let noContent: Status = 204
+  package static let noContent: Status = 204
   /// 206
-  public static let partialContent: Status = 206
+  package static let partialContent: Status = 206
   /// 303: see the given address with GET.
-  public static let seeOther: Status = 303
+  package static let seeOther: Status = 303
   /// 304
-  public static let notModified: Status = 304
+  package static let notModified: Status = 304
   /// 400
-  public static let badRequest: Status = 400
+  package static let badRequest: Status = 400
   /// 401
-  public static let unauthorized: Status = 401
+  package static let unauthorized: Status = 401
   /// 403
-  public static let forbidden: Status = 403
+  package static let forbidden: Status = 403
   /// 404
-  public static let notFound: Status = 404
+  package static let notFound: Status = 404
   /// 405
-  public static let methodNotAllowed: Status = 405
+  package static let methodNotAllowed: Status = 405
   /// 408
-  public static let requestTimeout: Status = 408
+  package static let requestTimeout: Status = 408
   /// 409
-  public static let conflict: Status = 409
+  package static let conflict: Status = 409
   /// 411
-  public static let lengthRequired: Status = 411
+  package static let lengthRequired: Status = 411
   /// 412
-  public static let preconditionFailed: Status = 412
+  package static let preconditionFailed: Status = 412
   /// 413
-  public static let contentTooLarge: Status = 413
+  package static let contentTooLarge: Status = 413
   /// 414
-  public static let uriTooLong: Status = 414
+  package static let uriTooLong: Status = 414
   /// 415
-  public static let unsupportedMediaType: Status = 415
+  package static let unsupportedMediaType: Status = 415
   /// 416
-  public static let rangeNotSatisfiable: Status = 416
+  package static let rangeNotSatisfiable: Status = 416
   /// 417
-  public static let expectationFailed: Status = 417
+  package static let expectationFailed: Status = 417
   /// 421: the request is for another host.
-  public static let misdirectedRequest: Status = 421
+  package static let misdirectedRequest: Status = 421
   /// 422
-  public static let unprocessableContent: Status = 422
+  package static let unprocessableContent: Status = 422
   /// 429
-  public static let tooManyRequests: Status = 429
+  package static let tooManyRequests: Status = 429
   /// 431
-  public static let headerFieldsTooLarge: Status = 431
+  package static let headerFieldsTooLarge: Status = 431
   /// 500
-  public static let internalServerError: Status = 500
+  package static let internalServerError: Status = 500
   /// 501
-  public static let notImplemented: Status = 501
+  package static let notImplemented: Status = 501
   /// 503
-  public static let serviceUnavailable: Status = 503
+  package static let serviceUnavailable: Status = 503
   /// 505
-  public static let versionNotSupported: Status = 505
+  package static let versionNotSupported: Status = 505
   /// 507: there is no room for what the request would keep (RFC 4918 section 11.5).
-  public static let insufficientStorage: Status = 507
+  package static let insufficientStorage: Status = 507
 }

@@ -1,18 +1,16 @@
 /// A message for a chat, before any service's own form.
-public struct ChatMessage: Sendable, Hashable {
+package struct ChatMessage: Sendable, Hashable {
   /// One thing that it tells of.
-  public struct Item: Sendable, Hashable {
+  package struct Item: Sendable, Hashable {
     /// In bold letters.
-    public var heading: String
+    package var heading: String
     /// What is said of it, one fact a line.
-    public var lines: [String]
+    package var lines: [String]
     /// Where to read more; nil: nowhere.
-    public var link: String?
+    package var link: String?
     /// What the link says.
-    public var linkText: String
-
-    /// Creates an item.
-    public init(heading: String, lines: [String], link: String? = nil, linkText: String = "") {
+    package var linkText: String
+    package init(heading: String, lines: [String], link: String? = nil, linkText: String = "") {
       self.heading = heading
       self.lines = lines
       self.link = link
@@ -21,20 +19,18 @@ public struct ChatMessage: Sendable, Hashable {
   }
 
   /// The first line; also what a phone shows in its notification.
-  public var title: String
+  package var title: String
   /// A sentence below it; may be empty.
-  public var lead: String
+  package var lead: String
   /// The worst first.
-  public var items: [Item]
+  package var items: [Item]
   /// How it is said that items were left out, with `{count}` in it.
-  public var more: String
+  package var more: String
   /// The same for programs, JSON: what the generic webhook sends.
-  public var json: [UInt8]
+  package var json: [UInt8]
   /// What is the same for each attempt.
-  public var identifier: String
-
-  /// Creates a message.
-  public init(title: String, lead: String, items: [Item], more: String, json: [UInt8], identifier: String) {
+  package var identifier: String
+  package init(title: String, lead: String, items: [Item], more: String, json: [UInt8], identifier: String) {
     self.title = title
     self.lead = lead
     self.items = items

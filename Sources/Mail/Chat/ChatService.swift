@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
 
 /// Services that take messages by webhook, each with its own form, signature and answer. Raw values are stored.
-public enum ChatService: String, Sendable, Hashable, CaseIterable {
+package enum ChatService: String, Sendable, Hashable, CaseIterable {
   /// JSON of our own, signed.
   case webhook
   /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
@@ -15,14 +15,14 @@ public enum ChatService: String, Sendable, Hashable, CaseIterable {
   case wecom
 
   /// Whether a secret signs the requests, and if so, whether it must be there.
-  public var signs: Bool { self == .webhook || self == .dingtalk || self == .feishu }
+  package var signs: Bool { self == .webhook || self == .dingtalk || self == .feishu }
 
   /// What is posted.
   ///
   /// - Parameters:
   ///   - secret: signs the request; nil or empty: not signed.
   ///   - now: goes into the signature: DingTalk and Feishu refuse one that is an hour old.
-  public func request(_ message: ChatMessage, url: String, secret: String?, now: Date) -> WebRequest {
+  package func request(_ message: ChatMessage, url: String, secret: String?, now: Date) -> WebRequest {
     let secret = secret.flatMap { $0.isEmpty ? nil : $0 }
     let seconds = Int(now.timeIntervalSince1970.rounded(.down))
     switch self {
@@ -71,7 +71,7 @@ public enum ChatService: String, Sendable, Hashable, CaseIterable {
   ///
   /// - Throws: `MailError` if it did not take the message: a status that is none of success, or a success with an error
   ///   code in its body, as DingTalk, Feishu and WeCom send it.
-  public func read(_ answer: WebAnswer) throws(MailError) -> String {
+  package func read(_ answer: WebAnswer) throws(MailError) -> String {
     switch answer.status {
     case 200..<300: break
     case 429, 500...: throw MailError(.busy, answer.words, retryAfter: answer.retryAfter)

@@ -1,19 +1,19 @@
 internal import Foundation
 
 /// Whom a mail is from or to: an address that can stand in a header and in an SMTP command, and a name.
-public struct MailAddress: Sendable, Hashable {
+package struct MailAddress: Sendable, Hashable {
   /// As `ops@example.com`.
-  public let address: String
+  package let address: String
   /// What people read beside it; empty: none.
-  public let name: String
+  package let name: String
 
   /// The longest address that SMTP carries (RFC 5321 section 4.5.3.1.3, without the angle brackets).
-  public static let limit = 254
+  package static let limit = 254
 
   /// Checks an address: the dot-atom form of RFC 5322 section 3.4.1, as every public mail service gives it.
   ///
   /// - Returns: nil if it is none. Names outside ASCII need their `xn--` form.
-  public init?(_ address: String, name: String = "") {
+  package init?(_ address: String, name: String = "") {
     let parts = address.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, address.utf8.count <= Self.limit, parts[0].utf8.count <= 64,
       Self.isDotted(parts[0], extra: "!#$%&'*+-/=?^_`{|}~"), Self.isDotted(parts[1], extra: "-")

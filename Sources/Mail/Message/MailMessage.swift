@@ -1,27 +1,25 @@
 import Calendar
-public import Foundation
+package import Foundation
 
 /// A mail as plain text and HTML, for one receiver.
-public struct MailMessage: Sendable, Hashable {
+package struct MailMessage: Sendable, Hashable {
   /// Whom it is from.
-  public var from: MailAddress
+  package var from: MailAddress
   /// Whom it is to.
-  public var to: MailAddress
+  package var to: MailAddress
   /// Any text; line ends in it become blanks.
-  public var subject: String
+  package var subject: String
   /// For programs without HTML, and for people who like it.
-  public var text: String
+  package var text: String
   /// The same with tables and colours; nil: text alone.
-  public var html: String?
+  package var html: String?
   /// Left side of the `Message-ID`. The same one for each attempt: whoever gets two knows that they are one.
-  public var identifier: String
+  package var identifier: String
   /// When it was made.
-  public var date: Date
+  package var date: Date
   /// Language tag of the texts.
-  public var language: String
-
-  /// Creates a mail.
-  public init(
+  package var language: String
+  package init(
     from: MailAddress, to: MailAddress, subject: String, text: String, html: String?, identifier: String, date: Date,
     language: String
   ) {
@@ -36,13 +34,13 @@ public struct MailMessage: Sendable, Hashable {
   }
 
   /// As `<2f6c…@example.com>`, in the sender's domain.
-  public var messageID: String {
+  package var messageID: String {
     let domain = from.address.split(separator: "@").last ?? "localhost"
     return "<\(Self.token(identifier))@\(domain)>"
   }
 
   /// The whole mail as it travels (RFC 5322, RFC 2046 section 5.1.4), every line ended with CRLF.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var mail = ""
     mail += HeaderText(words: [Self.rfc5322(date)]).line("Date")
     mail += from.field.line("From")

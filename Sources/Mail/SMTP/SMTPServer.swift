@@ -1,7 +1,7 @@
 /// A mail server, and how to speak to it.
-public struct SMTPServer: Sendable, Hashable {
+package struct SMTPServer: Sendable, Hashable {
   /// How the connection is kept private. The raw values are stored.
-  public enum Security: String, Sendable, Hashable, CaseIterable {
+  package enum Security: String, Sendable, Hashable, CaseIterable {
     /// STARTTLS, and nothing is sent without it (RFC 3207): the usual way, port 587.
     case startTLS = "starttls"
     /// TLS from the first byte (RFC 8314 section 3.3), port 465.
@@ -12,7 +12,7 @@ public struct SMTPServer: Sendable, Hashable {
     case none
 
     /// The port that goes with it.
-    public var port: Int {
+    package var port: Int {
       switch self {
       case .startTLS: 587
       case .tls: 465
@@ -22,22 +22,22 @@ public struct SMTPServer: Sendable, Hashable {
   }
 
   /// Name or address.
-  public var host: String
+  package var host: String
   /// TCP port.
-  public var port: Int
+  package var port: Int
   /// How the connection is kept private.
-  public var security: Security
+  package var security: Security
   /// Who we are; nil: without signing in.
-  public var user: String?
+  package var user: String?
   /// The user's password. In no error, no log.
-  public var password: String?
+  package var password: String?
   /// Roots that are trusted in place of the system's.
-  public var trustPEM: String?
+  package var trustPEM: String?
   /// Seconds after which an attempt is given up.
-  public var timeout = 30
+  package var timeout = 30
 
   /// Describes a server.
-  public init(
+  package init(
     host: String, port: Int? = nil, security: Security = .startTLS, user: String? = nil, password: String? = nil,
     trustPEM: String? = nil
   ) {
@@ -50,13 +50,13 @@ public struct SMTPServer: Sendable, Hashable {
   }
 
   /// Whether a host can stand in an address as it is: letters, digits, dots, dashes, or an IPv6 address.
-  public static func isHost(_ text: String) -> Bool {
+  package static func isHost(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 253
       && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:".contains($0)) }
   }
 
   /// Whether a password would travel readable over a network. Such settings are not used.
-  public var isCareless: Bool { user != nil && security == .none && !Loopback.isLoopback(host) }
+  package var isCareless: Bool { user != nil && security == .none && !Loopback.isLoopback(host) }
 
   /// A password is only sent over a private connection: somebody on the way could take the offer of STARTTLS out.
   var needsEncryption: Bool {

@@ -2,19 +2,19 @@ internal import CCurl
 internal import Foundation
 
 /// Gives mails to a server, over libcurl. Blocks: call it on a thread that may wait.
-public struct SMTPTransport: Sendable {
+package struct SMTPTransport: Sendable {
   /// The server.
-  public let server: SMTPServer
+  package let server: SMTPServer
 
   /// Creates a transport; nothing is opened yet.
-  public init(_ server: SMTPServer) { self.server = server }
+  package init(_ server: SMTPServer) { self.server = server }
 
   /// Delivers one mail to the server.
   ///
   /// - Returns: what the server said when it took the mail over, as `250 2.0.0 queued as 4XyZ`.
   /// - Throws: `MailError`, with the server's own words where it spoke.
   @discardableResult
-  public func send(_ message: MailMessage) throws(MailError) -> String {
+  package func send(_ message: MailMessage) throws(MailError) -> String {
     guard SMTPServer.isHost(server.host), (1...65_535).contains(server.port) else {
       throw MailError(.settings, "“\(server.host)” with port \(server.port) is not a valid server")
     }

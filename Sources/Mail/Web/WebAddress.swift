@@ -1,10 +1,10 @@
 internal import Foundation
 
 /// Where a webhook may go.
-public enum WebAddress {
+package enum WebAddress {
   /// Whether an address can be used: https, or plain http to this very machine; a host, no name and password in it, no
   /// blanks or control characters.
-  public static func isUsable(_ text: String) -> Bool {
+  package static func isUsable(_ text: String) -> Bool {
     guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
       let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
       !host.isEmpty, parts.user == nil, parts.password == nil, parts.fragment == nil
@@ -13,7 +13,7 @@ public enum WebAddress {
   }
 
   /// As `hooks.slack.com`: what may be shown of an address that is a secret itself.
-  public static func host(_ text: String) -> String { URLComponents(string: text)?.host ?? "" }
+  package static func host(_ text: String) -> String { URLComponents(string: text)?.host ?? "" }
 
   /// The address with more in its query.
   static func adding(_ items: [(name: String, value: String)], to url: String) -> String {

@@ -3,17 +3,15 @@ internal import Foundation
 
 /// Posts to webhooks, over libcurl. Blocks: call it on a thread that may wait. Follows no redirect, and connects to no
 /// link-local address.
-public struct WebTransport: Sendable {
+package struct WebTransport: Sendable {
   /// More of an answer is not read.
-  public static let bodyLimit = 64 * 1024
+  package static let bodyLimit = 64 * 1024
 
   /// Roots that are trusted in place of the system's.
-  public var trustPEM: String?
+  package var trustPEM: String?
   /// Seconds after which an attempt is given up.
-  public var timeout: Int
-
-  /// Creates a transport.
-  public init(trustPEM: String? = nil, timeout: Int = 20) {
+  package var timeout: Int
+  package init(trustPEM: String? = nil, timeout: Int = 20) {
     self.trustPEM = trustPEM
     self.timeout = timeout
   }
@@ -21,7 +19,7 @@ public struct WebTransport: Sendable {
   /// Posts, and reads the answer.
   ///
   /// - Throws: `MailError` if no answer came.
-  public func post(_ request: WebRequest) throws(MailError) -> WebAnswer {
+  package func post(_ request: WebRequest) throws(MailError) -> WebAnswer {
     guard WebAddress.isUsable(request.url) else {
       throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }

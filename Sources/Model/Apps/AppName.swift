@@ -1,16 +1,16 @@
 import Text
 
 /// The names of an app: Apple's bundle id, Android's package name, APNs' topic, and what people call it.
-public enum AppName {
+package enum AppName {
   /// Characters of a bundle id (App Store Connect's limit).
-  public static let bundleIDLimit = 155
+  package static let bundleIDLimit = 155
   /// Characters of a topic: a bundle id and a suffix, or the UID of an MDM certificate.
-  public static let topicLimit = 200
+  package static let topicLimit = 200
   /// Bytes of the name that people give an app.
-  public static let nameLimit = 100
+  package static let nameLimit = 100
 
   /// What is wrong with a bundle id (Apple, CFBundleIdentifier: letters, digits, hyphen and dot).
-  public static func problem(withBundleID id: String) -> Problem? {
+  package static func problem(withBundleID id: String) -> Problem? {
     guard isDotted(id), id.utf8.count <= bundleIDLimit else {
       return Problem("", NameMessage.bundleID, ["limit": String(bundleIDLimit)])
     }
@@ -38,7 +38,7 @@ public enum AppName {
   }
 
   /// What is wrong with an Android package name (developer.android.com: parts begin with a letter).
-  public static func problem(withPackageName name: String) -> Problem? {
+  package static func problem(withPackageName name: String) -> Problem? {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     let fits = parts.allSatisfy { part in
       part.utf8.first.map(ASCII.isLetter) == true
@@ -48,13 +48,13 @@ public enum AppName {
   }
 
   /// What is wrong with a topic, as `apns-topic` has it.
-  public static func problem(withTopic topic: String) -> Problem? {
+  package static func problem(withTopic topic: String) -> Problem? {
     isDotted(topic) && topic.utf8.count <= topicLimit
       ? nil : Problem("", NameMessage.topic, ["limit": String(topicLimit)])
   }
 
   /// What is wrong with the name that people give an app, or any other label.
-  public static func problem(withName name: String, limit: Int = nameLimit) -> Problem? {
+  package static func problem(withName name: String, limit: Int = nameLimit) -> Problem? {
     PlainName.problem(with: name, limit: limit)
   }
 }
@@ -62,7 +62,7 @@ public enum AppName {
 extension PushType {
   /// What the topic has behind the bundle id (Apple, Sending notification requests to APNs; the page prints
   /// `h.complication`, which is a slip). For ``mdm`` the topic is the UID of the certificate, and nothing is added.
-  public var topicSuffix: String {
+  package var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
     case .voip: ".voip"

@@ -1,5 +1,5 @@
 /// Which of a provider's worlds a device token belongs to. Apple calls development *sandbox*.
-public enum Environment: String, Sendable, Codable, CaseIterable, Hashable {
+package enum Environment: String, Sendable, Codable, CaseIterable, Hashable {
   /// Builds signed with a development profile (`aps-environment` = `development`).
   case development
   /// TestFlight and App Store builds.

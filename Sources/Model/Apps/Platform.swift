@@ -1,5 +1,5 @@
 /// What a device runs.
-public enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
+package enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
   /// iPhone and iPad, through APNs.
   case ios
   /// Android, through FCM or JPush.
@@ -7,7 +7,7 @@ public enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
 }
 
 /// A service that takes a push and brings it to the device.
-public enum Provider: String, Sendable, Codable, CaseIterable, Hashable {
+package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
   /// Apple Push Notification service.
   case apns
   /// Firebase Cloud Messaging, HTTP v1.

@@ -1,30 +1,30 @@
 import Text
 
 /// What an app's aliases (user ids) and tags may look like.
-public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
+package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   /// Any text without control characters.
   case none
   /// JPush's: at most 40 bytes of UTF-8; letters, digits, `_`, Han characters and `@!#$&*+=.|`, so no `-`.
   case jpush
 
   /// What JPush's client library answers to an alias (docs/protocols.md §4.7).
-  public enum ResultCode: Int, Sendable {
+  package enum ResultCode: Int, Sendable {
     case accepted = 0
     case invalidCharacters = 6003
     case tooLong = 6004
   }
 
   /// Bytes that an alias may have: JPush's limit, and ours where JPush's rule does not count.
-  public var limit: Int { self == .jpush ? JPushName.limit : 255 }
+  package var limit: Int { self == .jpush ? JPushName.limit : 255 }
 
   /// What JPush's client library would answer. Length is looked at before characters (S002: 41 bytes with `-` → 6004).
-  public static func resultCode(for alias: String) -> ResultCode {
+  package static func resultCode(for alias: String) -> ResultCode {
     if alias.utf8.count > JPushName.limit { return .tooLong }
     return JPushName.firstForbidden(in: alias) == nil ? .accepted : .invalidCharacters
   }
 
   /// What is wrong with an alias under this rule.
-  public func problem(with alias: String) -> Problem? {
+  package func problem(with alias: String) -> Problem? {
     guard self == .jpush else { return PlainName.problem(with: alias, limit: limit) }
     if alias.isEmpty { return Problem("", NameMessage.empty) }
     switch Self.resultCode(for: alias) {
@@ -40,12 +40,12 @@ public enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   /// The form that S002's app gives a user id so that JPush takes it: `user-` becomes `usr-`, then `-` becomes `_`.
   ///
   /// The server must derive it exactly as the app does, everywhere in the text.
-  public static func usr(_ alias: String) -> String {
+  package static func usr(_ alias: String) -> String {
     alias.replacing("user-", with: "usr-").replacing("-", with: "_")
   }
 
   /// The ``usr(_:)`` form, if the rule refuses `alias` and takes that.
-  public func suggestion(for alias: String) -> String? {
+  package func suggestion(for alias: String) -> String? {
     let form = Self.usr(alias)
     return problem(with: alias) != nil && problem(with: form) == nil ? form : nil
   }

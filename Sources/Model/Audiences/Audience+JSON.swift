@@ -1,8 +1,8 @@
-public import JSON
+package import JSON
 
 extension Audience {
   /// As `POST /api/v1/pushes` has it; empty conditions are left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     guard case .rule(let rule) = self else { return "all" }
     let lists: [(String, [String])] = [
       ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
@@ -14,7 +14,7 @@ extension Audience {
   }
 
   /// The audience of a push's JSON, without a look at the rest; nil if it cannot be read.
-  public init?(draft: JSONValue) {
+  package init?(draft: JSONValue) {
     let fields = JSONFields(draft)
     let platforms = Set((draft["platforms"]?.array ?? []).compactMap { $0.string.flatMap(Platform.init) })
     guard let audience = Self.read(fields, platforms: platforms.isEmpty ? Set(Platform.allCases) : platforms),
@@ -24,7 +24,7 @@ extension Audience {
   }
 
   /// The field `audience`, `"all"` or an object of conditions; what is wrong with it is reported, each with its path.
-  public static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
+  package static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
     guard let value = fields.value("audience") else {
       fields.report("audience", Problem("", DraftMessage.audienceMissing))
       return nil
@@ -46,7 +46,7 @@ extension Audience {
 
 extension Audience.Rule {
   /// Whether no condition is given; such a rule must never be taken for "all".
-  public var isEmpty: Bool { self == Self() }
+  package var isEmpty: Bool { self == Self() }
 
   static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Self {
     var rule = Self()

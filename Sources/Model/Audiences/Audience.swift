@@ -2,28 +2,28 @@
 ///
 /// The kinds of a rule are ANDed with each other, as at JPush: `tag` any of, `tagAnd` all of, `tagNot` none of,
 /// `alias` any of, `registrationID` any of, `deviceToken` any of. An empty kind is no condition.
-public enum Audience: Sendable, Hashable {
+package enum Audience: Sendable, Hashable {
   /// Broadcast.
   case all
   /// Those whom a rule describes.
   case rule(Rule)
 
   /// The conditions of an audience; at least one is not empty.
-  public struct Rule: Sendable, Hashable {
+  package struct Rule: Sendable, Hashable {
     /// Devices with any of these tags.
-    public var tag: [String] = []
+    package var tag: [String] = []
     /// Devices with all of these tags.
-    public var tagAnd: [String] = []
+    package var tagAnd: [String] = []
     /// Devices with none of these tags.
-    public var tagNot: [String] = []
+    package var tagNot: [String] = []
     /// Devices of any of these users.
-    public var alias: [String] = []
+    package var alias: [String] = []
     /// Devices with any of these registration ids.
-    public var registrationID: [String] = []
+    package var registrationID: [String] = []
     /// Devices with any of these tokens.
-    public var deviceToken: [DeviceToken] = []
+    package var deviceToken: [DeviceToken] = []
 
     /// Creates a rule without conditions.
-    public init() {}
+    package init() {}
   }
 }

@@ -1,12 +1,12 @@
 /// What a tag may look like, and how many of them a device may have.
-public enum TagRule {
+package enum TagRule {
   /// Bytes of UTF-8 in one tag, as at JPush; under every rule, so that an app can move there later.
-  public static let limit = JPushName.limit
+  package static let limit = JPushName.limit
   /// Tags of one device.
-  public static let perDevice = 1000
+  package static let perDevice = 1000
 
   /// What is wrong with a tag of an app whose names follow `rule`.
-  public static func problem(with tag: String, rule: AliasRule) -> Problem? {
+  package static func problem(with tag: String, rule: AliasRule) -> Problem? {
     guard rule == .jpush else { return PlainName.problem(with: tag, limit: limit) }
     if tag.isEmpty { return Problem("", NameMessage.empty) }
     if tag.utf8.count > limit {
@@ -18,7 +18,7 @@ public enum TagRule {
   }
 
   /// What is wrong with all the tags that a device would have; paths are `[0]`, `[1]`, ….
-  public static func problems(with tags: [String], rule: AliasRule) -> [Problem] {
+  package static func problems(with tags: [String], rule: AliasRule) -> [Problem] {
     var problems = tags.enumerated().compactMap { index, tag in
       problem(with: tag, rule: rule)?.under("[\(index)]")
     }

@@ -1,5 +1,5 @@
 /// Where the sources of the callback table disagree, and what we hold to.
-public enum CallbackContradiction: String, MessageSet {
+package enum CallbackContradiction: String, MessageSet {
   case c1 = "callback.C1"
   case c2 = "callback.C2"
   case c3 = "callback.C3"
@@ -12,10 +12,10 @@ public enum CallbackContradiction: String, MessageSet {
   case c10 = "callback.C10"
 
   /// As the table's footnotes call it: `C4`.
-  public var name: String { String(rawValue.dropFirst("callback.".count)) }
+  package var name: String { String(rawValue.dropFirst("callback.".count)) }
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .c1:
       """

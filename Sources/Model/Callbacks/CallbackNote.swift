@@ -1,5 +1,5 @@
 /// What else to know of a cell of the callback table.
-public enum CallbackNote: String, MessageSet {
+package enum CallbackNote: String, MessageSet {
   case modeIsNew = "callback.note.mode_is_new"
   case callHandlerYourself = "callback.note.call_handler_yourself"
   case receiveIfNoFetch = "callback.note.receive_if_no_fetch"
@@ -11,7 +11,7 @@ public enum CallbackNote: String, MessageSet {
   case dropRepeats = "callback.note.drop_repeats"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .modeIsNew: "Background mode and content-available do not exist before iOS 7."
     case .callHandlerYourself: "The app must pass the push from the launch options to its own handler."

@@ -1,33 +1,33 @@
 extension CallbackTable {
   /// One situation: what happens on arrival, and on what the person does then.
-  public struct Cell: Sendable, Hashable {
+  package struct Cell: Sendable, Hashable {
     /// The version of iOS.
-    public let generation: Generation
+    package let generation: Generation
     /// What the app is doing.
-    public let state: State
+    package let state: State
     /// Whether the app has the background mode "remote notifications".
-    public let backgroundMode: Bool
+    package let backgroundMode: Bool
     /// The row of docs/protocols.md §5 that it follows; nil: the push leaves no trace there.
-    public let row: Int?
+    package let row: Int?
     /// Calls when the push arrives.
-    public let arrival: [Call]
+    package let arrival: [Call]
     /// What is shown then.
-    public let banner: Banner
+    package let banner: Banner
     /// Calls when the person taps the banner.
-    public let tap: [Call]
+    package let tap: [Call]
     /// What happens when the person opens the app by its icon.
-    public let icon: IconTap
+    package let icon: IconTap
     /// How often the app's code hears of this one push, up to and with the tap.
-    public let calls: ClosedRange<Int>
+    package let calls: ClosedRange<Int>
     /// Where this is taken from.
-    public let sources: [Source]
+    package let sources: [Source]
     /// Where the sources disagree.
-    public let contradictions: [CallbackContradiction]
+    package let contradictions: [CallbackContradiction]
     /// What else to know.
-    public let notes: [CallbackNote]
+    package let notes: [CallbackNote]
 
     /// Whether the app's code may hear of the push more than once.
-    public var duplicates: Bool { calls.upperBound > 1 }
+    package var duplicates: Bool { calls.upperBound > 1 }
   }
 }
 

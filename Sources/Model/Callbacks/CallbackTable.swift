@@ -2,12 +2,12 @@
 ///
 /// The nineteen rows of docs/protocols.md §5, drawn from the project's five founding documents (S000…S004) and Apple's
 /// pages. Where they disagree, Apple wins, the cell is resolved as §5 says, and carries the contradiction.
-public struct CallbackTable: Sendable, Hashable {
+package struct CallbackTable: Sendable, Hashable {
   /// Three generations × three states × background mode off and on, in this order.
-  public let cells: [Cell]
+  package let cells: [Cell]
 
   /// Works the table out for what a payload tells the system.
-  public init(_ facts: APNsPayload.Facts) {
+  package init(_ facts: APNsPayload.Facts) {
     cells = Generation.allCases.flatMap { generation in
       State.allCases.flatMap { state in
         [false, true].map { Cell(facts, generation, state, backgroundMode: $0) }
@@ -16,7 +16,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// The cell of one situation.
-  public func cell(_ generation: Generation, _ state: State, backgroundMode: Bool) -> Cell {
+  package func cell(_ generation: Generation, _ state: State, backgroundMode: Bool) -> Cell {
     let states = State.allCases.count
     let index = (generation.index * states + state.index) * 2 + (backgroundMode ? 1 : 0)
     return cells[index]
@@ -24,10 +24,10 @@ public struct CallbackTable: Sendable, Hashable {
 
   /// Whether one push may reach an app's code more than once in some situation of today's iOS: then the app needs
   /// the id in ``APNsPayload/idKey`` to drop the repeats.
-  public var duplicates: Bool { cells.contains { $0.generation == .from10 && $0.duplicates } }
+  package var duplicates: Bool { cells.contains { $0.generation == .from10 && $0.duplicates } }
 
   /// Versions of iOS that behave alike.
-  public enum Generation: String, Sendable, CaseIterable {
+  package enum Generation: String, Sendable, CaseIterable {
     case before7 = "<7"
     case from7to9 = "7–9"
     case from10 = "10+"
@@ -36,7 +36,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// What the app is doing when the push arrives.
-  public enum State: String, Sendable, CaseIterable {
+  package enum State: String, Sendable, CaseIterable {
     case foreground
     case background
     case notRunning = "not_running"
@@ -45,7 +45,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// What is shown on arrival.
-  public enum Banner: String, Sendable, CaseIterable {
+  package enum Banner: String, Sendable, CaseIterable {
     case yes
     case no
     /// Only if the app passes options to the completion handler of `willPresent`.
@@ -53,7 +53,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// What happens when the person opens the app by its icon instead of the banner.
-  public enum IconTap: String, Sendable, CaseIterable {
+  package enum IconTap: String, Sendable, CaseIterable {
     /// The app is open already.
     case notApplicable = "not_applicable"
     /// No method learns of the push.
@@ -65,7 +65,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// Where a row comes from.
-  public enum Source: String, Sendable, CaseIterable {
+  package enum Source: String, Sendable, CaseIterable {
     case s000 = "S000"
     case s001 = "S001"
     case s003 = "S003"
@@ -74,7 +74,7 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// The methods of an app that iOS calls.
-  public enum Method: String, Sendable, CaseIterable {
+  package enum Method: String, Sendable, CaseIterable {
     /// The app is started.
     case launch = "M1"
     /// Before iOS 7, or where the app has no ``fetch``.
@@ -87,7 +87,7 @@ public struct CallbackTable: Sendable, Hashable {
     case present = "M5"
 
     /// As Swift names it.
-    public var swiftName: String {
+    package var swiftName: String {
       switch self {
       case .launch: "application(_:didFinishLaunchingWithOptions:)"
       case .receive: "application(_:didReceiveRemoteNotification:)"
@@ -99,14 +99,14 @@ public struct CallbackTable: Sendable, Hashable {
   }
 
   /// One call of a method.
-  public struct Call: Sendable, Hashable {
+  package struct Call: Sendable, Hashable {
     /// Which method.
-    public let method: Method
+    package let method: Method
     /// When it is made.
-    public var condition = Condition.always
+    package var condition = Condition.always
 
     /// On what a call depends.
-    public enum Condition: String, Sendable, CaseIterable {
+    package enum Condition: String, Sendable, CaseIterable {
       case always
       /// For the launch: the options hold the push under `UIApplicationLaunchOptionsRemoteNotificationKey`.
       case withPush = "with_push"

@@ -1,16 +1,16 @@
-public import Foundation
+package import Foundation
 
 /// What a key or certificate may send to and until when, as far as it says so itself.
-public struct CredentialScope: Sendable, Hashable {
+package struct CredentialScope: Sendable, Hashable {
   /// What people call it.
-  public let name: String
+  package let name: String
   /// Nil for a key, which sends to every topic of its team.
-  public let topics: Set<String>?
+  package let topics: Set<String>?
   /// Not valid after; nil: never ends.
-  public let notAfter: Date?
+  package let notAfter: Date?
 
   /// - Parameter topics: nil for a key; a certificate's full list.
-  public init(name: String, topics: [String]?, notAfter: Date? = nil) {
+  package init(name: String, topics: [String]?, notAfter: Date? = nil) {
     self.name = name
     self.topics = topics.map(Set.init)
     self.notAfter = notAfter
@@ -20,14 +20,14 @@ public struct CredentialScope: Sendable, Hashable {
   ///
   /// Certificates send only to the topics in their list; location pushes want a key, and device management a
   /// certificate (Apple, Sending notification requests to APNs, `apns-push-type`).
-  public func sends(_ type: PushType, to topic: String?) -> Bool {
+  package func sends(_ type: PushType, to topic: String?) -> Bool {
     guard let topics else { return type != .mdm }
     if type == .location { return false }
     return topic.map(topics.contains) ?? true
   }
 
   /// The push types that it may send for an app, in the order of ``PushType``.
-  public func types(for bundleID: String) -> [PushType] {
+  package func types(for bundleID: String) -> [PushType] {
     PushType.allCases.filter { type in
       guard type == .mdm else { return sends(type, to: bundleID + type.topicSuffix) }
       return topics?.contains { $0.hasPrefix("com.apple.mgmt.") } ?? false

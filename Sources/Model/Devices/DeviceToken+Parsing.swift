@@ -2,7 +2,7 @@ import Foundation
 
 extension DeviceToken {
   /// In which notation a token was given.
-  public enum Notation: String, Sendable, CaseIterable {
+  package enum Notation: String, Sendable, CaseIterable {
     /// Digits, in any case, also with blanks, colons, or `0x` before them.
     case hexadecimal
     /// `<77366f0d c4a4f2f4 …>`, as NSData printed it up to iOS 12.
@@ -15,17 +15,17 @@ extension DeviceToken {
 
   /// APNs: 32 bytes today, Live Activities more. "Don't make assumptions about device token size" (Apple, Sending
   /// notification requests to APNs), so these are the bounds of the plausible.
-  public static let hexadecimalDigits = 64...400
+  package static let hexadecimalDigits = 64...400
   /// Firebase: about 140 to 200 characters today; not documented.
-  public static let firebaseCharacters = 20...1024
+  package static let firebaseCharacters = 20...1024
 
   /// Understands a token as people have it: copied from a log, a database, or a debugger.
-  public init(parsing text: String, platform: Platform) throws(Problem) {
+  package init(parsing text: String, platform: Platform) throws(Problem) {
     self = try Self.reading(text, platform: platform).token
   }
 
   /// Understands the token of a device of one of `platforms`, for an audience that names tokens of either kind.
-  public init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
+  package init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
     do {
       self = try Self.reading(text, platform: .ios).token
     } catch {
@@ -39,7 +39,7 @@ extension DeviceToken {
   }
 
   /// As ``init(parsing:platform:)``, and says in which notation the token was, for a form that confirms it.
-  public static func reading(
+  package static func reading(
     _ text: String, platform: Platform
   ) throws(Problem) -> (token: DeviceToken, notation: Notation) {
     if platform == .ios, let bytes = plainDigits(text) { return (DeviceToken(bytes: bytes), .hexadecimal) }
@@ -185,7 +185,7 @@ extension DeviceToken {
 extension DeviceToken {
   /// As a person would give it: Firebase's text, otherwise hexadecimal digits. Both are read again by
   /// ``init(parsing:platforms:)``.
-  public var text: String {
+  package var text: String {
     // 32 bytes of an APNs token are never by chance this very word.
     guard let text = String(validating: bytes, as: UTF8.self), text.contains(":APA91"),
       text.allSatisfy(Self.isFirebase)

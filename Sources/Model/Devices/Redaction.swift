@@ -1,13 +1,13 @@
 import Text
 
 /// Takes out of a text what must not stand in a log: device tokens, signed tokens, passwords in headers.
-public enum Redaction {
+package enum Redaction {
   /// Hexadecimal digits from which on a run of them is taken for a device token. Ids and fingerprints with colons or
   /// dashes are shorter runs, and stay.
   static let hexadecimalDigits = 64
 
   /// The text with every token shortened to its ends, or to nothing if it is a secret.
-  public static func masking(_ text: String) -> String {
+  package static func masking(_ text: String) -> String {
     var result = ""
     var rest = text[...]
     var before: Substring = ""

@@ -1,12 +1,12 @@
 import Text
 
 /// The name that a push service, or we, gave one installation of an app.
-public enum RegistrationID {
+package enum RegistrationID {
   /// Characters. JPush's have 11 or 19 hexadecimal digits (`13165ffa4e0b5fb6ba3`, S002).
-  public static let limit = 64
+  package static let limit = 64
 
   /// What is wrong with a registration id.
-  public static func problem(with id: String) -> Problem? {
+  package static func problem(with id: String) -> Problem? {
     let fits = (1...limit).contains(id.utf8.count) && id.utf8.allSatisfy { ASCII.isAlphanumeric($0) }
     return fits ? nil : Problem("", NameMessage.registrationID, ["limit": String(limit)])
   }

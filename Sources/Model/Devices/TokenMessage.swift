@@ -1,5 +1,5 @@
 /// What is said about a device token that cannot be read.
-public enum TokenMessage: String, MessageSet {
+package enum TokenMessage: String, MessageSet {
   case empty = "token.empty"
   case lossy = "token.lossy"
   case noBytes = "token.no_bytes"
@@ -15,7 +15,7 @@ public enum TokenMessage: String, MessageSet {
   case lengthFCM = "token.length_fcm"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .empty: "Enter a device token."
     case .lossy:
@@ -46,5 +46,5 @@ public enum TokenMessage: String, MessageSet {
   }
 
   /// What an app logs its token with, so that nothing is lost.
-  public static let remedy = #"deviceToken.map { String(format: "%02x", $0) }.joined()"#
+  package static let remedy = #"deviceToken.map { String(format: "%02x", $0) }.joined()"#
 }

@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 import JSON
 
 /// Looks a draft over for the classic mistakes: what is wrong, why, and how to put it right.
-public enum Lint {
+package enum Lint {
   /// How grave a finding is.
-  public enum Severity: String, Sendable, CaseIterable, Comparable {
+  package enum Severity: String, Sendable, CaseIterable, Comparable {
     /// The provider refuses it, or nobody could want it: must not be sent.
     case error
     /// Probably not what is meant.
@@ -13,34 +13,32 @@ public enum Lint {
     case hint
 
     /// Graver first.
-    public static func < (one: Severity, other: Severity) -> Bool { one.rank < other.rank }
+    package static func < (one: Severity, other: Severity) -> Bool { one.rank < other.rank }
 
     private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
   }
 
   /// One thing found.
-  public struct Finding: Sendable, Hashable {
+  package struct Finding: Sendable, Hashable {
     /// How grave.
-    public let severity: Severity
+    package let severity: Severity
     /// Where, which code, and the sentence with its arguments.
-    public let problem: Problem
+    package let problem: Problem
     /// The draft with the mistake put right, if that can be done without asking.
-    public let fix: PushDraft?
+    package let fix: PushDraft?
   }
 
   /// What is known besides the draft.
-  public struct Context: Sendable {
+  package struct Context: Sendable {
     /// The app's rule for aliases and tags.
-    public var aliasRule = AliasRule.none
+    package var aliasRule = AliasRule.none
     /// The time of asking; nil: what depends on it is not looked at.
-    public var now: Date?
+    package var now: Date?
     /// The push's public id, or another of its length: it counts in the payload's size.
-    public var uid: String?
+    package var uid: String?
     /// What the app's key or certificate for the draft's environment may send, and until when; nil: not known.
-    public var credential: CredentialScope?
-
-    /// Creates a context.
-    public init(
+    package var credential: CredentialScope?
+    package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil
     ) {
       self.credential = credential
@@ -51,7 +49,7 @@ public enum Lint {
   }
 
   /// Everything found in a draft: graver first, otherwise in the order of the fields.
-  public static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
+  package static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
     let payload = APNsPayload(draft, uid: context.uid)
     var findings: [Finding] = []
     if draft.platforms.contains(.ios) {
@@ -69,7 +67,7 @@ public enum Lint {
   /// The errors among the findings, for a caller that must refuse them.
   ///
   /// - Throws: all of them, if there is one.
-  public static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
+  package static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
     let errors = findings(in: draft, context).filter { $0.severity == .error }
     if !errors.isEmpty { throw Problems(errors.map(\.problem)) }
   }

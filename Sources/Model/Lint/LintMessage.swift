@@ -1,7 +1,7 @@
 import JSON
 
 /// The linter's sentences.
-public enum LintMessage: String, MessageSet {
+package enum LintMessage: String, MessageSet {
   case backgroundVisible = "lint.background_visible"
   case backgroundPriority = "lint.background_priority"
   case backgroundNotAvailable = "lint.background_without_content_available"
@@ -38,7 +38,7 @@ public enum LintMessage: String, MessageSet {
   case credentialIsCertificate = "lint.credential_is_certificate"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .backgroundVisible:
       "A background push must not have an alert, badge, or sound. With {keys}, APNs refuses, delays, or drops it."

@@ -1,19 +1,19 @@
 import Text
 
 /// The request headers of APNs that a sender may set (Apple, Sending notification requests to APNs).
-public enum APNsHeader {
+package enum APNsHeader {
   /// Bundle id, with a suffix for some push types.
-  public static let topic = "apns-topic"
+  package static let topic = "apns-topic"
   /// See ``PushType``.
-  public static let pushType = "apns-push-type"
+  package static let pushType = "apns-push-type"
   /// 10, 5 or 1.
-  public static let priority = "apns-priority"
+  package static let priority = "apns-priority"
   /// Seconds since 1970; 0: one attempt.
-  public static let expiration = "apns-expiration"
+  package static let expiration = "apns-expiration"
   /// Later notifications of one id replace earlier ones.
-  public static let collapseID = "apns-collapse-id"
+  package static let collapseID = "apns-collapse-id"
   /// All of them, in the order in which they are shown and sent.
-  public static let all = [topic, pushType, priority, expiration, collapseID]
+  package static let all = [topic, pushType, priority, expiration, collapseID]
 
   /// What each device or connection has of its own, and nobody may set for all.
   static let ours: Set<String> = [
@@ -24,7 +24,7 @@ public enum APNsHeader {
   /// What is wrong with a header.
   ///
   /// - Parameter name: in lower case.
-  public static func problem(with name: String, value: String) -> Problem? {
+  package static func problem(with name: String, value: String) -> Problem? {
     if ours.contains(name) { return Problem("", PayloadMessage.headerOurs) }
     guard all.contains(name) else {
       if let suggestion = Suggestion.closest(to: name, among: all) {

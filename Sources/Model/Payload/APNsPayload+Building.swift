@@ -1,22 +1,22 @@
-public import JSON
+package import JSON
 
 extension APNsPayload {
   /// What a payload tells the system to do, whoever wrote it.
-  public struct Facts: Sendable, Hashable {
+  package struct Facts: Sendable, Hashable {
     /// Has an `alert`: a banner.
-    public var alert = false
+    package var alert = false
     /// Has a `badge`.
-    public var badge = false
+    package var badge = false
     /// Has a `sound`.
-    public var sound = false
+    package var sound = false
     /// Has `content-available: 1`.
-    public var contentAvailable = false
+    package var contentAvailable = false
 
     /// Whether there is anything that a person sees or hears.
-    public var isVisible: Bool { alert || badge || sound }
+    package var isVisible: Bool { alert || badge || sound }
 
     /// Creates facts.
-    public init(alert: Bool = false, badge: Bool = false, sound: Bool = false, contentAvailable: Bool = false) {
+    package init(alert: Bool = false, badge: Bool = false, sound: Bool = false, contentAvailable: Bool = false) {
       self.alert = alert
       self.badge = badge
       self.sound = sound
@@ -24,7 +24,7 @@ extension APNsPayload {
     }
 
     /// Reads them from a payload.
-    public init(payload: JSONValue) {
+    package init(payload: JSONValue) {
       let aps = payload["aps"]?.object ?? [:]
       alert = aps["alert"].map { ![.null, "", [:]].contains($0) } ?? false
       badge = aps["badge"] != nil
@@ -35,7 +35,7 @@ extension APNsPayload {
   }
 
   /// What this payload tells the system to do.
-  public var facts: Facts { Facts(payload: json) }
+  package var facts: Facts { Facts(payload: json) }
 
   /// `alert`, or `background` if there is nothing to show; Apple: the type must match the payload.
   static func pushType(of payload: JSONValue) -> PushType {

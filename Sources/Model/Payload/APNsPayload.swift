@@ -1,5 +1,5 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 
 /// A draft as APNs gets it: one body and one set of headers for all devices of the push.
 ///
@@ -7,26 +7,26 @@ public import JSON
 /// `link` (which page a tap opens), `image` (address of a picture, for the app's service extension), and `sbid`, the
 /// push's id, by which an app drops the repeats that iOS makes of one push (docs/protocols.md §5, S004). A raw payload
 /// is sent as it is, without any of them.
-public struct APNsPayload: Sendable, Hashable {
+package struct APNsPayload: Sendable, Hashable {
   /// The key of the push's id.
-  public static let idKey = "sbid"
+  package static let idKey = "sbid"
   /// The key of the type by which the app chooses a page.
-  public static let linkKey = "link"
+  package static let linkKey = "link"
   /// The key of a picture's address.
-  public static let imageKey = "image"
+  package static let imageKey = "image"
 
   /// As given or derived.
-  public let pushType: PushType
+  package let pushType: PushType
   /// `apns-topic`; nil only for an ``PushType/mdm`` push that does not name it.
-  public let topic: String?
+  package let topic: String?
   /// 10, 5 or 1.
-  public let priority: Int
+  package let priority: Int
   /// At most 64 bytes.
-  public let collapseID: String?
+  package let collapseID: String?
   /// The JSON that is sent, as a value.
-  public let json: JSONValue
+  package let json: JSONValue
   /// The JSON that is sent: keys sorted, so that the same draft always gives the same bytes.
-  public let body: [UInt8]
+  package let body: [UInt8]
 
   private let timeToLive: Int?
   private let fixedExpiration: String?
@@ -38,7 +38,7 @@ public struct APNsPayload: Sendable, Hashable {
   /// Builds what would be sent; ``problems`` says whether APNs would take it.
   ///
   /// - Parameter uid: the push's public id, for the key `sbid`; nil leaves the key out.
-  public init(_ draft: PushDraft, uid: String? = nil) {
+  package init(_ draft: PushDraft, uid: String? = nil) {
     let headers = draft.apns.headers
     json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid)
     body = json.bytes
@@ -62,18 +62,18 @@ public struct APNsPayload: Sendable, Hashable {
   }
 
   /// Bytes that the payload may have (Apple: 4096, VoIP 5120).
-  public var limit: Int { pushType == .voip ? 5120 : 4096 }
+  package var limit: Int { pushType == .voip ? 5120 : 4096 }
 
   /// `apns-expiration` of a push that is sent at `date`; nil: the header is left out and Apple's own policy holds
   /// (at most 30 days).
-  public func expiration(sentAt date: Date) -> String? {
+  package func expiration(sentAt date: Date) -> String? {
     if let fixedExpiration { return fixedExpiration }
     return timeToLive.map { $0 == 0 ? "0" : String(Int(date.timeIntervalSince1970) + $0) }
   }
 
   /// The headers that all requests of the push have in common: all but `apns-id` and `authorization`, in the order of
   /// ``APNsHeader/all``.
-  public func headers(sentAt date: Date) -> [(name: String, value: String)] {
+  package func headers(sentAt date: Date) -> [(name: String, value: String)] {
     let values = [
       APNsHeader.topic: topic, APNsHeader.pushType: pushType.rawValue, APNsHeader.priority: String(priority),
       APNsHeader.expiration: expiration(sentAt: date), APNsHeader.collapseID: collapseID,
@@ -82,7 +82,7 @@ public struct APNsPayload: Sendable, Hashable {
   }
 
   /// Why APNs would refuse every request of the push; paths are those of the draft.
-  public var problems: [Problem] {
+  package var problems: [Problem] {
     var problems: [Problem] = []
     if reservedExtra { problems.append(Problem("notification.extras.aps", PayloadMessage.reservedKey)) }
     if let aps = json["aps"], aps.object == nil {
@@ -104,7 +104,7 @@ public struct APNsPayload: Sendable, Hashable {
   }
 
   /// The topic that the push type asks for, if another one is given.
-  public var topicMismatch: Problem? {
+  package var topicMismatch: Problem? {
     guard pushType != .mdm, let topic, topic != bundleID + pushType.topicSuffix else { return nil }
     let arguments = ["type": pushType.rawValue, "expected": bundleID + pushType.topicSuffix, "value": topic]
     return Problem("apns.headers.apns-topic", PayloadMessage.topicSuffix, arguments)
@@ -122,7 +122,7 @@ public struct APNsPayload: Sendable, Hashable {
 
 extension PushDraft.Priority {
   /// `apns-priority`.
-  public var apns: Int {
+  package var apns: Int {
     switch self {
     case .high: 10
     case .normal: 5

@@ -1,13 +1,13 @@
-public import JSON
+package import JSON
 
 /// The notification of a push under a name that does not clash with `Foundation.Notification`.
-public typealias PushNotification = Notification
+package typealias PushNotification = Notification
 
 extension Notification {
   /// Reads the object `notification` of a push.
   ///
   /// - Throws: everything that is wrong with it, in the order of the fields.
-  public init(json: JSONValue) throws(Problems) {
+  package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let notification = Self.read(fields)
     try fields.finish()
@@ -15,7 +15,7 @@ extension Notification {
   }
 
   /// As `POST /api/v1/pushes` has it; what is not set is left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     let texts = [
       "title": title, "subtitle": subtitle, "body": body, "sound": sound, "category": category,
       "thread_id": threadID, "interruption_level": interruptionLevel?.rawValue, "image": image, "link": link,

@@ -1,5 +1,5 @@
 /// What is said about a request that APNs would refuse.
-public enum PayloadMessage: String, MessageSet {
+package enum PayloadMessage: String, MessageSet {
   case tooLarge = "payload.too_large"
   case reservedKey = "payload.reserved_key"
   case apsForm = "payload.aps_form"
@@ -15,7 +15,7 @@ public enum PayloadMessage: String, MessageSet {
   case topicSuffix = "header.topic_suffix"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .tooLarge:
       "The payload has {size} bytes, but APNs allows at most {limit} for the push type {type}. Shorten it by {excess}."

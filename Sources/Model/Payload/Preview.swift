@@ -1,27 +1,27 @@
-public import Foundation
+package import Foundation
 import JSON
 
 /// The exact request that a draft leads to, to look at and to copy.
-public struct Preview: Sendable, Hashable {
+package struct Preview: Sendable, Hashable {
   /// Header lines as APNs gets them, in the order sent.
-  public let headers: [Header]
+  package let headers: [Header]
   /// The payload, indented for reading.
-  public let json: String
+  package let json: String
   /// Bytes that are sent.
-  public let size: Int
+  package let size: Int
   /// Bytes that may be sent.
-  public let limit: Int
+  package let limit: Int
   /// The request to APNs itself, with `$DEVICE_TOKEN` and `$PROVIDER_TOKEN` to fill in.
-  public let apnsCommand: String
+  package let apnsCommand: String
   /// The same push asked of Signalbox, with `$SIGNALBOX_TOKEN` to fill in.
-  public let apiCommand: String
+  package let apiCommand: String
 
   /// One header line.
-  public struct Header: Sendable, Hashable {
+  package struct Header: Sendable, Hashable {
     /// In lower case.
-    public let name: String
+    package let name: String
     /// As sent.
-    public let value: String
+    package let value: String
   }
 
   /// - Parameters:
@@ -29,7 +29,7 @@ public struct Preview: Sendable, Hashable {
   ///   - date: when it would be sent; for the expiration.
   ///   - endpoint: `host:port` of APNs; nil: Apple's own for the draft's environment.
   ///   - address: where Signalbox is reached, as `http://127.0.0.1:8080`.
-  public init(_ draft: PushDraft, uid: String? = nil, sentAt date: Date, endpoint: String? = nil, address: String) {
+  package init(_ draft: PushDraft, uid: String? = nil, sentAt date: Date, endpoint: String? = nil, address: String) {
     let payload = APNsPayload(draft, uid: uid)
     headers = payload.headers(sentAt: date).map { Header(name: $0.name, value: $0.value) }
     json = payload.json.text(pretty: true)
@@ -52,5 +52,5 @@ public struct Preview: Sendable, Hashable {
 
 extension Environment {
   /// Apple's server (Apple, Sending notification requests to APNs).
-  public var apnsHost: String { self == .production ? "api.push.apple.com" : "api.sandbox.push.apple.com" }
+  package var apnsHost: String { self == .production ? "api.push.apple.com" : "api.sandbox.push.apple.com" }
 }

@@ -1,10 +1,10 @@
 import Calendar
-public import Foundation
+package import Foundation
 public import JSON
 
 extension Date: JSONWritable {
   /// RFC 3339 in UTC.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.plainString(limit: Timestamp.longest) { Timestamp.write(self, to: $0) }
   }
 }

@@ -1,5 +1,5 @@
 /// What is said about a field of a request that cannot be read.
-public enum FieldMessage: String, MessageSet {
+package enum FieldMessage: String, MessageSet {
   case required = "field.required"
   case choose = "field.choose"
   case expected = "field.expected"
@@ -17,7 +17,7 @@ public enum FieldMessage: String, MessageSet {
   case notYet = "field.not_yet"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .required: "This field is required."
     case .choose: "Choose one of {choices}. There is no default."

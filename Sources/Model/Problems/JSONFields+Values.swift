@@ -1,6 +1,6 @@
 import Calendar
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Text
 
 extension JSONFields {
@@ -8,7 +8,7 @@ extension JSONFields {
   /// empty field of a form does.
   ///
   /// - Parameter check: says what else is wrong with it.
-  public func string(
+  package func string(
     _ name: String, required: Bool = false, limit: TextLimit = .characters(255), lines: Bool = false,
     check: (String) -> Problem? = { _ in nil }
   ) -> String? {
@@ -24,9 +24,7 @@ extension JSONFields {
     }
     return text
   }
-
-  /// A whole number.
-  public func integer(
+  package func integer(
     _ name: String, required: Bool = false, in range: ClosedRange<Int> = 0...Int(Int32.max)
   ) -> Int? {
     guard let value = present(name, required: required) else { return nil }
@@ -40,13 +38,13 @@ extension JSONFields {
   }
 
   /// True or false.
-  public func bool(_ name: String) -> Bool? {
+  package func bool(_ name: String) -> Bool? {
     guard let value = value(name) else { return nil }
     return value.bool ?? mismatch(name, "boolean", value)
   }
 
   /// One of a closed list of words. An empty text is none of them.
-  public func choice<T: RawRepresentable<String> & CaseIterable>(
+  package func choice<T: RawRepresentable<String> & CaseIterable>(
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
     // Put together only for somebody who reads it.
@@ -65,7 +63,7 @@ extension JSONFields {
   }
 
   /// A time (RFC 3339).
-  public func time(_ name: String, required: Bool = false) -> Date? {
+  package func time(_ name: String, required: Bool = false) -> Date? {
     guard let text = string(name, required: required, limit: .bytes(64)) else { return nil }
     if let date = Timestamp.parse(text) { return date }
     report(name, Problem("", FieldMessage.notATime, ["value": text]))
@@ -73,7 +71,7 @@ extension JSONFields {
   }
 
   /// An address of the web.
-  public func address(_ name: String, limit: TextLimit = .bytes(2048)) -> String? {
+  package func address(_ name: String, limit: TextLimit = .bytes(2048)) -> String? {
     string(name, limit: limit) { text in
       let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
       let host = scheme.map { text.dropFirst($0.count).prefix { !"/?#".contains($0) } } ?? ""
@@ -83,7 +81,7 @@ extension JSONFields {
   }
 
   /// A list of texts, each only once; `check` says what is wrong with one.
-  public func strings(
+  package func strings(
     _ name: String, atMost limit: Int, check: (String) -> Problem? = { _ in nil }
   ) -> [String] {
     elements(name, atMost: limit) { text throws(Problem) in
@@ -94,7 +92,7 @@ extension JSONFields {
   }
 
   /// A list of texts, each understood by `parse`, each value only once.
-  public func elements<T: Hashable>(
+  package func elements<T: Hashable>(
     _ name: String, atMost limit: Int, _ parse: (String) throws(Problem) -> T
   ) -> [T] {
     guard let value = value(name) else { return [] }
@@ -119,13 +117,13 @@ extension JSONFields {
   }
 
   /// An object whose members are not ours to judge.
-  public func members(_ name: String) -> [String: JSONValue]? {
+  package func members(_ name: String) -> [String: JSONValue]? {
     guard let value = value(name) else { return nil }
     return value.object ?? mismatch(name, "object", value)
   }
 
   /// Takes note of a field that will mean something one day, and refuses anything but an empty one.
-  public func notYet(_ name: String) {
+  package func notYet(_ name: String) {
     guard let value = value(name), ![[], [:], "", false].contains(value) else { return }
     report(name, Problem("", FieldMessage.notYet))
   }

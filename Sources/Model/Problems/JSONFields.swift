@@ -1,5 +1,5 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Text
 
 /// Reads the members of one JSON object and collects everything that is wrong with them, each with its path.
@@ -7,14 +7,14 @@ import Text
 /// A field that is absent or `null` is nil. A field that cannot be read is nil as well, and reported: a reader goes on
 /// to its end and asks ``finish()`` then, so that a person sees all problems at once, in the order of the fields.
 /// Members that nobody asked for are reported as unknown.
-public final class JSONFields {
+package final class JSONFields {
   private let members: [String: JSONValue]
   private let path: String
   private let list: ProblemList
   private var asked: [String] = []
 
   /// Reads the top of a document.
-  public convenience init(_ json: JSONValue) {
+  package convenience init(_ json: JSONValue) {
     let list = ProblemList()
     if json.object == nil {
       list.add(Problem("", FieldMessage.expected, ["expected": "object", "found": json.typeName]))
@@ -25,7 +25,7 @@ public final class JSONFields {
   /// Parses the body of a request.
   ///
   /// - Throws: one problem, that says where the text goes wrong.
-  public convenience init(parsing data: Data) throws(Problems) {
+  package convenience init(parsing data: Data) throws(Problems) {
     self.init(try JSONValue(body: data))
   }
 
@@ -36,27 +36,27 @@ public final class JSONFields {
   }
 
   /// What was found so far, without unknown members of this object.
-  public var problems: [Problem] { list.all }
+  package var problems: [Problem] { list.all }
 
   /// Ends the reading.
   ///
   /// - Throws: everything that was reported here and in the objects inside, if anything was.
-  public func finish() throws(Problems) {
+  package func finish() throws(Problems) {
     reportUnknown()
     if !list.all.isEmpty { throw Problems(list.all) }
   }
 
   /// Reports a problem that the reader itself found; its field is relative to `name`.
-  public func report(_ name: String, _ problem: Problem) { list.add(problem.under(path(of: name))) }
+  package func report(_ name: String, _ problem: Problem) { list.add(problem.under(path(of: name))) }
 
   /// A member as it is; nil if absent or null.
-  public func value(_ name: String) -> JSONValue? {
+  package func value(_ name: String) -> JSONValue? {
     asked.append(name)
     return if case .some(let value) = members[name], value != .null { value } else { nil }
   }
 
   /// Reads an object inside. Its unknown members are reported when `read` returns.
-  public func object<T>(_ name: String, required: Bool = false, _ read: (JSONFields) -> T) -> T? {
+  package func object<T>(_ name: String, required: Bool = false, _ read: (JSONFields) -> T) -> T? {
     guard let value = present(name, required: required) else { return nil }
     guard let members = value.object else { return mismatch(name, "object", value) }
     let fields = JSONFields(members, path: path(of: name), list: list)

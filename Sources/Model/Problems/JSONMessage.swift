@@ -1,8 +1,8 @@
-public import JSON
+package import JSON
 import Text
 
 /// What is said about a text that is no JSON, or that two readers could read differently.
-public enum JSONMessage: String, MessageSet {
+package enum JSONMessage: String, MessageSet {
   case ended = "json.ended"
   case unexpected = "json.unexpected"
   case trailing = "json.trailing"
@@ -15,7 +15,7 @@ public enum JSONMessage: String, MessageSet {
   case tooDeep = "json.too_deep"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .ended: "The JSON is incomplete: it ends at line {line}, column {column}."
     case .unexpected: "Invalid JSON: unexpected “{character}” at line {line}, column {column}."
@@ -34,7 +34,7 @@ public enum JSONMessage: String, MessageSet {
 
 extension Problem {
   /// What is wrong with a text that is not JSON, in the words of every other problem.
-  public init(_ error: JSONError) {
+  package init(_ error: JSONError) {
     let message: JSONMessage
     var arguments = ["line": String(error.line), "column": String(error.column)]
     arguments["character"] = error.character

@@ -1,11 +1,11 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 
 extension JSONValue {
   /// Parses what somebody sent.
   ///
   /// - Throws: a problem that says where the text goes wrong.
-  public init(checking bytes: [UInt8]) throws(Problem) {
+  package init(checking bytes: [UInt8]) throws(Problem) {
     do throws(JSONError) {
       try self.init(parsing: bytes)
     } catch {
@@ -16,7 +16,7 @@ extension JSONValue {
   /// Parses the body of a request.
   ///
   /// - Throws: one problem that says where the text goes wrong.
-  public init(body data: Data) throws(Problems) {
+  package init(body data: Data) throws(Problems) {
     do throws(Problem) {
       try self.init(checking: Array(data))
     } catch {

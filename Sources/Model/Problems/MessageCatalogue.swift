@@ -1,7 +1,7 @@
 /// Every sentence of this room that a person may read, by its code: what another language's table must hold.
-public enum MessageCatalogue {
+package enum MessageCatalogue {
   /// English templates by code.
-  public static let all: [String: String] = {
+  package static let all: [String: String] = {
     var all: [String: String] = [:]
     for set in sets { add(set, to: &all) }
     for reason in Reason.table {

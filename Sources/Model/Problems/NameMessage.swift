@@ -1,5 +1,5 @@
 /// What is said about a name that breaks a rule: alias, tag, registration id, bundle id, topic, app.
-public enum NameMessage: String, MessageSet {
+package enum NameMessage: String, MessageSet {
   case aliasTooLong = "alias.too_long"
   case aliasCharacter = "alias.character"
   case tagTooLong = "tag.too_long"
@@ -16,7 +16,7 @@ public enum NameMessage: String, MessageSet {
   case controlCharacter = "name.control_character"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .aliasTooLong: "An alias must have at most {limit} bytes of UTF-8, but this one has {count} (JPush code 6004)."
     case .aliasCharacter:

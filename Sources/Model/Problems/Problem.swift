@@ -1,16 +1,16 @@
 /// One thing wrong with one field of what somebody sent us, in a form that can be translated.
-public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   /// Where: a path as `audience.tag[3]`, empty for the whole.
-  public var field: String
+  package var field: String
   /// Which message, as `alias.too_long`: the key under which other languages keep their text.
-  public let code: String
+  package let code: String
   /// The English sentence, with `{name}` where an argument stands: what is wrong and what to do.
-  public let template: String
+  package let template: String
   /// What the text is filled with. Never a secret.
-  public let arguments: [String: String]
+  package let arguments: [String: String]
 
   /// Creates a problem. `template` is the one place where the English sentence stands.
-  public init(_ field: String, code: String, _ template: String, _ arguments: [String: String] = [:]) {
+  package init(_ field: String, code: String, _ template: String, _ arguments: [String: String] = [:]) {
     self.field = field
     self.code = code
     self.template = template
@@ -18,10 +18,10 @@ public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The English sentence, filled in.
-  public var text: String { filling(template) }
+  package var text: String { filling(template) }
 
   /// Another language's sentence, filled in. In one pass: what an argument says is never taken for a placeholder.
-  public func filling(_ template: String) -> String {
+  package func filling(_ template: String) -> String {
     // Most sentences have nothing to fill in.
     guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
     var filled = ""
@@ -38,27 +38,27 @@ public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The same problem, seen from outside: `under("audience")` turns `tag[3]` into `audience.tag[3]`.
-  public func under(_ prefix: String) -> Problem {
+  package func under(_ prefix: String) -> Problem {
     var problem = self
     problem.field = field.isEmpty ? prefix : field.hasPrefix("[") ? prefix + field : "\(prefix).\(field)"
     return problem
   }
 
   /// As `audience.tag[3]: A tag may have at most 40 bytes; this one has 52.`
-  public var description: String { field.isEmpty ? text : "\(field): \(text)" }
+  package var description: String { field.isEmpty ? text : "\(field): \(text)" }
 }
 
 /// Everything wrong with one request, at least one problem.
-public struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
+package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
   /// In the order of the fields.
-  public let all: [Problem]
+  package let all: [Problem]
 
   /// - Precondition: `all` is not empty.
-  public init(_ all: [Problem]) {
+  package init(_ all: [Problem]) {
     precondition(!all.isEmpty)
     self.all = all
   }
 
   /// One line for each.
-  public var description: String { all.map(\.description).joined(separator: "\n") }
+  package var description: String { all.map(\.description).joined(separator: "\n") }
 }

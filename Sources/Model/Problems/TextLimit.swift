@@ -1,5 +1,5 @@
 /// How long a text may be.
-public enum TextLimit: Sendable, Hashable {
+package enum TextLimit: Sendable, Hashable {
   /// As a person counts.
   case characters(Int)
   /// In UTF-8.

@@ -2,27 +2,27 @@
 /// outcome can be recognised, and so that it needs no column of its own.
 ///
 /// A version 8 UUID (RFC 9562 §5.8): 48 bits of the push's seed, 12 more, and 62 bits of the device's row id.
-public struct APNsID: Sendable, Hashable, CustomStringConvertible {
+package struct APNsID: Sendable, Hashable, CustomStringConvertible {
   /// The first 8 bytes of the UUID, as a number: there is one for every push to every device, so no array is made.
-  public let high: UInt64
+  package let high: UInt64
   /// The last 8 bytes.
-  public let low: UInt64
+  package let low: UInt64
 
   /// - Parameters:
   ///   - seed: random, drawn once when the push is created.
   ///   - device: the device's row id, 0 or more.
-  public init(seed: UInt64, device: Int64) {
+  package init(seed: UInt64, device: Int64) {
     high = (seed & 0xffff_ffff_ffff_0000) | 0x8000 | (seed & 0x0fff)
     low = 0x8000_0000_0000_0000 | (UInt64(bitPattern: device) & 0x3fff_ffff_ffff_ffff)
   }
 
   /// The 16 bytes of the UUID.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }
 
   /// Canonical: lower case, 8-4-4-4-12.
-  public var description: String {
+  package var description: String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     text.reserveCapacity(36)

@@ -1,5 +1,5 @@
 /// What is said about a push that cannot be understood.
-public enum DraftMessage: String, MessageSet {
+package enum DraftMessage: String, MessageSet {
   case audienceMissing = "audience.missing"
   case audienceEmpty = "audience.empty"
   case audienceForm = "audience.form"
@@ -9,7 +9,7 @@ public enum DraftMessage: String, MessageSet {
   case headerTwice = "header.twice"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .audienceMissing:
       "Choose an audience: \"all\" or an object with tag, tag_and, tag_not, alias, registration_id, or device_token."

@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 
 /// What became of a push on one device.
-public enum Outcome: Sendable, Hashable {
+package enum Outcome: Sendable, Hashable {
   /// The provider took it. That is all one can know: never "delivered".
   case accepted
   /// The provider refused it, finally.
@@ -12,7 +12,7 @@ public enum Outcome: Sendable, Hashable {
   case skipped(reason: String)
 
   /// What the outcome counts as.
-  public var kind: OutcomeKind {
+  package var kind: OutcomeKind {
     switch self {
     case .accepted: .accepted
     case .rejected(_, let reason, _): Reason.isDeadToken(reason) ? .deadToken : .failed
@@ -23,7 +23,7 @@ public enum Outcome: Sendable, Hashable {
 }
 
 /// The words in which results are counted. Stored as the number: append only.
-public enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
+package enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
   case accepted = 1
   case failed = 2
   case deadToken = 3
@@ -31,7 +31,7 @@ public enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
   case unknown = 5
 
   /// As the API and the pages say it.
-  public var name: String {
+  package var name: String {
     switch self {
     case .accepted: "accepted"
     case .failed: "failed"
@@ -43,7 +43,7 @@ public enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
 }
 
 /// The life of a push. Stored as the text.
-public enum PushState: String, Sendable, Codable, CaseIterable {
+package enum PushState: String, Sendable, Codable, CaseIterable {
   /// Accepted and kept, waiting for its turn.
   case queued
   /// Under way.
@@ -58,7 +58,7 @@ public enum PushState: String, Sendable, Codable, CaseIterable {
   case failed
 
   /// Whether nothing more goes out.
-  public var isOver: Bool {
+  package var isOver: Bool {
     switch self {
     case .queued, .sending, .paused: false
     case .finished, .cancelled, .failed: true

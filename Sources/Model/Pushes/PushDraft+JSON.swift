@@ -1,12 +1,12 @@
 import Calendar
-public import JSON
+package import JSON
 import Text
 
 extension PushDraft {
   /// Reads the body of `POST /api/v1/pushes`.
   ///
   /// - Throws: everything that is wrong with it, in the order of the fields, each with its path; unknown fields too.
-  public init(json: JSONValue) throws(Problems) {
+  package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let limit = TextLimit.characters(AppName.bundleIDLimit)
     let app = fields.string("app", required: true, limit: limit, check: AppName.problem(withBundleID:))
@@ -39,7 +39,7 @@ extension PushDraft {
   }
 
   /// The body of `POST /api/v1/pushes` that asks for this very push; what is not set is left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     var members: [String: JSONValue] = [
       "app": .string(app), "environment": .string(environment.rawValue),
       "platforms": .array(Platform.allCases.filter(platforms.contains).map { .string($0.rawValue) }),
@@ -62,7 +62,7 @@ extension PushDraft {
   }
 
   /// Absent means every platform: unlike audience and environment, a platform chooses nobody, it only leaves out.
-  public static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
+  package static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
     guard let value = fields.value("platforms"), value != "all" else { return Set(Platform.allCases) }
     let before = fields.problems.count
     let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in

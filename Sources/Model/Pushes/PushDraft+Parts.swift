@@ -1,10 +1,10 @@
-public import JSON
+package import JSON
 
 extension PushDraft.APNsOverrides {
   /// Reads the object `apns` of a push.
   ///
   /// - Throws: everything that is wrong with it, in the order of the fields.
-  public init(json: JSONValue) throws(Problems) {
+  package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let overrides = Self.read(fields)
     try fields.finish()
@@ -12,7 +12,7 @@ extension PushDraft.APNsOverrides {
   }
 
   /// As `POST /api/v1/pushes` has it; what is not set is left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
     if let payload { members["payload"] = payload }
@@ -52,7 +52,7 @@ extension PushDraft.Options {
   /// Reads the object `options` of a push.
   ///
   /// - Throws: everything that is wrong with it, in the order of the fields.
-  public init(json: JSONValue) throws(Problems) {
+  package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let options = Self.read(fields)
     try fields.finish()
@@ -60,7 +60,7 @@ extension PushDraft.Options {
   }
 
   /// As `POST /api/v1/pushes` has it; what is not set is left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if let timeToLive { members["time_to_live"] = .integer(Int64(timeToLive)) }
     if let priority { members["priority"] = .string(priority.rawValue) }

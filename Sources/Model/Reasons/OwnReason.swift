@@ -1,5 +1,5 @@
 /// Reasons that Signalbox itself gives: nothing was sent, or no answer came.
-public enum OwnReason: String, Sendable, CaseIterable {
+package enum OwnReason: String, Sendable, CaseIterable {
   /// The app has no credential for this provider and environment.
   case noCredential = "NoCredential"
   /// No provider of the app serves this platform.
@@ -32,7 +32,7 @@ public enum OwnReason: String, Sendable, CaseIterable {
 
 extension Reason {
   /// What one of our own reasons means.
-  public static func of(_ own: OwnReason) -> Reason { of(own.rawValue) }
+  package static func of(_ own: OwnReason) -> Reason { of(own.rawValue) }
 
   static let own: [Reason] = OwnReason.allCases.map { own in
     let (retry, actor, cause, remedy): (Retry, Actor, String, String) =

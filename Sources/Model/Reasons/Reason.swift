@@ -1,7 +1,7 @@
 /// Why a push was not accepted: one code of a provider, or of ours, with what it means and what to do.
-public struct Reason: Sendable, Hashable {
+package struct Reason: Sendable, Hashable {
   /// Who says it.
-  public enum Source: String, Sendable, CaseIterable {
+  package enum Source: String, Sendable, CaseIterable {
     /// Apple's service.
     case apns
     /// Firebase Cloud Messaging, HTTP v1.
@@ -15,7 +15,7 @@ public struct Reason: Sendable, Hashable {
   }
 
   /// What a sender may do after it.
-  public enum Retry: String, Sendable, CaseIterable {
+  package enum Retry: String, Sendable, CaseIterable {
     /// The same request would be refused again, or must not be repeated.
     case never
     /// The provider has trouble: after 15 minutes, then with growing pauses (Apple, Handling notification responses).
@@ -31,7 +31,7 @@ public struct Reason: Sendable, Hashable {
   }
 
   /// Who can do something about it.
-  public enum Actor: String, Sendable, CaseIterable {
+  package enum Actor: String, Sendable, CaseIterable {
     /// The people who build the app, or the program that asks for pushes.
     case appDeveloper
     /// The people who run this server and hold the credentials.
@@ -41,30 +41,30 @@ public struct Reason: Sendable, Hashable {
   }
 
   /// As the provider writes it; compared exactly.
-  public let code: String
+  package let code: String
   /// Who says it.
-  public let source: Source
+  package let source: Source
   /// The HTTP status that it comes with, if it comes with one.
-  public let status: Int?
+  package let status: Int?
   /// What a sender may do.
-  public let retry: Retry
+  package let retry: Retry
   /// Who must act.
-  public let actor: Actor
+  package let actor: Actor
   /// Whether the token is gone for good: app removed or token expired.
-  public let isDeadToken: Bool
+  package let isDeadToken: Bool
   /// Whether the token may belong to the other environment: then it is parked and looked at, not deleted.
-  public let suspectsEnvironment: Bool
+  package let suspectsEnvironment: Bool
   /// The likely cause, in English.
-  public let cause: String
+  package let cause: String
   /// The next step, in English.
-  public let remedy: String
+  package let remedy: String
 
   /// The code under which other languages keep ``cause``.
-  public var causeCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").cause" }
+  package var causeCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").cause" }
   /// The code under which other languages keep ``remedy``.
-  public var remedyCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").remedy" }
+  package var remedyCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").remedy" }
   /// Whether the table knows the code.
-  public var isKnown: Bool { source != .unknown }
+  package var isKnown: Bool { source != .unknown }
 
   init(
     _ code: String, _ source: Source, _ status: Int?, _ retry: Retry, _ actor: Actor, dead: Bool = false,
@@ -84,7 +84,7 @@ public struct Reason: Sendable, Hashable {
 
 extension Reason {
   /// Every code that we know.
-  public static let table: [Reason] = apns + broadcast + own + fcm + jpush + [unlisted]
+  package static let table: [Reason] = apns + broadcast + own + fcm + jpush + [unlisted]
 
   private static let byCode = Dictionary(table.map { ($0.code, $0) }) { first, _ in first }
 
@@ -92,20 +92,20 @@ extension Reason {
   /// repeated, and its text says that we do not know it.
   ///
   /// A combined code (``combined(_:after:)``) means what its first word means.
-  public static func of(_ code: String) -> Reason {
+  package static func of(_ code: String) -> Reason {
     if let known = byCode[code] { return known }
     if code.hasSuffix(")"), let own = byCode[head(code)], own.source == .signalbox { return own.named(code) }
     return unlisted.named(code)
   }
 
   /// Our own reason for giving up, with the provider's last word: `Expired (ServiceUnavailable)`.
-  public static func combined(_ own: OwnReason, after last: String) -> String {
+  package static func combined(_ own: OwnReason, after last: String) -> String {
     last.isEmpty || last == own.rawValue ? own.rawValue : "\(own.rawValue) (\(last))"
   }
 
   /// Whether a person who asks to try again would only be refused again: a request, a token or a device that is wrong
   /// stays so. Not what ended for want of time, of an answer or of a credential.
-  public var isPermanent: Bool {
+  package var isPermanent: Bool {
     guard source == .signalbox else { return retry == .never || !isKnown }
     switch OwnReason(rawValue: Self.head(code)) {
     case .quarantined, .dryRun, .noProvider: return true
@@ -118,7 +118,7 @@ extension Reason {
   }
 
   /// Whether the token is gone for good: app removed or token expired.
-  public static func isDeadToken(_ code: String) -> Bool { byCode[code]?.isDeadToken ?? false }
+  package static func isDeadToken(_ code: String) -> Bool { byCode[code]?.isDeadToken ?? false }
 
   /// A code that is in no table.
   static let unlisted = Reason(

@@ -1,5 +1,5 @@
-public import Calendar
-public import JSON
+package import Calendar
+package import JSON
 import Text
 
 extension RepeatRule {
@@ -59,7 +59,7 @@ extension RepeatRule {
   }
 
   /// As the field `repeat` of `POST /api/v1/pushes` has it; what is not set is left out.
-  public var json: JSONValue {
+  package var json: JSONValue {
     var members: [String: JSONValue] = ["at": .string(time), "time_zone": .string(zone.name)]
     switch days {
     case .daily: members["every"] = "day"
@@ -79,7 +79,7 @@ extension RepeatRule {
 
 extension Problem {
   /// The sentence for a time zone that does not exist.
-  public init(_ error: NamedZoneError) {
+  package init(_ error: NamedZoneError) {
     let shown = error.name.abbreviated(to: 40)
     if let suggestion = error.suggestion {
       self.init("", RepeatMessage.zoneSimilar, ["value": shown, "suggestion": suggestion])
@@ -90,7 +90,7 @@ extension Problem {
 }
 
 /// What is said about a repetition that cannot be understood.
-public enum RepeatMessage: String, MessageSet {
+package enum RepeatMessage: String, MessageSet {
   case zone = "repeat.zone"
   case zoneSimilar = "repeat.zone_similar"
   case time = "repeat.time"
@@ -101,7 +101,7 @@ public enum RepeatMessage: String, MessageSet {
   case speedTwice = "options.speed_twice"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .zone: "“{value}” is not a time zone. Use an IANA name, e.g. Europe/Berlin, or UTC."
     case .zoneSimilar: "“{value}” is not a time zone. Did you mean “{suggestion}”?"

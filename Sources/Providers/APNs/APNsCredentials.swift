@@ -1,7 +1,7 @@
-public import OpenSSL
+package import OpenSSL
 
 /// Who we are to APNs.
-public enum APNsCredentials: Sendable {
+package enum APNsCredentials: Sendable {
   /// A signing key (`.p8`, on P-256), its 10-character id, and the team's.
   case token(key: PrivateKey, keyID: String, teamID: String)
   /// A push certificate with its key, and the topics it is for; empty if they are not known.

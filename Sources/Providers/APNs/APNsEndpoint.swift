@@ -1,9 +1,9 @@
 import HTTP2
 import OpenSSL
-public import Model
+package import Model
 
 /// Where APNs is.
-public enum APNsEndpoint: Sendable, Hashable {
+package enum APNsEndpoint: Sendable, Hashable {
   /// `api.push.apple.com`.
   case production
   /// `api.sandbox.push.apple.com`.
@@ -12,10 +12,10 @@ public enum APNsEndpoint: Sendable, Hashable {
   case custom(host: String, port: UInt16, trust: [UInt8]?)
 
   /// Apple's server for an environment.
-  public init(_ environment: Environment) { self = environment == .production ? .production : .development }
+  package init(_ environment: Environment) { self = environment == .production ? .production : .development }
 
   /// Host name or address.
-  public var host: String {
+  package var host: String {
     switch self {
     case .production: "api.push.apple.com"
     case .development: "api.sandbox.push.apple.com"
@@ -24,7 +24,7 @@ public enum APNsEndpoint: Sendable, Hashable {
   }
 
   /// TCP port.
-  public var port: UInt16 { if case .custom(_, let port, _) = self { port } else { 443 } }
+  package var port: UInt16 { if case .custom(_, let port, _) = self { port } else { 443 } }
 
   func endpoint(_ credentials: APNsCredentials) throws(TLSError) -> Endpoint {
     var trust = TLSTrust.system

@@ -3,16 +3,16 @@ import OpenSSL
 import Model
 
 /// APNs as one of the ``ProviderList``.
-public struct APNsMaker: ProviderMaker {
+package struct APNsMaker: ProviderMaker {
   /// Creates it.
-  public init() {}
+  package init() {}
 
   /// iOS devices, in both environments.
-  public let capabilities = ProviderCapabilities(
+  package let capabilities = ProviderCapabilities(
     kind: .apns, platforms: [.ios], environments: Set(Environment.allCases))
 
   /// See ``ProviderMaker``.
-  public func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
+  package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
     try APNsProvider(
       try Self.credentials(account), endpoint: Self.endpoint(account), loop: tools.loop, resolver: tools.resolver,
       configuration: tools.connections, clock: tools.clock, report: tools.report, stateChanged: tools.stateChanged)
@@ -43,7 +43,7 @@ public struct APNsMaker: ProviderMaker {
   // MARK: Probe
 
   /// What an answer says of the sender (docs/protocols.md §1.6); pure.
-  public func verdict(_ result: SendResult) -> ProviderVerdict {
+  package func verdict(_ result: SendResult) -> ProviderVerdict {
     switch result {
     case .outcome(.accepted): .taken(answer: "200")
     // The topic is the credential's business, the token the device's.
@@ -62,14 +62,14 @@ public struct APNsMaker: ProviderMaker {
 
 extension APNsProvider: Provider {
   /// Headers and payload.
-  public func prepare(_ push: ProviderPush) -> any PreparedPush {
+  package func prepare(_ push: ProviderPush) -> any PreparedPush {
     let payload = APNsPayload(push.draft, uid: push.uid)
     return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
   }
 
   /// A request to a device that does not exist: who is taken for a sender hears that the device token is bad, everybody
   /// else that he is none. It is not stored for later.
-  public func probe(topic: String) {
+  package func probe(topic: String) {
     let type: PushType =
       topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
     let request = APNsRequest(

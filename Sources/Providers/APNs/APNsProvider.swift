@@ -1,15 +1,15 @@
-public import Foundation
-public import HTTP2
-public import OpenSSL
+package import Foundation
+package import HTTP2
+package import OpenSSL
 import Model
-public import Reactor
+package import Reactor
 import Synchronization
 
 /// Sends pushes to APNs with one credential, over as many connections as it takes.
 ///
 /// Every device of every batch comes back in exactly one ``SendReport``. A refusal is a result like any other;
 /// requests that APNs has certainly not processed are sent again unseen.
-public final class APNsProvider: @unchecked Sendable {
+package final class APNsProvider: @unchecked Sendable {
   // @unchecked because: `shared` is locked; the rest is touched on the loop's thread only.
 
   private let loop: EventLoop
@@ -53,7 +53,7 @@ public final class APNsProvider: @unchecked Sendable {
   ///   - report: results, on the loop's thread: hand them over and return.
   ///   - stateChanged: on the loop's thread.
   /// - Throws: `TLSError` if certificate, key or trust cannot be used.
-  public init(
+  package init(
     _ credentials: APNsCredentials, endpoint: APNsEndpoint, loop: EventLoop, resolver: BlockingPool,
     configuration: ClientGroupConfiguration = .init(), clock: @escaping @Sendable () -> Date = { Date() },
     report: @escaping @Sendable (SendReport) -> Void,
@@ -75,10 +75,10 @@ public final class APNsProvider: @unchecked Sendable {
   }
 
   /// How it stands with APNs, from any thread.
-  public var state: ProviderState { shared.withLock { $0.state } }
+  package var state: ProviderState { shared.withLock { $0.state } }
 
   /// What is held back at a time, and why; from any thread. Whoever submits keeps to it.
-  public func health(at now: Date) -> ProviderHealth {
+  package func health(at now: Date) -> ProviderHealth {
     shared.withLock { shared in
       let limit = shared.limit(at: now)
       let isStorm = shared.storm.isSlowed
@@ -89,10 +89,10 @@ public final class APNsProvider: @unchecked Sendable {
   }
 
   /// Hands a batch over, from any thread.
-  public func submit(_ batch: APNsBatch) { group?.submit(batch.requests) }
+  package func submit(_ batch: APNsBatch) { group?.submit(batch.requests) }
 
   /// Reports what waits of a push as not sent, from any thread. What is in flight still gets its result.
-  public func cancel(push: Int64) {
+  package func cancel(push: Int64) {
     loop.execute { [self] in
       cancelReason = OwnReason.cancelled.rawValue
       group?.cancelQueued(tag: push)
@@ -101,12 +101,12 @@ public final class APNsProvider: @unchecked Sendable {
   }
 
   /// Finishes what is in flight on the present connections, and goes on over new ones, from any thread.
-  public func reconnect() {
+  package func reconnect() {
     loop.execute { [self] in group?.replaceConnections() }
   }
 
   /// Reports what waits as not sent, and closes when what is in flight has its results.
-  public func stop() {
+  package func stop() {
     loop.execute { [self] in
       cancelReason = OwnReason.interrupted.rawValue
       group?.stop()
@@ -114,7 +114,7 @@ public final class APNsProvider: @unchecked Sendable {
   }
 
   /// Calls `then`, on the loop's thread, if nothing is in flight.
-  public func ifIdle(_ then: @escaping @Sendable () -> Void) {
+  package func ifIdle(_ then: @escaping @Sendable () -> Void) {
     loop.execute { [self] in if group?.inFlight ?? 0 == 0 { then() } }
   }
 
@@ -253,7 +253,7 @@ public final class APNsProvider: @unchecked Sendable {
 
 extension APNsProvider: ClientGroupHandler {
   /// Turns answers into results, and reports them push by push.
-  public func group(_ group: ClientGroup, ended answers: [Answer]) {
+  package func group(_ group: ClientGroup, ended answers: [Answer]) {
     var results: [(device: Int64, result: SendResult)] = []
     results.reserveCapacity(answers.count)
     note(answers)
@@ -272,13 +272,13 @@ extension APNsProvider: ClientGroupHandler {
   }
 
   /// Publishes how the provider stands.
-  public func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState(state) }
+  package func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState(state) }
 
   /// Nothing: the group goes on with another connection, and the reason is in its state if that fails too.
-  public func group(_ group: ClientGroup, heard goAway: GoAway) {}
+  package func group(_ group: ClientGroup, heard goAway: GoAway) {}
 
   /// Looks at the age of the provider token, and at what time has healed.
-  public func groupWillSend(_ group: ClientGroup) {
+  package func groupWillSend(_ group: ClientGroup) {
     if group.inFlightLimit != nil { holdBack(clock()) }
     guard token != nil else { return }
     do {

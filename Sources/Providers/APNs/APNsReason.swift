@@ -1,5 +1,5 @@
 /// Reasons of APNs that are handled in a way of their own; all of them stand in `Reason+APNs.swift`.
-public enum APNsCode: String, Sendable, CaseIterable {
+package enum APNsCode: String, Sendable, CaseIterable {
   case badTopic = "BadTopic"
   case expiredProviderToken = "ExpiredProviderToken"
   case idleTimeout = "IdleTimeout"

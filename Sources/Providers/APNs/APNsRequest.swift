@@ -1,18 +1,18 @@
-public import Foundation
-public import HTTP2
-public import Model
+package import Foundation
+package import HTTP2
+package import Model
 
 /// What is the same in all requests of one push.
-public struct APNsRequest: Sendable {
+package struct APNsRequest: Sendable {
   /// All headers but path, authorization and `apns-id`.
-  public let headers: [HeaderField]
+  package let headers: [HeaderField]
   /// The JSON that the device gets.
-  public let payload: [UInt8]
+  package let payload: [UInt8]
 
   /// Creates a request.
   ///
   /// - Parameter date: the moment from which the time to live counts.
-  public init(_ payload: APNsPayload, sentAt date: Date) {
+  package init(_ payload: APNsPayload, sentAt date: Date) {
     headers = payload.headers(sentAt: date).map { HeaderField($0.name, $0.value) }
     self.payload = payload.body
   }
@@ -20,7 +20,7 @@ public struct APNsRequest: Sendable {
   /// Creates a request that is no push of anybody's.
   ///
   /// - Parameter headers: all but path, authorization and `apns-id`.
-  public init(headers: [(name: String, value: String)], payload: [UInt8]) {
+  package init(headers: [(name: String, value: String)], payload: [UInt8]) {
     self.headers = headers.map { HeaderField($0.name, $0.value) }
     self.payload = payload
   }
@@ -35,24 +35,24 @@ public struct APNsRequest: Sendable {
 }
 
 /// One push to many devices, ready to be sent.
-public struct APNsBatch: Sendable {
+package struct APNsBatch: Sendable {
   let requests: RequestBatch
 
   /// The push.
-  public var push: Int64 { requests.tag }
+  package var push: Int64 { requests.tag }
   /// Number of devices.
-  public var count: Int { requests.count }
+  package var count: Int { requests.count }
 }
 
 /// Fills an ``APNsBatch``. A thousand to five thousand devices are a good size.
-public struct APNsBatchBuilder: ~Copyable {
+package struct APNsBatchBuilder: ~Copyable {
   private var requests: RequestBatchBuilder
 
   /// - Parameters:
   ///   - push: comes back with the results.
   ///   - capacity: how many devices to expect.
   ///   - notes: is told which devices' requests leave.
-  public init(
+  package init(
     push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil
   ) {
     requests = RequestBatchBuilder(
@@ -60,13 +60,13 @@ public struct APNsBatchBuilder: ~Copyable {
   }
 
   /// Number of devices so far.
-  public var count: Int { requests.count }
+  package var count: Int { requests.count }
 
   /// Adds a device.
-  public mutating func append(device: Int64, token: DeviceToken, id: APNsID) {
+  package mutating func append(device: Int64, token: DeviceToken, id: APNsID) {
     requests.append(id: device, pathPrefix: "/3/device/", hexadecimal: token.bytes, uuid: (id.high, id.low))
   }
 
   /// The finished batch.
-  public consuming func build() -> APNsBatch { APNsBatch(requests: requests.build()) }
+  package consuming func build() -> APNsBatch { APNsBatch(requests: requests.build()) }
 }

@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 
 /// Whether anything is sent with a credential at present: closed, open, or half-open.
 ///
 /// A credential that the service refuses, and a service that cannot be reached, are not asked again and again: Apple
 /// takes connections that are opened repeatedly for an attack. After a pause one push is tried; what comes of it closes
 /// the circuit, or opens it for twice as long. A value, fed by what happened and asked with the present time.
-public struct CircuitBreaker: Sendable, Hashable {
+package struct CircuitBreaker: Sendable, Hashable {
   /// How it stands.
-  public enum State: Sendable, Hashable {
+  package enum State: Sendable, Hashable {
     /// All is well, or nothing is known.
     case closed
     /// Nothing is sent until then, or, if no connection stands, until one does.
@@ -17,14 +17,14 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// Seconds after a first refusal of the credential; doubles with each further one.
-  public static let firstPause: TimeInterval = 5
+  package static let firstPause: TimeInterval = 5
   /// The longest pause, in seconds.
-  public static let longestPause: TimeInterval = 300
+  package static let longestPause: TimeInterval = 300
   /// A connection that fails for less long opens nothing: the next try is under way.
-  public static let patience: TimeInterval = 3
+  package static let patience: TimeInterval = 3
   /// Seconds after which one push is handed over although no connection stood when it was last tried: with nothing to
   /// send nobody tries.
-  public static let connectionPause: TimeInterval = 30
+  package static let connectionPause: TimeInterval = 30
 
   private enum Trouble: Sendable, Hashable {
     case refusal(reason: String, since: Date, until: Date)
@@ -37,10 +37,10 @@ public struct CircuitBreaker: Sendable, Hashable {
   private var refusals = 0
 
   /// Closed.
-  public init() {}
+  package init() {}
 
   /// How it stands at a time.
-  public func state(at now: Date) -> State {
+  package func state(at now: Date) -> State {
     switch trouble {
     case nil: .closed
     case .refusal(let reason, let since, let until):
@@ -53,13 +53,13 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// A push was taken, or refused for its own sake: the credential is good.
-  public mutating func succeeded() {
+  package mutating func succeeded() {
     trouble = nil
     refusals = 0
   }
 
   /// The service refused the credential.
-  public mutating func refused(_ reason: String, at now: Date) {
+  package mutating func refused(_ reason: String, at now: Date) {
     // What was in flight beside the first refusal is the same refusal.
     if case .refusal(_, _, let until) = trouble, now < until { return }
     var since = now
@@ -70,7 +70,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// No connection stands.
-  public mutating func disconnected(_ reason: String, at now: Date) {
+  package mutating func disconnected(_ reason: String, at now: Date) {
     switch trouble {
     case nil: trouble = .connection(reason: reason, since: now, last: now)
     case .proving(_, let since), .connection(_, let since, _):
@@ -81,7 +81,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// A connection stands.
-  public mutating func connected(at now: Date) {
+  package mutating func connected(at now: Date) {
     guard case .connection(let reason, let since, _) = trouble else { return }
     trouble = now < since.addingTimeInterval(Self.patience) ? nil : .proving(reason: reason, since: since)
   }

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 
 /// Narrows what is under way over a credential while connections end with requests unanswered.
 ///
 /// Each of those requests may have been acted on, and is sent again: what is lost with a connection is what may come
 /// twice. As congestion control does it: a loss leaves a quarter of what was under way; answers widen it again, slowly
 /// at first, and twofold with each round once many have come without another loss; so does time. A value.
-public struct LossWindow: Sendable, Hashable {
+package struct LossWindow: Sendable, Hashable {
   /// From so many devices under way on nothing is held back.
   static let open = 4000
   /// Below this it is worth telling.
@@ -18,9 +18,9 @@ public struct LossWindow: Sendable, Hashable {
   static let rest: TimeInterval = 60
 
   /// How many devices may be under way; nil: as many as anybody likes.
-  public private(set) var limit: Int?
+  package private(set) var limit: Int?
   /// Requests without an answer since it was open.
-  public private(set) var lost = 0
+  package private(set) var lost = 0
   /// Answers since the last loss.
   private var answers = 0
   /// Answers that have not widened it yet.
@@ -30,15 +30,15 @@ public struct LossWindow: Sendable, Hashable {
   private var healedAt: Date?
 
   /// Begins without a limit.
-  public init() {}
+  package init() {}
 
   /// Whether it is so narrow that people should know.
-  public var isNarrow: Bool { limit.map { $0 < Self.told } ?? false }
+  package var isNarrow: Bool { limit.map { $0 < Self.told } ?? false }
 
   /// A connection ended with requests unanswered.
   ///
   /// - Parameter others: requests still under way on other connections.
-  public mutating func lost(_ count: Int, others: Int, now: Date) {
+  package mutating func lost(_ count: Int, others: Int, now: Date) {
     guard count > 0 else { return }
     heal(now: now)
     lost += count
@@ -52,7 +52,7 @@ public struct LossWindow: Sendable, Hashable {
   }
 
   /// Requests were answered, whatever the answer.
-  public mutating func answered(_ count: Int, now: Date) {
+  package mutating func answered(_ count: Int, now: Date) {
     earlier = max(0, earlier - count)
     heal(now: now)
     guard let limit else { return }
@@ -66,7 +66,7 @@ public struct LossWindow: Sendable, Hashable {
   }
 
   /// Lets the time that passed count.
-  public mutating func heal(now: Date) {
+  package mutating func heal(now: Date) {
     guard var limit, let since = healedAt else { return }
     // A clock that was set back begins anew.
     guard now >= since else { return healedAt = now }

@@ -1,20 +1,20 @@
-public import Foundation
+package import Foundation
 
 /// How it goes with a credential: what is held back, and why.
-public struct ProviderHealth: Sendable, Hashable {
+package struct ProviderHealth: Sendable, Hashable {
   /// Whether anything is sent.
-  public var circuit: CircuitBreaker.State
+  package var circuit: CircuitBreaker.State
   /// How many devices may be under way; nil: as many as anybody likes.
-  public var limit: Int?
+  package var limit: Int?
   /// The share of refusals, 0 to 1, that slowed it down; nil: it is not slowed down.
-  public var stormShare: Double?
+  package var stormShare: Double?
   /// When that was.
-  public var stormAt: Date?
+  package var stormAt: Date?
   /// How many requests were lost with their connections, so that it is slowed down; nil: it is not, for that reason.
-  public var lost: Int?
+  package var lost: Int?
 
   /// Creates one; without arguments, all is well.
-  public init(
+  package init(
     circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil, stormAt: Date? = nil,
     lost: Int? = nil
   ) {
@@ -26,7 +26,7 @@ public struct ProviderHealth: Sendable, Hashable {
   }
 
   /// Whether less is sent at a time than could be.
-  public var isSlowed: Bool { stormShare != nil || lost != nil }
+  package var isSlowed: Bool { stormShare != nil || lost != nil }
   /// Whether there is anything to be told.
-  public var isWell: Bool { circuit == .closed && !isSlowed }
+  package var isWell: Bool { circuit == .closed && !isSlowed }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// Slows down while a service says no to much of what it gets.
 ///
@@ -6,7 +6,7 @@ public import Foundation
 /// `BadDeviceToken`. Answers are counted in lots; a lot with too large a share of refusals makes the number of devices
 /// under way a quarter of what it was, a clean one makes it four times as large again; so does a minute without a
 /// storm, because nobody may be sending any more. A value.
-public struct StormGuard: Sendable, Hashable {
+package struct StormGuard: Sendable, Hashable {
   /// Devices under way over one credential at each level; nil: no limit of this guard's.
   static let limits: [Int?] = [nil, 1000, 250, 60, 15]
   /// Answers of a lot.
@@ -30,29 +30,29 @@ public struct StormGuard: Sendable, Hashable {
   private var refusals = 0
   private var begun: Date?
   /// The share that made it slow.
-  public private(set) var share = 0.0
+  package private(set) var share = 0.0
   /// When that was.
-  public private(set) var stormAt: Date?
+  package private(set) var stormAt: Date?
   private var healedAt: Date?
 
   /// Begins with 1000 devices under way.
-  public init() {}
+  package init() {}
 
   /// How many devices may be under way; nil: as many as anybody likes.
-  public var limit: Int? { Self.limits[level] }
+  package var limit: Int? { Self.limits[level] }
   /// Whether a storm has slowed it down.
-  public var isSlowed: Bool { level > 1 }
+  package var isSlowed: Bool { level > 1 }
 
   /// Whether an answer slows us down: a refusal of what was sent. A 410 is no error (Apple); 401 and 403 speak of the
   /// credential, which is the ``CircuitBreaker``'s matter.
-  public static func counts(_ status: Int) -> Bool {
+  package static func counts(_ status: Int) -> Bool {
     (400..<500).contains(status) && status != 401 && status != 403 && status != 410
   }
 
   /// Counts answers.
   ///
   /// - Parameter refusals: those among them that ``counts(_:)``.
-  public mutating func note(answers: Int, refusals: Int, now: Date) {
+  package mutating func note(answers: Int, refusals: Int, now: Date) {
     guard answers > 0 else { return }
     heal(now: now)
     let start = begun ?? now
@@ -77,7 +77,7 @@ public struct StormGuard: Sendable, Hashable {
   }
 
   /// Lets the time that passed count.
-  public mutating func heal(now: Date) {
+  package mutating func heal(now: Date) {
     guard isSlowed, let since = healedAt else { return }
     // A clock that was set back begins anew.
     guard now >= since else { return healedAt = now }

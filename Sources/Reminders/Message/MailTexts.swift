@@ -1,16 +1,16 @@
 internal import Foundation
 import JSON
-public import Mustache
+package import Mustache
 internal import Model
 
 /// The texts of mails in every language that `Templates/mail/locales` holds.
-public struct MailTexts: Sendable {
+package struct MailTexts: Sendable {
   /// One language.
-  public struct Language: Sendable {
+  package struct Language: Sendable {
     /// Language tag.
-    public let code: String
+    package let code: String
     /// What templates name `t`.
-    public let value: Value
+    package let value: Value
     private let flat: [String: String]
 
     init(code: String, table: JSONValue) {
@@ -33,10 +33,10 @@ public struct MailTexts: Sendable {
     }
 
     /// Every key.
-    public var keys: Set<String> { Set(flat.keys) }
+    package var keys: Set<String> { Set(flat.keys) }
 
     /// A text with `{name}` filled in. A key that is not there shows as itself.
-    public func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
+    package func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
       Problem("", code: key, flat[key] ?? key, arguments).text
     }
 
@@ -50,12 +50,12 @@ public struct MailTexts: Sendable {
   }
 
   /// Every language by its tag.
-  public let languages: [String: Language]
+  package let languages: [String: Language]
 
   /// Reads the tables.
   ///
   /// - Throws: `Problem` for a file that is no JSON; what Foundation throws for one that cannot be read.
-  public init(folder: String) throws {
+  package init(folder: String) throws {
     var languages: [String: Language] = [:]
     for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".json") {
       let code = String(file.dropLast(5))
@@ -67,7 +67,7 @@ public struct MailTexts: Sendable {
   }
 
   /// A language, English for one that is not there.
-  public subscript(code: String) -> Language {
+  package subscript(code: String) -> Language {
     languages[code] ?? languages["en"] ?? Language(code: "en", table: [:])
   }
 }

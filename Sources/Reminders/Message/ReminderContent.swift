@@ -1,24 +1,22 @@
-public import Certificates
-public import Foundation
+package import Certificates
+package import Foundation
 import JSON
 internal import Mail
 internal import Mustache
 internal import Model
-public import Store
+package import Store
 
 /// What a reminder says, in one language, before it becomes a mail or a message of a chat.
-public struct ReminderContent: Sendable {
+package struct ReminderContent: Sendable {
   /// A thing that ends, and what hangs on it.
-  public struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// The thing.
-    public let item: TrackedExpiry
+    package let item: TrackedExpiry
     /// What depends on it: app, environment, devices.
-    public let uses: [TrackedCertificate.Use]
+    package let uses: [TrackedCertificate.Use]
     /// What will be sent with it.
-    public let planned: Forecast.Needs
-
-    /// Creates an entry.
-    public init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Needs = .init()) {
+    package let planned: Forecast.Needs
+    package init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Needs = .init()) {
       self.item = item
       self.uses = uses
       self.planned = planned
@@ -36,7 +34,7 @@ public struct ReminderContent: Sendable {
   /// - Parameters:
   ///   - entries: the worst first; empty makes a test message.
   ///   - address: what links begin with; nil: there are no links.
-  public init(
+  package init(
     _ entries: [Entry], texts: MailTexts.Language, zone: TimeZone, address: String?, identifier: String, now: Date
   ) {
     self.entries = entries

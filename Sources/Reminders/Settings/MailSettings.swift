@@ -1,19 +1,19 @@
-public import Foundation
+package import Foundation
 import JSON
-public import Mail
+package import Mail
 internal import Model
-public import SQLite
-public import Store
+package import SQLite
+package import Store
 
 /// The mail server that reminders go through, as people set it. The password is sealed.
-public struct MailSettings: Sendable, Hashable {
+package struct MailSettings: Sendable, Hashable {
   /// The server.
-  public var server: SMTPServer
+  package var server: SMTPServer
   /// Whom mails are from.
-  public var from: MailAddress
+  package var from: MailAddress
 
   /// Creates settings.
-  public init(server: SMTPServer, from: MailAddress) {
+  package init(server: SMTPServer, from: MailAddress) {
     self.server = server
     self.from = from
   }
@@ -23,7 +23,7 @@ public struct MailSettings: Sendable, Hashable {
   /// What was set; nil: no mail can be sent yet.
   ///
   /// - Throws: what the sealer throws if the password was sealed with another key.
-  public static func load(_ database: Database, sealer: any Sealer) throws -> MailSettings? {
+  package static func load(_ database: Database, sealer: any Sealer) throws -> MailSettings? {
     guard let text = try Setting.find(database, key) else { return nil }
     let json = try JSONValue(parsing: Data(text.utf8))
     guard let host = json["host"]?.string, let address = json["from"]?.string,
@@ -38,10 +38,10 @@ public struct MailSettings: Sendable, Hashable {
   }
 
   /// Whether any were set; asks for no key.
-  public static func isSet(_ database: Database) throws -> Bool { try Setting.find(database, key) != nil }
+  package static func isSet(_ database: Database) throws -> Bool { try Setting.find(database, key) != nil }
 
   /// Keeps them; nil takes them away.
-  public static func save(_ settings: MailSettings?, _ database: Database, sealer: any Sealer, now: Date) throws {
+  package static func save(_ settings: MailSettings?, _ database: Database, sealer: any Sealer, now: Date) throws {
     try MailPassword.set(database, settings?.server.password, sealer: sealer, now: now)
     guard let settings else { return try Setting.set(database, key, nil) }
     let server = settings.server

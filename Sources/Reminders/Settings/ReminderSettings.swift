@@ -1,24 +1,24 @@
 import Certificates
-public import Foundation
+package import Foundation
 import JSON
 internal import Model
-public import SQLite
+package import SQLite
 internal import Store
 
 /// When people are reminded.
-public struct ReminderSettings: Sendable, Hashable {
+package struct ReminderSettings: Sendable, Hashable {
   /// On which days before the end.
-  public var ladder: ReminderLadder
+  package var ladder: ReminderLadder
   /// At which hour of the day, 0 to 23, in ``zone``.
-  public var hour: Int
+  package var hour: Int
   /// Where that hour is told, and in which days are written.
-  public var zone: TimeZone
+  package var zone: TimeZone
 
   /// At eight in the morning, UTC.
-  public static let usual = ReminderSettings(ladder: .usual, hour: 8, zone: .gmt)
+  package static let usual = ReminderSettings(ladder: .usual, hour: 8, zone: .gmt)
 
   /// Creates settings.
-  public init(ladder: ReminderLadder, hour: Int, zone: TimeZone) {
+  package init(ladder: ReminderLadder, hour: Int, zone: TimeZone) {
     self.ladder = ladder
     self.hour = min(max(hour, 0), 23)
     self.zone = zone
@@ -27,7 +27,7 @@ public struct ReminderSettings: Sendable, Hashable {
   private static let key = "reminders"
 
   /// What was set, or the usual.
-  public static func load(_ database: Database) throws -> ReminderSettings {
+  package static func load(_ database: Database) throws -> ReminderSettings {
     guard let text = try Setting.find(database, key) else { return usual }
     let json = try JSONValue(parsing: Data(text.utf8))
     let days = json["days"]?.array?.compactMap { $0.integer.map(Int.init) }
@@ -37,7 +37,7 @@ public struct ReminderSettings: Sendable, Hashable {
   }
 
   /// Keeps them.
-  public func save(_ database: Database) throws {
+  package func save(_ database: Database) throws {
     let json: JSONValue = [
       "days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zone.identifier),
     ]

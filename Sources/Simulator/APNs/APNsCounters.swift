@@ -1,33 +1,33 @@
-public import JSON
+package import JSON
 import Model
 
 /// What a simulated APNs server has done since it was started.
-public struct APNsCounters: Sendable, Hashable {
+package struct APNsCounters: Sendable, Hashable {
   /// Requests that came in whole.
-  public internal(set) var requests = 0
+  package internal(set) var requests = 0
   /// Answers by HTTP status.
-  public internal(set) var byStatus: [Int: Int] = [:]
+  package internal(set) var byStatus: [Int: Int] = [:]
   /// Answers that were no success, by reason.
-  public internal(set) var byReason: [String: Int] = [:]
+  package internal(set) var byReason: [String: Int] = [:]
   /// Requests that a fault left without an answer.
-  public internal(set) var unanswered = 0
+  package internal(set) var unanswered = 0
   /// Requests that a fault reset as not processed.
-  public internal(set) var refused = 0
+  package internal(set) var refused = 0
   /// Clients that finished their handshake.
-  public internal(set) var connections = 0
+  package internal(set) var connections = 0
   /// Those that are there now.
-  public internal(set) var openConnections = 0
+  package internal(set) var openConnections = 0
 
   /// The most requests that one connection had open at once: how far a sender uses what it is allowed.
-  public internal(set) var mostStreams = 0
+  package internal(set) var mostStreams = 0
 
   /// Nothing done yet.
-  public init() {}
+  package init() {}
 }
 
 extension APNsCounters: JSONWritable {
   /// As the control API and `signalbox simulate` tell it.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("requests", requests)
       json.object("by_status") { json in

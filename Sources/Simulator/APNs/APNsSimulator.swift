@@ -1,10 +1,10 @@
-public import Foundation
+package import Foundation
 import HTTP2
-public import JSON
-public import Logging
-public import OpenSSL
-public import Model
-public import Reactor
+package import JSON
+package import Logging
+package import OpenSSL
+package import Model
+package import Reactor
 import Synchronization
 
 /// Stand-ins for Apple's two push servers, with phones behind them.
@@ -12,50 +12,50 @@ import Synchronization
 /// They behave as docs/protocols.md §1 describes: one stream until the first good provider token, Apple's reasons,
 /// tokens that belong to one environment and one app, 410 after an app is removed; and they do wrong what ``FaultBox``
 /// says.
-public final class APNsSimulator: Sendable {
+package final class APNsSimulator: Sendable {
   /// What a simulator needs to know.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// Where the development server listens; nil: 127.0.0.1, on a free port.
-    public var development: SocketAddress?
+    package var development: SocketAddress?
     /// Where the production server listens; nil: 127.0.0.1, on a free port.
-    public var production: SocketAddress?
+    package var production: SocketAddress?
     /// Names and addresses in the servers' certificate.
-    public var hostNames = ["localhost", "127.0.0.1", "::1"]
+    package var hostNames = ["localhost", "127.0.0.1", "::1"]
     /// Signs the servers' certificate; nil: a new one. See ``SimulatorAuthority``.
-    public var authority: CertificateAuthority?
+    package var authority: CertificateAuthority?
     /// The phones of both environments.
-    public var phones = PhoneBook()
+    package var phones = PhoneBook()
     /// What goes wrong from the beginning.
-    public var faults: [Model.Environment: Faults] = [:]
+    package var faults: [Model.Environment: Faults] = [:]
     /// The signing keys that are accepted, by key id; empty: every well-formed one.
-    public var knownKeys: [String: APNsKey] = [:]
+    package var knownKeys: [String: APNsKey] = [:]
     /// The bundle ids that exist; nil: every one.
-    public var knownTopics: Set<String>?
+    package var knownTopics: Set<String>?
     /// The servers run on the first and the last of them; empty: on one of their own.
-    public var loops: [EventLoop] = []
+    package var loops: [EventLoop] = []
     /// For how long a client may be idle before it is told `IdleTimeout`; nil: for ever.
-    public var idleTimeout: Duration? = .seconds(3600)
+    package var idleTimeout: Duration? = .seconds(3600)
     /// How long clients may finish when the simulator stops.
-    public var stopTimeout: Duration = .seconds(2)
+    package var stopTimeout: Duration = .seconds(2)
     /// Where it says what it does.
-    public var log: Logger?
+    package var log: Logger?
     /// The servers' clock.
-    public var now: @Sendable () -> Date = { Date() }
+    package var now: @Sendable () -> Date = { Date() }
 
     /// Defaults as documented.
-    public init() {}
+    package init() {}
   }
 
   /// What a client needs to reach one of the servers.
-  public struct Endpoint: Sendable, Hashable {
+  package struct Endpoint: Sendable, Hashable {
     /// A name that the server's certificate has.
-    public let host: String
+    package let host: String
     /// TCP port.
-    public let port: UInt16
+    package let port: UInt16
     /// Whom to trust.
-    public let trust: TLSTrust
+    package let trust: TLSTrust
     /// The same as PEM text.
-    public let trustPEM: [UInt8]
+    package let trustPEM: [UInt8]
   }
 
   /// What one environment has of its own, whether or not it runs.
@@ -85,11 +85,11 @@ public final class APNsSimulator: Sendable {
   }
 
   /// The phones of both environments.
-  public let phones: PhoneBook
+  package let phones: PhoneBook
   /// Signs the servers' certificate; keep its key to keep others' trust.
-  public let authority: CertificateAuthority
+  package let authority: CertificateAuthority
   /// The certificate to trust, for `curl --cacert`.
-  public var authorityPEM: String { authority.certificate.pem }
+  package var authorityPEM: String { authority.certificate.pem }
 
   private let configuration: Configuration
   private let development: Side
@@ -99,7 +99,7 @@ public final class APNsSimulator: Sendable {
   /// Prepares both servers; they listen after ``start()``.
   ///
   /// - Throws: `CertificateError` if no authority can be made.
-  public init(configuration: Configuration = Configuration()) throws(CertificateError) {
+  package init(configuration: Configuration = Configuration()) throws(CertificateError) {
     self.configuration = configuration
     phones = configuration.phones
     if let given = configuration.authority {
@@ -119,13 +119,13 @@ public final class APNsSimulator: Sendable {
   }
 
   /// What goes wrong in an environment; may be changed at any time.
-  public func faults(_ environment: Model.Environment) -> FaultBox { side(environment).faults }
+  package func faults(_ environment: Model.Environment) -> FaultBox { side(environment).faults }
 
   /// What the server of an environment has done.
-  public func counters(_ environment: Model.Environment) -> APNsCounters { side(environment).service.counters }
+  package func counters(_ environment: Model.Environment) -> APNsCounters { side(environment).service.counters }
 
   /// Writes what both servers have done, as members by environment.
-  public func writeCounters(to json: inout JSONWriter) {
+  package func writeCounters(to json: inout JSONWriter) {
     for environment in Environment.allCases {
       json.key(dynamic: environment.rawValue)
       counters(environment).write(to: &json)
@@ -133,7 +133,7 @@ public final class APNsSimulator: Sendable {
   }
 
   /// How to reach the server of an environment, nil if it does not run.
-  public func endpoint(_ environment: Model.Environment) -> Endpoint? {
+  package func endpoint(_ environment: Model.Environment) -> Endpoint? {
     state.withLock { state in
       guard case .running(let running) = state, let address = running.addresses[environment] else { return nil }
       let trust = Array(authorityPEM.utf8)
@@ -147,7 +147,7 @@ public final class APNsSimulator: Sendable {
   /// - Returns: the addresses, with their ports.
   /// - Throws: `SystemError` as when a port is taken, `CertificateError`, `TLSError`, ``APNsSimulatorError``.
   @discardableResult
-  public func start() async throws -> (development: SocketAddress, production: SocketAddress) {
+  package func start() async throws -> (development: SocketAddress, production: SocketAddress) {
     let mayStart = state.withLock { state in
       guard case .stopped = state else { return false }
       state = .changing
@@ -189,7 +189,7 @@ public final class APNsSimulator: Sendable {
 
   /// Lets clients finish for ``Configuration/stopTimeout``, closes, and sees that the phones are kept. Does nothing if
   /// it does not run.
-  public func stop() async {
+  package func stop() async {
     let running: Running? = state.withLock { state in
       guard case .running(let running) = state else { return nil }
       state = .changing
@@ -228,10 +228,10 @@ public final class APNsSimulator: Sendable {
 }
 
 /// Why a simulator cannot be started.
-public enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It runs already, or is being stopped.
   case isRunning
 
   /// What happened.
-  public var description: String { "The simulator is already running." }
+  package var description: String { "The simulator is already running." }
 }

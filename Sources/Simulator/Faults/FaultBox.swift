@@ -2,7 +2,7 @@ import Model
 import Synchronization
 
 /// The faults of one server, which people change while it runs. Safe to use from any thread.
-public final class FaultBox: Sendable {
+package final class FaultBox: Sendable {
   fileprivate struct State {
     var faults: Faults
     /// What is left of `next`, by place in `answers`.
@@ -14,10 +14,10 @@ public final class FaultBox: Sendable {
   private let state: Mutex<State>
 
   /// Begins with these faults.
-  public init(_ faults: Faults = Faults()) { state = Mutex(State(faults: faults)) }
+  package init(_ faults: Faults = Faults()) { state = Mutex(State(faults: faults)) }
 
   /// What goes wrong now; `next` counts down in it, and an answer whose count is used up is gone.
-  public var faults: Faults {
+  package var faults: Faults {
     state.withLock { state in
       var faults = state.faults
       for (index, left) in state.left { faults.answers[index].scope = .next(left) }
@@ -27,7 +27,7 @@ public final class FaultBox: Sendable {
   }
 
   /// Replaces all faults; counts and random numbers begin anew.
-  public func set(_ faults: Faults) {
+  package func set(_ faults: Faults) {
     let observer = state.withLock { state in
       let observer = state.observer
       state = State(faults: faults)

@@ -9,7 +9,7 @@ extension Faults: CustomStringConvertible {
   /// one. Empty text: nothing wrong.
   ///
   /// - Throws: ``FaultsError``.
-  public init(parsing text: String) throws(FaultsError) {
+  package init(parsing text: String) throws(FaultsError) {
     self.init()
     var pending: PendingAnswer?
     var seen: Set<String> = []
@@ -56,7 +56,7 @@ extension Faults: CustomStringConvertible {
   }
 
   /// As ``init(parsing:)`` reads it; empty if nothing is wrong.
-  public var description: String {
+  package var description: String {
     var parts: [String] = []
     for answer in answers {
       parts += ["status=\(answer.status)", "reason=\(answer.reason)"]
@@ -137,12 +137,12 @@ private struct PendingAnswer {
 }
 
 /// A time as a person writes it: 200ms, 3s, 2min.
-public enum TimeText {
+package enum TimeText {
   private static let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("s", 1000), ("min", 60_000)]
   private static let longest: Int64 = 3_600_000
 
   /// Reads a time up to one hour, nil for anything else.
-  public static func duration(_ text: String) -> Duration? {
+  package static func duration(_ text: String) -> Duration? {
     for unit in units where text.hasSuffix(unit.name) {
       guard let number = Int64(text.dropLast(unit.name.count)), (0...longest / unit.milliseconds).contains(number)
       else { continue }

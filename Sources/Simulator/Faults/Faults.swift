@@ -1,49 +1,49 @@
-public import Model
+package import Model
 
 /// What the simulator does wrong on purpose, to show how a sender copes. Nothing by default.
 ///
 /// Where several apply to one request, the first of this order does: ``cutAfter``, ``refusedShare``, ``answers``,
 /// ``silentShare``. ``delay`` and ``goAwayAfter`` come on top.
-public struct Faults: Sendable, Hashable {
+package struct Faults: Sendable, Hashable {
   /// Refusals, in the order in which they are tried. The push does not reach its phone.
-  public var answers: [Answer] = []
+  package var answers: [Answer] = []
   /// How long each answer waits.
-  public var delay: Duration?
+  package var delay: Duration?
   /// After so many requests a connection is told to end (GOAWAY with the reason `Shutdown`); all are answered.
-  public var goAwayAfter: Int?
+  package var goAwayAfter: Int?
   /// Share of requests that are reset as not processed (REFUSED_STREAM), 0 to 1: safe to send again.
-  public var refusedShare = 0.0
+  package var refusedShare = 0.0
   /// At this request of a connection it is cut: what is not answered by then stays unknown to the sender.
-  public var cutAfter: Int?
+  package var cutAfter: Int?
   /// Share of requests, 0 to 1, that are never answered, although the push reaches its phone: a sender that repeats
   /// them makes duplicates.
-  public var silentShare = 0.0
+  package var silentShare = 0.0
   /// SETTINGS_MAX_CONCURRENT_STREAMS, for connections that are there too; nil: as APNs does.
-  public var maximumStreams: UInt32?
+  package var maximumStreams: UInt32?
   /// Where the random numbers for shares begin: the same seed gives the same course.
-  public var seed: UInt64 = 0
+  package var seed: UInt64 = 0
 
   /// Nothing wrong.
-  public init() {}
+  package init() {}
 
   /// Whether nothing is wrong; the seed alone does nothing.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     var other = Faults()
     other.seed = seed
     return self == other
   }
 
   /// An answer instead of the right one.
-  public struct Answer: Sendable, Hashable {
+  package struct Answer: Sendable, Hashable {
     /// HTTP status, 400 to 599.
-    public var status: Int
+    package var status: Int
     /// As in the JSON of the answer.
-    public var reason: String
+    package var reason: String
     /// Which requests get it.
-    public var scope: Scope
+    package var scope: Scope
 
     /// Which requests.
-    public enum Scope: Sendable, Hashable {
+    package enum Scope: Sendable, Hashable {
       case all
       /// So many from now on.
       case next(Int)
@@ -54,7 +54,7 @@ public struct Faults: Sendable, Hashable {
     }
 
     /// Describes an answer.
-    public init(status: Int, reason: String, scope: Scope = .all) {
+    package init(status: Int, reason: String, scope: Scope = .all) {
       self.status = status
       self.reason = reason
       self.scope = scope
@@ -63,7 +63,7 @@ public struct Faults: Sendable, Hashable {
 }
 
 /// Why a text describes no faults.
-public enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A part that is not `key=value`.
   case notAPair(String)
   /// A key that does not exist.
@@ -82,12 +82,12 @@ public enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
   case reasonNeeded(status: Int)
 
   /// The keys, for a help text.
-  public static let keys = [
+  package static let keys = [
     "status", "reason", "next", "share", "token", "delay", "goaway", "refuse", "cut", "silent", "streams", "seed",
   ]
 
   /// What is wrong, and what to write instead.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notAPair(let part): "“\(part)” is not of the form key=value."
     case .unknownKey(let key): "Unknown fault “\(key)”. Known faults: \(Self.keys.joined(separator: ", "))."

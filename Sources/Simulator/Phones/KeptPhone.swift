@@ -1,13 +1,13 @@
-public import Foundation
-public import JSON
-public import Model
+package import Foundation
+package import JSON
+package import Model
 
 // Phones as JSON, for storage that has columns for what is searched and one for the rest. Times are whole
 // milliseconds since 1970.
 
 extension SimulatedPhone {
   /// Everything but id, name, platform, environment, topic, token and what it received.
-  public var keptState: JSONValue {
+  package var keptState: JSONValue {
     var members: [String: JSONValue] = [
       "model": .string(model), "app_state": .string(appState.rawValue), "power": .string(power.rawValue),
     ]
@@ -26,7 +26,7 @@ extension SimulatedPhone {
   ///
   /// - Parameter received: newest first.
   /// - Throws: ``KeptPhoneError``.
-  public init(
+  package init(
     id: Int64, name: String, platform: Platform, environment: Model.Environment, topic: String, token: DeviceToken,
     keptState: JSONValue, received: [ReceivedNotification]
   ) throws(KeptPhoneError) {
@@ -55,7 +55,7 @@ extension SimulatedPhone {
 
 extension ReceivedNotification {
   /// Everything but id, `apns-id`, payload and time of arrival.
-  public var keptFields: JSONValue {
+  package var keptFields: JSONValue {
     var members: [String: JSONValue] = [
       "topic": .string(topic), "push_type": .string(pushType.rawValue), "priority": .integer(Int64(priority)),
       "app_state": .string(appState.rawValue),
@@ -72,7 +72,7 @@ extension ReceivedNotification {
   /// Takes up a notification that was kept with its ``keptFields``.
   ///
   /// - Throws: ``KeptPhoneError``.
-  public init(
+  package init(
     id: Int64, apnsID: String, payload: String, receivedAt: Date, keptFields: JSONValue
   ) throws(KeptPhoneError) {
     guard let topic = keptFields["topic"]?.string,
@@ -104,12 +104,12 @@ extension ReceivedNotification {
 }
 
 /// What was kept of a phone or a notification was not written by this program.
-public struct KeptPhoneError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct KeptPhoneError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Of the phone or the notification.
-  public let id: Int64
+  package let id: Int64
 
   /// What happened, and what to do.
-  public var description: String {
+  package var description: String {
     "The stored simulated phone or notification \(id) cannot be read. Delete it and add it again."
   }
 }

@@ -1,28 +1,28 @@
-public import JSON
-public import Model
+package import JSON
+package import Model
 import Synchronization
 
 /// What a test looks for among all that phones received.
-public struct NotificationQuery: Sendable, Hashable {
+package struct NotificationQuery: Sendable, Hashable {
   /// Only of this phone.
-  public var phone: Int64?
+  package var phone: Int64?
   /// Only of phones with this token.
-  public var token: DeviceToken?
+  package var token: DeviceToken?
   /// Only of phones of this environment.
-  public var environment: Model.Environment?
+  package var environment: Model.Environment?
   /// Only those with this title.
-  public var title: String?
+  package var title: String?
   /// Only those with this text; an alert that is a plain text is the text.
-  public var body: String?
+  package var body: String?
   /// Only the one with this `apns-id`.
-  public var apnsID: String?
+  package var apnsID: String?
   /// Only those of the push with this id (``APNsPayload/idKey``).
-  public var push: String?
+  package var push: String?
   /// Only those with a greater ``ReceivedNotification/id``: what came after an earlier look.
-  public var after: Int64 = 0
+  package var after: Int64 = 0
 
   /// Everything.
-  public init() {}
+  package init() {}
 
   func wants(_ phone: SimulatedPhone) -> Bool {
     (self.phone == nil || self.phone == phone.id) && (token == nil || token == phone.token)
@@ -41,13 +41,13 @@ public struct NotificationQuery: Sendable, Hashable {
 
 extension ReceivedNotification {
   /// The payload as a value; null if it is no JSON, which APNs does not take.
-  public var json: JSONValue {
+  package var json: JSONValue {
     // What is wrong with it helps nobody here.
     (try? JSONValue(parsing: Array(payload.utf8))) ?? .null
   }
 
   /// Title and text of the banner.
-  public var alert: (title: String?, body: String?) {
+  package var alert: (title: String?, body: String?) {
     let alert = json["aps"]?["alert"]
     return (alert?["title"]?.string, alert?["body"]?.string ?? alert?.string)
   }
@@ -55,15 +55,15 @@ extension ReceivedNotification {
 
 extension PhoneBook {
   /// A notification with the phone that received it.
-  public struct Arrival: Sendable, Hashable {
+  package struct Arrival: Sendable, Hashable {
     /// The phone, without what it received.
-    public let phone: SimulatedPhone
+    package let phone: SimulatedPhone
     /// What it received.
-    public let notification: ReceivedNotification
+    package let notification: ReceivedNotification
   }
 
   /// What phones received, newest first.
-  public func arrivals(_ query: NotificationQuery) -> [Arrival] {
+  package func arrivals(_ query: NotificationQuery) -> [Arrival] {
     state.withLock { state in
       state.records.values.filter { query.wants($0.phone) }.flatMap { record in
         record.history.newestFirst.filter(query.wants).map { Arrival(phone: record.phone, notification: $0) }
@@ -72,7 +72,7 @@ extension PhoneBook {
   }
 
   /// What phones received, as soon as there are so many, but not later than after `limit`; fewer then, perhaps none.
-  public func arrivals(_ query: NotificationQuery, atLeast count: Int, within limit: Duration) async -> [Arrival] {
+  package func arrivals(_ query: NotificationQuery, atLeast count: Int, within limit: Duration) async -> [Arrival] {
     // Before the first look, so that nothing falls between the two.
     let changes = changes()
     let present = arrivals(query)

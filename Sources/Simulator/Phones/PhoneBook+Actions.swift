@@ -1,5 +1,5 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 import Synchronization
 
 /// What a person does with a phone.
@@ -8,7 +8,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError``, as when the app is not installed or the phone is off.
   @discardableResult
-  public func setAppState(_ id: Int64, _ appState: SimulatedPhone.AppState) throws(PhoneBookError) -> SimulatedPhone {
+  package func setAppState(_ id: Int64, _ appState: SimulatedPhone.AppState) throws(PhoneBookError) -> SimulatedPhone {
     try update(id) { (record: inout PhoneRecord) throws(PhoneBookError) in
       if appState != .notRunning {
         guard record.phone.power == .on else { throw .phoneIsOff(phone: record.phone.name) }
@@ -22,7 +22,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   @discardableResult
-  public func setPower(
+  package func setPower(
     _ id: Int64, _ power: SimulatedPhone.Power, now: Date = Date()
   ) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
@@ -54,7 +54,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``, ``PhoneBookError/appNotInstalled(phone:)``.
   @discardableResult
-  public func uninstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> SimulatedPhone {
+  package func uninstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> SimulatedPhone {
     try update(id) { (record: inout PhoneRecord) throws(PhoneBookError) in
       guard record.phone.state == .installed else { throw .appNotInstalled(phone: record.phone.name) }
       record.phone.state = .uninstalled(since: now)
@@ -69,7 +69,7 @@ extension PhoneBook {
   /// - Returns: the new token, which the app would register.
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   @discardableResult
-  public func reinstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> DeviceToken {
+  package func reinstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> DeviceToken {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
       var phone = state.records.values[index].phone
@@ -96,7 +96,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError``, as when the phone is off or the notification is no longer there.
   @discardableResult
-  public func tap(
+  package func tap(
     _ id: Int64, _ notification: Int64, now: Date = Date()
   ) throws(PhoneBookError) -> ReceivedNotification {
     try change { (state: inout State) throws(PhoneBookError) in
@@ -119,7 +119,7 @@ extension PhoneBook {
   /// Forgets what a phone received.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
-  public func clear(_ id: Int64) throws(PhoneBookError) {
+  package func clear(_ id: Int64) throws(PhoneBookError) {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
       state.records.values[index].clear()
@@ -129,7 +129,7 @@ extension PhoneBook {
   }
 
   /// Forgets what every phone received.
-  public func clearAll() {
+  package func clearAll() {
     state.withLock { state in
       for id in state.records.keys.sorted() {
         guard let index = state.records.index(forKey: id) else { continue }
@@ -145,7 +145,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   @discardableResult
-  public func rename(
+  package func rename(
     _ id: Int64, name: String, registrationID: String?, alias: String?
   ) throws(PhoneBookError) -> SimulatedPhone {
     try update(id) { (record: inout PhoneRecord) in

@@ -28,7 +28,7 @@ extension PhoneBook {
   /// Waits until storage holds everything that has happened so far; returns at once without storage.
   ///
   /// - Throws: what storage throws; nothing is lost then, and the next change tries again.
-  public func flush() async throws {
+  package func flush() async throws {
     guard storage != nil else { return }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       let isIdle = state.withLock { state in

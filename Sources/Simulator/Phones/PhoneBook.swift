@@ -1,11 +1,11 @@
 import Foundation
-public import Logging
+package import Logging
 import OpenSSL
-public import Model
+package import Model
 import Synchronization
 
 /// The phones of a simulator, and what each of them received. Safe to use from any thread; nothing here waits.
-public final class PhoneBook: Sendable {
+package final class PhoneBook: Sendable {
   struct State {
     var records: [Int64: PhoneRecord] = [:]
     /// Present and former tokens.
@@ -36,24 +36,24 @@ public final class PhoneBook: Sendable {
   }
 
   /// How many changes a slow reader of ``changes()`` may fall behind before it loses the oldest.
-  public static let changeLimit = 1024
+  package static let changeLimit = 1024
 
   /// Whether pushes to tokens of no phone are accepted, and go nowhere: for measuring, and for trying out other
   /// people's lists. Otherwise they are answered with `BadDeviceToken`.
-  public let acceptsUnknownTokens: Bool
+  package let acceptsUnknownTokens: Bool
   let state: Mutex<State>
   let storage: (any PhoneStorage)?
   let log: Logger?
 
   /// An empty phone book that is forgotten with the process.
-  public convenience init(acceptsUnknownTokens: Bool = false) {
+  package convenience init(acceptsUnknownTokens: Bool = false) {
     self.init(State(), storage: nil, acceptsUnknownTokens: acceptsUnknownTokens, log: nil)
   }
 
   /// The phone book that `storage` holds; what changes is kept there.
   ///
   /// - Throws: what `storage` throws.
-  public static func open(
+  package static func open(
     _ storage: any PhoneStorage, acceptsUnknownTokens: Bool = false, log: Logger? = nil
   ) async throws -> PhoneBook {
     let kept = try await storage.load()
@@ -81,15 +81,15 @@ public final class PhoneBook: Sendable {
   }
 
   /// All phones, oldest first.
-  public func phones() -> [SimulatedPhone] {
+  package func phones() -> [SimulatedPhone] {
     state.withLock { state in state.records.values.map(\.snapshot) }.sorted { $0.id < $1.id }
   }
 
   /// One phone, nil if there is none.
-  public func phone(_ id: Int64) -> SimulatedPhone? { state.withLock { $0.records[id]?.snapshot } }
+  package func phone(_ id: Int64) -> SimulatedPhone? { state.withLock { $0.records[id]?.snapshot } }
 
   /// The phones with this token now: at most one in each environment.
-  public func phones(token: DeviceToken) -> [SimulatedPhone] {
+  package func phones(token: DeviceToken) -> [SimulatedPhone] {
     state.withLock { state in
       Environment.allCases.compactMap { environment in
         guard case .present(let id)? = state.owners[Address(token: token, environment: environment)] else { return nil }
@@ -102,7 +102,7 @@ public final class PhoneBook: Sendable {
   ///
   /// - Throws: ``PhoneBookError/tokenTaken(phone:)``.
   @discardableResult
-  public func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
+  package func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
       let token = new.token ?? Self.newToken()
       let address = Address(token: token, environment: new.environment)
@@ -123,7 +123,7 @@ public final class PhoneBook: Sendable {
   /// Removes a phone with everything it received; its tokens are unknown from now on.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
-  public func remove(_ id: Int64) throws(PhoneBookError) {
+  package func remove(_ id: Int64) throws(PhoneBookError) {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let record = state.records.removeValue(forKey: id) else { throw .noSuchPhone(id) }
       state.owners[record.phone.address(record.phone.token)] = nil
@@ -134,7 +134,7 @@ public final class PhoneBook: Sendable {
   }
 
   /// What happens from now on, in order. A reader that falls behind by more than ``changeLimit`` loses the oldest.
-  public func changes() -> AsyncStream<PhoneChange> {
+  package func changes() -> AsyncStream<PhoneChange> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: PhoneChange.self, bufferingPolicy: .bufferingNewest(Self.changeLimit))
     let watcher = state.withLock { state in

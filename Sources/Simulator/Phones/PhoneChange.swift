@@ -1,5 +1,5 @@
 /// What happened to a phone, for a page that is open.
-public enum PhoneChange: Sendable, Hashable {
+package enum PhoneChange: Sendable, Hashable {
   /// A new phone.
   case added(SimulatedPhone)
   /// It is gone, with what it received.
@@ -16,7 +16,7 @@ public enum PhoneChange: Sendable, Hashable {
   case cleared(Int64)
 
   /// The phone.
-  public var phoneID: Int64 {
+  package var phoneID: Int64 {
     switch self {
     case .added(let phone), .changed(let phone): phone.id
     case .removed(let id), .cleared(let id): id
@@ -26,7 +26,7 @@ public enum PhoneChange: Sendable, Hashable {
 }
 
 /// Why a phone cannot do what was asked.
-public enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No phone has this id.
   case noSuchPhone(Int64)
   /// The phone has not, or no longer, received this.
@@ -39,7 +39,7 @@ public enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible {
   case phoneIsOff(phone: String)
 
   /// What happened, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noSuchPhone(let id): "Phone \(id) not found. It may have been deleted."
     case .noSuchNotification(let id): "The phone has no notification \(id). Newer ones may have displaced it."

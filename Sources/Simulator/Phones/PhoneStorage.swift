@@ -2,7 +2,7 @@
 ///
 /// Called by one task at a time, in the order of what happened, never by the thread that answers pushes. While one
 /// call runs, what happens meanwhile is gathered for the next.
-public protocol PhoneStorage: Sendable {
+package protocol PhoneStorage: Sendable {
   /// Everything that was kept.
   func load() async throws -> [SimulatedPhone]
   /// Keeps changes, best in one transaction. They bear repetition: after an error the same may come again.
@@ -10,7 +10,7 @@ public protocol PhoneStorage: Sendable {
 }
 
 /// One change to keep.
-public enum PhoneWrite: Sendable, Hashable {
+package enum PhoneWrite: Sendable, Hashable {
   /// A phone as it is now, new or known.
   ///
   /// - Parameters:

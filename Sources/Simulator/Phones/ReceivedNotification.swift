@@ -1,40 +1,40 @@
-public import Foundation
+package import Foundation
 import JSON
-public import Model
+package import Model
 
 /// A push that reached a simulated phone, or waits for it to be switched on.
-public struct ReceivedNotification: Sendable, Hashable, Identifiable {
+package struct ReceivedNotification: Sendable, Hashable, Identifiable {
   /// Counts up within one phone book, over all phones.
-  public let id: Int64
+  package let id: Int64
   /// As the sender gave it, byte for byte, or as the simulator made it up.
-  public let apnsID: String
+  package let apnsID: String
   /// `apns-topic`.
-  public let topic: String
+  package let topic: String
   /// As sent, or as topic and payload suggest.
-  public let pushType: PushType
+  package let pushType: PushType
   /// 10, 5 or 1.
-  public let priority: Int
+  package let priority: Int
   /// The body of the request: JSON as it was sent.
-  public let payload: String
+  package let payload: String
   /// When it reached the phone; for one that waits, when APNs took it.
-  public var receivedAt: Date
+  package var receivedAt: Date
   /// Until when APNs keeps it for a phone that is off; nil: 30 days.
-  public let expiration: Date?
+  package let expiration: Date?
   /// `apns-collapse-id`: the next with the same takes its place.
-  public let collapseID: String?
+  package let collapseID: String?
   /// The push's id from the console (``APNsPayload/idKey``), by which an app drops repeats; nil if the payload has none.
-  public let uniqueID: String?
+  package let uniqueID: String?
   /// What the app was doing when it came: decides which of its methods iOS calls.
-  public var appState: SimulatedPhone.AppState
+  package var appState: SimulatedPhone.AppState
   /// When the person tapped it.
-  public var tapped: Date?
+  package var tapped: Date?
   /// How often the same `apns-id` came again: a sender that repeats after an unknown outcome shows here.
-  public var duplicates: Int
+  package var duplicates: Int
   /// How many earlier ones with the same collapse id it took the place of.
-  public var replaced: Int
+  package var replaced: Int
 
   /// Takes what was kept.
-  public init(
+  package init(
     id: Int64, apnsID: String, topic: String, pushType: PushType, priority: Int, payload: String, receivedAt: Date,
     expiration: Date? = nil, collapseID: String? = nil, uniqueID: String? = nil,
     appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0
@@ -59,7 +59,7 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
   ///
   /// - Parameter backgroundMode: whether the app has the background mode "remote notifications".
   /// - Throws: what is wrong with the payload; one that APNs took is JSON.
-  public func callbacks(
+  package func callbacks(
     _ generation: CallbackTable.Generation = .from10, backgroundMode: Bool
   ) throws(Problem) -> CallbackTable.Cell {
     let facts = APNsPayload.Facts(payload: try JSONValue(checking: Array(payload.utf8)))
@@ -69,7 +69,7 @@ public struct ReceivedNotification: Sendable, Hashable, Identifiable {
 
 extension SimulatedPhone.AppState {
   /// The same in the words of the callback table.
-  public var callbackState: CallbackTable.State {
+  package var callbackState: CallbackTable.State {
     switch self {
     case .foreground: .foreground
     case .background: .background

@@ -1,10 +1,10 @@
-public import JSON
+package import JSON
 import Model
 internal import Foundation
 
 extension AppOverview: JSONWritable {
   /// The schema `App`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("bundle_id", app.bundleID)
       json.member("name", app.name)
@@ -38,10 +38,10 @@ extension AppOverview: JSONWritable {
 
 extension Credential: JSONWritable {
   /// The schema `Credential`.
-  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
   /// Writes the members of the schema that the store knows.
-  public func writeMembers(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     json.member("provider", provider.rawValue)
     json.member("environment", environment.rawValue)
     json.member("certificate", certificateID)

@@ -1,20 +1,20 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// An app that pushes are for.
-public struct App: Sendable, Hashable, Identifiable {
+package struct App: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// As `com.example.app`: the topic at APNs, and the app's name in the API.
-  public let bundleID: String
+  package let bundleID: String
   /// The package name on Android, if it is another one.
-  public let packageName: String?
+  package let packageName: String?
   /// What people call it.
-  public let name: String
+  package let name: String
   /// How an alias is derived from a user id; the text of an `AliasRule`.
-  public let aliasRule: String?
+  package let aliasRule: String?
   /// When it was added.
-  public let createdAt: Date
+  package let createdAt: Date
 
   static let columns = "a.id, a.bundle_id, a.package_name, a.name, a.alias_rule, a.created_at"
 
@@ -33,7 +33,7 @@ extension App {
   ///
   /// - Throws: `StoreError.taken` if there is one with this bundle id.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, bundleID: String, name: String, packageName: String? = nil, aliasRule: String? = nil,
     now: Date
   ) throws -> App {
@@ -48,31 +48,31 @@ extension App {
   }
 
   /// All apps, by name.
-  public static func all(_ database: Database) throws -> [App] {
+  package static func all(_ database: Database) throws -> [App] {
     try database.fetchAll("SELECT \(columns) FROM apps a ORDER BY a.name COLLATE NOCASE, a.id") { App($0) }
   }
 
   /// One app, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> App? {
+  package static func find(_ database: Database, id: Int64) throws -> App? {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.id = ?", id) { App($0) }
   }
 
   /// One app by its bundle id, nil if there is none.
-  public static func find(_ database: Database, bundleID: String) throws -> App? {
+  package static func find(_ database: Database, bundleID: String) throws -> App? {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.bundle_id = ?", bundleID) { App($0) }
   }
 
   /// One app.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> App {
+  package static func get(_ database: Database, id: Int64) throws -> App {
     guard let app = try find(database, id: id) else { throw StoreError.notFound(noun: "app", id: "\(id)") }
     return app
   }
 
   /// Changes what may change; the bundle id is not among it, because tokens belong to it.
   @discardableResult
-  public static func update(
+  package static func update(
     _ database: Database, id: Int64, name: String, packageName: String?, aliasRule: String?
   ) throws -> App {
     try database.run(
@@ -81,19 +81,19 @@ extension App {
   }
 
   /// What would go with an app.
-  public struct Belongings: Sendable, Hashable {
+  package struct Belongings: Sendable, Hashable {
     /// Devices in any state.
-    public let devices: Int
+    package let devices: Int
     /// Pushes, with all their deliveries.
-    public let pushes: Int
+    package let pushes: Int
     /// Credentials; the certificates themselves stay.
-    public let credentials: Int
+    package let credentials: Int
     /// Schedules that have not ended.
-    public let schedules: Int
+    package let schedules: Int
   }
 
   /// What ``delete(_:id:)`` would take along.
-  public static func belongings(_ database: Database, id: Int64) throws -> Belongings {
+  package static func belongings(_ database: Database, id: Int64) throws -> Belongings {
     Belongings(
       devices: try database.int("SELECT coalesce(sum(count), 0) FROM device_counters WHERE app_id = ?", id),
       pushes: try database.int("SELECT count(*) FROM pushes WHERE app_id = ?", id),
@@ -106,7 +106,7 @@ extension App {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64) throws -> Bool {
     let pushes = "(SELECT id FROM pushes WHERE app_id = ?1)"
     let tags = "(SELECT id FROM tags WHERE app_id = ?1)"
     let devices = "(SELECT id FROM devices WHERE app_id = ?1)"

@@ -1,20 +1,20 @@
-public import Model
-public import SQLite
+package import Model
+package import SQLite
 
 /// An app with its numbers and the health of its credentials, from counters alone.
-public struct AppOverview: Sendable, Hashable, Identifiable {
+package struct AppOverview: Sendable, Hashable, Identifiable {
   /// The app.
-  public let app: App
+  package let app: App
   /// How many devices of which kind; kinds without devices are left out.
-  public let devices: [DeviceCount]
+  package let devices: [DeviceCount]
   /// Its credentials, with what they rest on.
-  public let credentials: [Credential]
+  package let credentials: [Credential]
 
   /// The app's row id.
-  public var id: Int64 { app.id }
+  package var id: Int64 { app.id }
 
   /// How many devices there are of the kinds asked for; nil: of any.
-  public func count(
+  package func count(
     environment: Environment? = nil, platform: Platform? = nil, state: DeviceState? = nil
   ) -> Int {
     devices.reduce(0) { sum, count in
@@ -26,7 +26,7 @@ public struct AppOverview: Sendable, Hashable, Identifiable {
   }
 
   /// All apps, by name.
-  public static func all(_ database: Database) throws -> [AppOverview] {
+  package static func all(_ database: Database) throws -> [AppOverview] {
     let devices = Dictionary(grouping: try DeviceCount.all(database), by: \.appID)
     let credentials = Dictionary(grouping: try Credential.all(database), by: \.appID)
     return try App.all(database).map { app in
@@ -35,7 +35,7 @@ public struct AppOverview: Sendable, Hashable, Identifiable {
   }
 
   /// One app, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> AppOverview? {
+  package static func find(_ database: Database, id: Int64) throws -> AppOverview? {
     guard let app = try App.find(database, id: id) else { return nil }
     return AppOverview(
       app: app, devices: try DeviceCount.all(database, app: id), credentials: try Credential.all(database, app: id))

@@ -1,13 +1,13 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension AudienceQuery {
   /// How many devices there are, by platform and state.
   ///
   /// A broadcast and a single tag are read from counters. Everything else is counted device by device, about a second
   /// for a million: give the read a limit.
-  public func count(_ database: Database) throws -> AudienceCount {
+  package func count(_ database: Database) throws -> AudienceCount {
     if retry == nil, case .all = audience {
       return try fromCounters(database, "device_counters", "app_id", app)
     }
@@ -30,7 +30,7 @@ extension AudienceQuery {
   ///   - upTo: the highest id that takes part.
   ///   - push: leaves out devices that have an outcome in this push already, or wait for it.
   /// - Returns: up to `limit` devices; fewer only at the end.
-  public func page(
+  package func page(
     _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
   ) throws -> [AudienceMember] {
     guard let (sql, arguments) = try pageQuery(database, after: after, upTo: upTo, limit: limit, push) else {
@@ -100,43 +100,43 @@ extension Audience.Rule {
 }
 
 /// A device that a push goes to: what a provider needs to know of it.
-public struct AudienceMember: Sendable, Hashable {
+package struct AudienceMember: Sendable, Hashable {
   /// The device's row id.
-  public let id: Int64
+  package let id: Int64
   /// What it runs.
-  public let platform: Platform
+  package let platform: Platform
   /// Its token.
-  public let token: DeviceToken
+  package let token: DeviceToken
   /// The user.
-  public let alias: String?
+  package let alias: String?
   /// The installation.
-  public let registrationID: String?
+  package let registrationID: String?
   /// Last registration.
-  public let registeredAt: Date
+  package let registeredAt: Date
 }
 
 /// How many devices an audience has.
-public struct AudienceCount: Sendable, Hashable {
+package struct AudienceCount: Sendable, Hashable {
   /// What a device is counted as.
-  public struct Kind: Sendable, Hashable {
+  package struct Kind: Sendable, Hashable {
     /// What it runs.
-    public let platform: Platform
+    package let platform: Platform
     /// Whether it can be sent to.
-    public let state: DeviceState
+    package let state: DeviceState
   }
 
   /// Each kind that there is.
-  public internal(set) var counts: [Kind: Int] = [:]
+  package internal(set) var counts: [Kind: Int] = [:]
 
   /// Devices that a push would be sent to.
-  public var reachable: Int { sum { $0.state == .active } }
+  package var reachable: Int { sum { $0.state == .active } }
   /// Devices of the audience that are quarantined or dead.
-  public var unreachable: Int { sum { $0.state != .active } }
+  package var unreachable: Int { sum { $0.state != .active } }
   /// All devices of the audience.
-  public var total: Int { sum { _ in true } }
+  package var total: Int { sum { _ in true } }
 
   /// Devices of a platform that a push would be sent to.
-  public func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }
+  package func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }
 
   private func sum(_ isCounted: (Kind) -> Bool) -> Int {
     counts.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }

@@ -1,41 +1,39 @@
-public import Model
+package import Model
 internal import SQLite
 
 /// Whom a push reaches, as a query that walks along an index.
 ///
 /// The narrowest of its conditions is walked (tokens, registration ids, aliases, the smallest of the tags that all must
 /// have, any of the tags, else all devices of the app); the others are looked up for each device on the way.
-public struct AudienceQuery: Sendable, Hashable {
+package struct AudienceQuery: Sendable, Hashable {
   /// The app.
-  public var app: Int64
+  package var app: Int64
   /// The environment.
-  public var environment: Environment
+  package var environment: Environment
   /// The platforms.
-  public var platforms: Set<Platform>
+  package var platforms: Set<Platform>
   /// Whom among them.
-  public var audience: Audience
+  package var audience: Audience
   /// Only those whom another push did not reach.
-  public var retry: Retry?
+  package var retry: Retry?
 
   /// Devices that another push did not reach.
-  public struct Retry: Sendable, Hashable {
+  package struct Retry: Sendable, Hashable {
     /// Row id of that push.
-    public var push: Int64
+    package var push: Int64
     /// What became of it there; `accepted` is not among them.
-    public var outcomes: [OutcomeKind]
+    package var outcomes: [OutcomeKind]
     /// Not those that failed for these: they would fail again.
-    public var withoutReasons: [String]
+    package var withoutReasons: [String]
 
     /// Creates a choice of devices.
-    public init(push: Int64, outcomes: [OutcomeKind], withoutReasons: [String] = []) {
+    package init(push: Int64, outcomes: [OutcomeKind], withoutReasons: [String] = []) {
       self.push = push
       self.outcomes = outcomes.filter { $0 != .accepted }
       self.withoutReasons = withoutReasons
     }
   }
-
-  /// Creates a query.
-  public init(
+  package init(
     app: Int64, environment: Environment, platforms: Set<Platform>, audience: Audience, retry: Retry? = nil
   ) {
     self.app = app

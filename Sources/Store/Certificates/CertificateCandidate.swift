@@ -1,28 +1,28 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
-public import SQLite
+package import SQLite
 
 /// A file that is to replace a certificate and waits for somebody's word: kept sealed, for a day, because a browser
 /// does not hand over a file twice.
-public struct CertificateCandidate: Sendable, Hashable, Identifiable {
+package struct CertificateCandidate: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// In addresses.
-  public let uid: String
+  package let uid: String
   /// What it is to replace.
-  public let certificateID: Int64
+  package let certificateID: Int64
   /// Who brought it.
-  public let createdBy: String
+  package let createdBy: String
   /// When.
-  public let createdAt: Date
+  package let createdAt: Date
 
   /// How long it is kept, in seconds.
-  public static let lifetime: TimeInterval = 86_400
+  package static let lifetime: TimeInterval = 86_400
 
   /// Keeps one; a former one of the same person for the same certificate goes, and all that are too old.
   ///
   /// - Parameter content: whatever the Certificates room needs to read it again.
-  public static func add(
+  package static func add(
     _ database: Database, certificate: Int64, content: [UInt8], sealer: any Sealer, by user: String, now: Date
   ) throws -> CertificateCandidate {
     try sweep(database, now: now)
@@ -40,7 +40,7 @@ public struct CertificateCandidate: Sendable, Hashable, Identifiable {
   }
 
   /// One of them with its content, nil if there is none or its day is over.
-  public static func find(
+  package static func find(
     _ database: Database, uid: String, sealer: any Sealer, now: Date
   ) throws -> (candidate: CertificateCandidate, content: [UInt8])? {
     let found = try database.fetchOne(
@@ -57,12 +57,12 @@ public struct CertificateCandidate: Sendable, Hashable, Identifiable {
   }
 
   /// Removes one.
-  public static func delete(_ database: Database, id: Int64) throws {
+  package static func delete(_ database: Database, id: Int64) throws {
     try database.run("DELETE FROM certificate_candidates WHERE id = ?", id)
   }
 
   /// Removes those whose day is over.
-  public static func sweep(_ database: Database, now: Date) throws {
+  package static func sweep(_ database: Database, now: Date) throws {
     try database.run(
       "DELETE FROM certificate_candidates WHERE created_at <= ?", now.addingTimeInterval(-lifetime))
   }

@@ -1,27 +1,27 @@
 import Foundation
-public import JSON
-public import Model
-public import SQLite
+package import JSON
+package import Model
+package import SQLite
 import Text
 
 /// What a kept file says beyond the columns of its row, and what people noted of it. Nothing in it is secret.
-public struct CertificateFacts: Sendable, Hashable {
+package struct CertificateFacts: Sendable, Hashable {
   /// What only people know.
-  public struct Notes: Sendable, Hashable {
+  package struct Notes: Sendable, Hashable {
     /// The Apple ID of whoever made it: who can renew it.
-    public let madeBy: String?
+    package let madeBy: String?
     /// Free text.
-    public let note: String?
+    package let note: String?
 
     /// Characters.
-    public static let madeByLimit = 320
+    package static let madeByLimit = 320
     /// Characters.
-    public static let noteLimit = 2000
+    package static let noteLimit = 2000
 
     /// Takes texts as they were typed; empty ones are none.
     ///
     /// - Throws: `Problems` at `made_by` and `note` for texts that are too long.
-    public init(madeBy: String?, note: String?) throws(Problems) {
+    package init(madeBy: String?, note: String?) throws(Problems) {
       func filled(_ text: String?) -> String? {
         let trimmed = text?.trimmingCharacters(in: .whitespacesAndNewlines)
         return trimmed?.isEmpty == false ? trimmed : nil
@@ -40,19 +40,19 @@ public struct CertificateFacts: Sendable, Hashable {
   }
 
   /// As the Certificates room tells an inspected file.
-  public let says: JSONValue
+  package let says: JSONValue
   /// What only people know.
-  public let notes: Notes
+  package let notes: Notes
 
   /// Keeps them for a file that was just kept.
-  public static func add(_ database: Database, certificate: Int64, says: JSONValue, _ notes: Notes) throws {
+  package static func add(_ database: Database, certificate: Int64, says: JSONValue, _ notes: Notes) throws {
     try database.run(
       "INSERT INTO certificate_facts(certificate_id, says, made_by, note) VALUES (?, ?, ?, ?)", certificate,
       says.text(), notes.madeBy, notes.note)
   }
 
   /// A file says more than the one that was kept before, as with its key; what people noted stays.
-  public static func update(_ database: Database, certificate: Int64, says: JSONValue) throws {
+  package static func update(_ database: Database, certificate: Int64, says: JSONValue) throws {
     try database.run(
       """
       INSERT INTO certificate_facts(certificate_id, says) VALUES (?1, ?2)
@@ -61,7 +61,7 @@ public struct CertificateFacts: Sendable, Hashable {
   }
 
   /// Changes what people noted.
-  public static func update(_ database: Database, certificate: Int64, _ notes: Notes) throws {
+  package static func update(_ database: Database, certificate: Int64, _ notes: Notes) throws {
     try database.run(
       """
       INSERT INTO certificate_facts(certificate_id, says, made_by, note) VALUES (?1, 'null', ?2, ?3)
@@ -70,12 +70,12 @@ public struct CertificateFacts: Sendable, Hashable {
   }
 
   /// Those of one file; nil if it was kept before they were.
-  public static func find(_ database: Database, certificate: Int64) throws -> CertificateFacts? {
+  package static func find(_ database: Database, certificate: Int64) throws -> CertificateFacts? {
     try all(database, certificate: certificate)[certificate]
   }
 
   /// Those of all files, or of one, by the file's row id.
-  public static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateFacts] {
+  package static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateFacts] {
     var found: [Int64: CertificateFacts] = [:]
     try database.forEach(
       certificate == nil

@@ -1,6 +1,6 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 import Text
 
 extension ExpiryList {
@@ -8,7 +8,7 @@ extension ExpiryList {
   /// ranges of the indexes. Without certificates that are replaced.
   ///
   /// - Parameter ranges: as in ``Filter/ends``.
-  public static func counts(
+  package static func counts(
     _ database: Database, _ ranges: [ClosedRange<Int64>], now: Date
   ) throws -> (begun: [Int], notBegun: Int) {
     func count(_ condition: String, _ arguments: [any SQLiteBindable]) throws -> Int {
@@ -31,7 +31,7 @@ extension ExpiryList {
   }
 
   /// How many watched hosts show nothing, or nothing yet.
-  public static func failing(_ database: Database) throws -> Int {
+  package static func failing(_ database: Database) throws -> Int {
     try database.int("SELECT count(*) FROM watched_hosts WHERE failing_since IS NOT NULL")
       + database.int(
         "SELECT count(*) FROM watched_hosts INDEXED BY watched_hosts_ends WHERE ends_key = -1 AND failing_since IS NULL"
@@ -39,18 +39,18 @@ extension ExpiryList {
   }
 
   /// How many things end in a stretch of time, and one of them.
-  public struct Stretch: Sendable, Hashable {
+  package struct Stretch: Sendable, Hashable {
     /// The number of the stretch, the first is 0.
-    public let index: Int
+    package let index: Int
     /// How many things.
-    public let count: Int
+    package let count: Int
     /// What one of them is called.
-    public let name: String
+    package let name: String
   }
 
   /// What ends when, in stretches of one length; those in which nothing ends are left out, and so are replaced
   /// certificates.
-  public static func stretches(
+  package static func stretches(
     _ database: Database, from: Date, before: Date, length: TimeInterval
   ) throws -> [Stretch] {
     var sums: [Int: (count: Int, name: String)] = [:]

@@ -1,17 +1,17 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// Everything that can end, files and watched hosts in one list: what ends first stands first, what never ends last.
 ///
 /// Read by the index on `ends_key`, page by page, so that ten thousand things cost no more than fifty.
-public enum ExpiryList {
+package enum ExpiryList {
   /// One thing.
-  public enum Item: Sendable, Hashable {
+  package enum Item: Sendable, Hashable {
     case certificate(TrackedCertificate)
     case host(WatchedHost)
 
     /// Row id in its table.
-    public var id: Int64 {
+    package var id: Int64 {
       switch self {
       case .certificate(let certificate): certificate.id
       case .host(let host): host.id
@@ -20,40 +20,40 @@ public enum ExpiryList {
   }
 
   /// What the list is narrowed down to; nil: not by this.
-  public struct Filter: Sendable, Hashable {
+  package struct Filter: Sendable, Hashable {
     /// Ends, in milliseconds since 1970, both included. ``forever`` stands for no end, ``unknown`` for a host that
     /// nothing is known of.
-    public var ends: ClosedRange<Int64>?
+    package var ends: ClosedRange<Int64>?
     /// Whether it has begun at this time, or has not.
-    public var begun: Bool?
+    package var begun: Bool?
     /// The time for ``begun``.
-    public var now: Date
+    package var now: Date
     /// Only watched hosts that show nothing.
-    public var isFailing = false
+    package var isFailing = false
     /// A raw value of `CertificateKind`; `host` for watched hosts.
-    public var kind: String?
+    package var kind: String?
     /// Files that belong to this app, or that it sends with.
-    public var app: Int64?
+    package var app: Int64?
     /// Whether certificates in whose place a successor is are left out, unless something still sends with them: they
     /// raise no alarms.
-    public var withoutReplaced = false
+    package var withoutReplaced = false
     /// In names, topics, serial numbers, fingerprints, hosts and notes.
-    public var search: String?
+    package var search: String?
 
     /// Everything.
-    public init(now: Date) { self.now = now }
+    package init(now: Date) { self.now = now }
   }
 
   /// No end.
-  public static let forever = Int64.max
+  package static let forever = Int64.max
   /// An end that nobody knows.
-  public static let unknown: Int64 = -1
+  package static let unknown: Int64 = -1
 
   /// A page of the list.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
-  public static func page(
+  package static func page(
     _ database: Database, _ filter: Filter, cursor: String? = nil, limit: Int
   ) throws -> Page<Item> {
     let start = try cursor.map(Position.init)

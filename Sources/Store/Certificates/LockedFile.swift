@@ -1,26 +1,26 @@
-public import Foundation
+package import Foundation
 import JSON
 internal import OpenSSL
 internal import Model
-public import SQLite
+package import SQLite
 
 /// A file that somebody brought and that could not be opened or kept yet: it waits sealed, for a quarter of an hour,
 /// because a browser does not hand over a file twice. Only who brought it gets at it, and has one at a time.
-public struct LockedFile: Sendable, Hashable {
+package struct LockedFile: Sendable, Hashable {
   /// Under which a form names it.
-  public let uid: String
+  package let uid: String
   /// As it was called.
-  public let name: String
+  package let name: String
   /// As it was brought.
-  public let content: Data
+  package let content: Data
 
   /// How long it is kept, in seconds.
-  public static let lifetime: TimeInterval = 900
+  package static let lifetime: TimeInterval = 900
 
   /// Keeps one in place of the one before.
   ///
   /// - Throws: ``SealingMismatch`` if nothing can be sealed.
-  public static func add(
+  package static func add(
     _ database: Database, name: String, content: Data, sealer: any Sealer, by user: String, now: Date
   ) throws -> LockedFile {
     try sweep(database, now: now)
@@ -36,7 +36,7 @@ public struct LockedFile: Sendable, Hashable {
   }
 
   /// One of them, nil if there is none, its time is over, or its seal does not open.
-  public static func find(
+  package static func find(
     _ database: Database, uid: String, by user: String, sealer: any Sealer, now: Date
   ) throws -> LockedFile? {
     let found = try database.fetchOne(
@@ -53,12 +53,12 @@ public struct LockedFile: Sendable, Hashable {
   }
 
   /// Removes one: it was opened and kept.
-  public static func delete(_ database: Database, uid: String) throws {
+  package static func delete(_ database: Database, uid: String) throws {
     try database.run("DELETE FROM locked_files WHERE uid = ?", uid)
   }
 
   /// Removes those whose time is over.
-  public static func sweep(_ database: Database, now: Date) throws {
+  package static func sweep(_ database: Database, now: Date) throws {
     try database.run("DELETE FROM locked_files WHERE created_at <= ?", now.addingTimeInterval(-lifetime))
   }
 }

@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
-public import SQLite
+package import SQLite
 
 /// A request for a certificate that was made here. Its private key lies sealed until the certificate comes, and is
 /// handed to nobody.
-public struct SigningRequest: Sendable, Hashable, Identifiable {
+package struct SigningRequest: Sendable, Hashable, Identifiable {
   /// What the certificate is for. The raw values stand in the database and in JSON.
-  public enum Purpose: String, Sendable, Hashable, CaseIterable {
+  package enum Purpose: String, Sendable, Hashable, CaseIterable {
     /// Pushes, by Apple.
     case push
     /// A host's TLS, by any authority.
@@ -14,7 +14,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// The kind of key. The raw values stand in the database and in JSON.
-  public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+  package enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// RSA with 2048 bits: what Apple takes for push certificates.
     case rsa2048 = "rsa-2048"
     /// On the curve P-256.
@@ -22,42 +22,42 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// In addresses.
-  public let uid: String
+  package let uid: String
   /// What it is for.
-  public let details: Details
+  package let details: Details
   /// Who asked for it.
-  public let createdBy: String
+  package let createdBy: String
   /// When.
-  public let createdAt: Date
+  package let createdAt: Date
   /// The certificate that came of it.
-  public let fulfilledBy: Int64?
+  package let fulfilledBy: Int64?
   /// When it came; nil: it is awaited.
-  public let fulfilledAt: Date?
+  package let fulfilledAt: Date?
 
   /// Whether the certificate is still to come.
-  public var isWaiting: Bool { fulfilledAt == nil }
+  package var isWaiting: Bool { fulfilledAt == nil }
 
   /// What a request is about.
-  public struct Details: Sendable, Hashable {
+  package struct Details: Sendable, Hashable {
     /// What the certificate is for.
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// The certificate that it is to renew.
-    public var certificateID: Int64?
+    package var certificateID: Int64?
     /// The app that it is for.
-    public var appID: Int64?
+    package var appID: Int64?
     /// Distinguished name.
-    public var subject: String
+    package var subject: String
     /// The kind of key.
-    public var algorithm: Algorithm
+    package var algorithm: Algorithm
     /// SHA-256 of the public key, hexadecimal.
-    public var publicKeySHA256: String
+    package var publicKeySHA256: String
     /// The request itself.
-    public var pem: String
+    package var pem: String
 
     /// Creates details.
-    public init(
+    package init(
       purpose: Purpose, certificateID: Int64? = nil, appID: Int64? = nil, subject: String, algorithm: Algorithm,
       publicKeySHA256: String, pem: String
     ) {
@@ -90,7 +90,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// Keeps a request with its key.
-  public static func add(
+  package static func add(
     _ database: Database, _ details: Details, key: [UInt8], sealer: any Sealer, by user: String, now: Date
   ) throws -> SigningRequest {
     let uid = Random.token(bytes: 9)
@@ -107,7 +107,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// All of them: those that wait first, the latest first.
-  public static func all(_ database: Database, certificate: Int64? = nil) throws -> [SigningRequest] {
+  package static func all(_ database: Database, certificate: Int64? = nil) throws -> [SigningRequest] {
     try database.fetchAll(
       """
       SELECT \(columns) FROM certificate_requests WHERE ?1 IS NULL OR certificate_id = ?1
@@ -119,7 +119,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   /// One of them.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, uid: String) throws -> SigningRequest {
+  package static func get(_ database: Database, uid: String) throws -> SigningRequest {
     let found = try database.fetchOne("SELECT \(columns) FROM certificate_requests WHERE uid = ?", uid) {
       try SigningRequest($0)
     }
@@ -128,7 +128,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// The one whose public key this is and whose certificate is still to come, with its private key.
-  public static func awaited(
+  package static func awaited(
     _ database: Database, publicKeySHA256: String, sealer: any Sealer
   ) throws -> (request: SigningRequest, key: [UInt8])? {
     let found = try database.fetchOne(
@@ -141,7 +141,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   }
 
   /// The certificate has come, and has the key: the copy here is wiped.
-  public static func fulfil(
+  package static func fulfil(
     _ database: Database, id: Int64, by certificate: Int64, sealer: any Sealer, now: Date
   ) throws {
     let empty = try Sealing.seal(database, [], "certificate_requests", id, sealer, now: now)
@@ -154,7 +154,7 @@ public struct SigningRequest: Sendable, Hashable, Identifiable {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, uid: String) throws -> Bool {
+  package static func delete(_ database: Database, uid: String) throws -> Bool {
     try database.run("DELETE FROM certificate_requests WHERE uid = ?", uid) > 0
   }
 }

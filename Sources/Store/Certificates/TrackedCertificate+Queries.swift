@@ -1,11 +1,11 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension TrackedCertificate {
   /// Keeps a file. `material` (whatever the Certificates room needs to use it again) is sealed to this very row.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, _ details: Details, material: [UInt8], sealer: any Sealer, by user: String, now: Date
   ) throws -> TrackedCertificate {
     try database.run(
@@ -26,26 +26,26 @@ extension TrackedCertificate {
   /// The material of a file, unsealed.
   ///
   /// - Throws: `StoreError.notFound`, or what the sealer throws if the row was tampered with or the key is another one.
-  public static func material(_ database: Database, id: Int64, sealer: any Sealer) throws -> [UInt8] {
+  package static func material(_ database: Database, id: Int64, sealer: any Sealer) throws -> [UInt8] {
     let sealed = try database.fetchOne("SELECT sealed FROM certificates WHERE id = ?", id) { $0.blob(0) }
     guard let sealed else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
     return try sealer.open(sealed, associatedData: place("certificates", id))
   }
 
   /// All of them: what ends first stands first, what never ends last.
-  public static func all(_ database: Database) throws -> [TrackedCertificate] {
+  package static func all(_ database: Database) throws -> [TrackedCertificate] {
     try database.fetchAll("SELECT \(columns) FROM certificates t ORDER BY t.not_after NULLS LAST, t.id") {
       try TrackedCertificate($0)
     }
   }
 
   /// One of them, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> TrackedCertificate? {
+  package static func find(_ database: Database, id: Int64) throws -> TrackedCertificate? {
     try database.fetchOne("SELECT \(columns) FROM certificates t WHERE t.id = ?", id) { try TrackedCertificate($0) }
   }
 
   /// Those with the same fingerprint: the file was uploaded before.
-  public static func find(_ database: Database, sha256: String) throws -> [TrackedCertificate] {
+  package static func find(_ database: Database, sha256: String) throws -> [TrackedCertificate] {
     try database.fetchAll("SELECT \(columns) FROM certificates t WHERE t.sha256 = ? ORDER BY t.id", sha256) {
       try TrackedCertificate($0)
     }
@@ -54,38 +54,36 @@ extension TrackedCertificate {
   /// One of them.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> TrackedCertificate {
+  package static func get(_ database: Database, id: Int64) throws -> TrackedCertificate {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
     return found
   }
 
   /// Changes what people said about it.
   @discardableResult
-  public static func update(_ database: Database, id: Int64, name: String, app: Int64?) throws -> TrackedCertificate {
+  package static func update(_ database: Database, id: Int64, name: String, app: Int64?) throws -> TrackedCertificate {
     try database.run("UPDATE certificates SET name = ?, app_id = ? WHERE id = ?", name, app, id)
     return try get(database, id: id)
   }
 
   /// One place where a certificate is needed.
-  public struct Use: Sendable, Hashable {
+  package struct Use: Sendable, Hashable {
     /// The credential.
-    public let credentialID: Int64
+    package let credentialID: Int64
     /// The app.
-    public let appID: Int64
+    package let appID: Int64
     /// The app's bundle id.
-    public let bundleID: String
+    package let bundleID: String
     /// The service.
-    public let provider: Provider
+    package let provider: ProviderKind
     /// The environment.
-    public let environment: Environment
+    package let environment: Environment
     /// When a push was last taken with it.
-    public let lastAcceptedAt: Date?
+    package let lastAcceptedAt: Date?
     /// How many devices could not be reached without it.
-    public let activeDevices: Int
-
-    /// Creates a use.
-    public init(
-      credentialID: Int64, appID: Int64, bundleID: String, provider: Provider, environment: Environment,
+    package let activeDevices: Int
+    package init(
+      credentialID: Int64, appID: Int64, bundleID: String, provider: ProviderKind, environment: Environment,
       lastAcceptedAt: Date?, activeDevices: Int
     ) {
       self.credentialID = credentialID
@@ -99,7 +97,7 @@ extension TrackedCertificate {
   }
 
   /// What depends on certificates, by certificate; or on one.
-  public static func uses(_ database: Database, id: Int64? = nil) throws -> [Int64: [Use]] {
+  package static func uses(_ database: Database, id: Int64? = nil) throws -> [Int64: [Use]] {
     var uses: [Int64: [Use]] = [:]
     try database.forEach(
       """
@@ -114,7 +112,7 @@ extension TrackedCertificate {
     ) { row in
       let use = Use(
         credentialID: row.int64(1), appID: row.int64(2), bundleID: row.text(3),
-        provider: try row.value(4, as: Provider.self), environment: try row.value(5, as: Environment.self),
+        provider: try row.value(4, as: ProviderKind.self), environment: try row.value(5, as: Environment.self),
         lastAcceptedAt: row.optionalDate(6), activeDevices: row.int(7))
       uses[row.int64(0), default: []].append(use)
       return .continue
@@ -127,7 +125,7 @@ extension TrackedCertificate {
   /// - Returns: whether there was one.
   /// - Throws: `StoreError.inUse` if a credential needs it.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64) throws -> Bool {
     let uses = try uses(database, id: id)[id] ?? []
     guard uses.isEmpty else {
       let by = uses.map { "\($0.bundleID) (\($0.provider.rawValue), \($0.environment.rawValue))" }

@@ -1,18 +1,18 @@
-public import Foundation
+package import Foundation
 import JSON
 internal import Model
-public import SQLite
+package import SQLite
 
 extension TrackedCertificate {
   /// How long a replaced certificate is kept for undo, in seconds.
-  public static let undoTime: TimeInterval = 30 * 86_400
+  package static let undoTime: TimeInterval = 30 * 86_400
 
   /// Puts a successor in its place: everything that sends with it sends with the successor from now on.
   ///
   /// - Returns: the credentials that went over.
   /// - Throws: `StoreError.notFound`.
   @discardableResult
-  public static func replace(_ database: Database, id: Int64, by successor: Int64, now: Date) throws -> [Int64] {
+  package static func replace(_ database: Database, id: Int64, by successor: Int64, now: Date) throws -> [Int64] {
     let old = try get(database, id: id)
     _ = try get(database, id: successor)
     guard id != successor else { throw StoreError.taken(noun: "certificate", field: "id") }
@@ -51,7 +51,7 @@ extension TrackedCertificate {
   /// Seals its secret anew, after the key that it was sealed with was lost; or for the first time, if it came without.
   ///
   /// - Parameter publicPEM: the certificates of the file, in place of those that were kept; nil: those stay.
-  public static func refill(
+  package static func refill(
     _ database: Database, id: Int64, material: [UInt8], publicPEM: String? = nil, sealer: any Sealer, now: Date
   ) throws {
     let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
@@ -65,7 +65,7 @@ extension TrackedCertificate {
   /// meanwhile.
   ///
   /// - Returns: the credentials that are back; nil if it is not replaced.
-  public static func undoReplacement(_ database: Database, id: Int64) throws -> [Int64]? {
+  package static func undoReplacement(_ database: Database, id: Int64) throws -> [Int64]? {
     guard let back = try returning(database, id: id) else { return nil }
     try move(database, back, to: id)
     try wake(database, id: id)
@@ -73,7 +73,7 @@ extension TrackedCertificate {
   }
 
   /// The credentials that return to it if its replacement is undone; nil if it is not replaced.
-  public static func returning(_ database: Database, id: Int64) throws -> [Int64]? {
+  package static func returning(_ database: Database, id: Int64) throws -> [Int64]? {
     guard let replacement = try get(database, id: id).replacement else { return nil }
     return try replacement.credentials.filter { credential in
       try database.int(
@@ -82,7 +82,7 @@ extension TrackedCertificate {
   }
 
   /// Those in whose place it stands, the latest first.
-  public static func replaced(_ database: Database, by id: Int64) throws -> [TrackedCertificate] {
+  package static func replaced(_ database: Database, by id: Int64) throws -> [TrackedCertificate] {
     try database.fetchAll(
       "SELECT \(columns) FROM certificates t WHERE t.replaced_by = ? ORDER BY t.replaced_at DESC, t.id", id
     ) { try TrackedCertificate($0) }
@@ -92,7 +92,7 @@ extension TrackedCertificate {
   ///
   /// - Returns: what was removed.
   @discardableResult
-  public static func sweepReplaced(_ database: Database, now: Date) throws -> [TrackedCertificate] {
+  package static func sweepReplaced(_ database: Database, now: Date) throws -> [TrackedCertificate] {
     let over = try database.fetchAll(
       """
       SELECT \(columns) FROM certificates t WHERE t.kept_until <= ? AND t.replaced_by IS NOT NULL

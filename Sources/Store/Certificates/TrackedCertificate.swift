@@ -1,74 +1,74 @@
-public import Foundation
+package import Foundation
 import JSON
-public import Model
+package import Model
 internal import SQLite
 import Text
 
 /// Something that was uploaded and can end: a certificate, a key, a profile. What is secret in it stands sealed.
-public struct TrackedCertificate: Sendable, Hashable, Identifiable {
+package struct TrackedCertificate: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// What it is.
-  public let details: Details
+  package let details: Details
   /// Who uploaded it.
-  public let uploadedBy: String
+  package let uploadedBy: String
   /// When.
-  public let createdAt: Date
+  package let createdAt: Date
   /// What stands in its place; nil: nothing, or what did was removed.
-  public let replacement: Replacement?
+  package let replacement: Replacement?
 
   /// Whether a successor is in its place. It raises no alarms then, unless something still sends with it.
-  public var isReplaced: Bool { replacement != nil }
+  package var isReplaced: Bool { replacement != nil }
 
   /// How a successor took its place.
-  public struct Replacement: Sendable, Hashable {
+  package struct Replacement: Sendable, Hashable {
     /// The successor.
-    public let by: Int64
+    package let by: Int64
     /// When.
-    public let at: Date
+    package let at: Date
     /// Until when it can be undone.
-    public let keptUntil: Date
+    package let keptUntil: Date
     /// The credentials that went over.
-    public let credentials: [Int64]
+    package let credentials: [Int64]
   }
 
   /// What a file says about itself, and what people said about it.
-  public struct Details: Sendable, Hashable {
+  package struct Details: Sendable, Hashable {
     /// As `apns-certificate`, `apns-key`; the Certificates room's kinds.
-    public var kind: String
+    package var kind: String
     /// What people call it.
-    public var name: String
+    package var name: String
     /// The app it is for, if that is said.
-    public var appID: Int64?
+    package var appID: Int64?
     /// Distinguished name.
-    public var subject: String?
+    package var subject: String?
     /// Distinguished name.
-    public var issuer: String?
+    package var issuer: String?
     /// Hexadecimal.
-    public var serial: String?
+    package var serial: String?
     /// Fingerprint, hexadecimal with colons.
-    public var sha256: String?
+    package var sha256: String?
     /// Ten characters.
-    public var teamID: String?
+    package var teamID: String?
     /// Ten characters, of a `.p8`.
-    public var keyID: String?
+    package var keyID: String?
     /// Where it may send.
-    public var environments: [Environment] = []
+    package var environments: [Environment] = []
     /// For which topics.
-    public var topics: [String] = []
+    package var topics: [String] = []
     /// Not valid before.
-    public var notBefore: Date?
+    package var notBefore: Date?
     /// Not valid after; nil: never ends.
-    public var notAfter: Date?
+    package var notAfter: Date?
     /// Whether the private key is in it.
-    public var hasPrivateKey = false
+    package var hasPrivateKey = false
     /// The certificates, without any key.
-    public var publicPEM: String?
+    package var publicPEM: String?
     /// As uploaded.
-    public var fileName: String
+    package var fileName: String
 
     /// Creates details; the rest is set one by one.
-    public init(kind: String, name: String, fileName: String) {
+    package init(kind: String, name: String, fileName: String) {
       self.kind = kind
       self.name = name
       self.fileName = fileName
@@ -76,7 +76,7 @@ public struct TrackedCertificate: Sendable, Hashable, Identifiable {
   }
 
   /// Whole days from `now` until the end, rounded down; negative after it; nil: never ends.
-  public func daysLeft(_ now: Date) -> Int? {
+  package func daysLeft(_ now: Date) -> Int? {
     details.notAfter.map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
   }
 

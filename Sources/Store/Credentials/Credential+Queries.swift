@@ -1,13 +1,13 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension Credential {
   /// Says with what an app's pushes are sent; replaces what was said before. Health starts anew if the certificate or
   /// the endpoint is another one.
   @discardableResult
-  public static func bind(
-    _ database: Database, app: Int64, provider: Provider, environment: Environment, certificate: Int64?,
+  package static func bind(
+    _ database: Database, app: Int64, provider: ProviderKind, environment: Environment, certificate: Int64?,
     endpoint: String, trustPEM: String? = nil, now: Date
   ) throws -> Credential {
     try database.run(
@@ -30,12 +30,12 @@ extension Credential {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func unbind(_ database: Database, id: Int64) throws -> Bool {
+  package static func unbind(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM credentials WHERE id = ?", id) > 0
   }
 
   /// All credentials, or an app's.
-  public static func all(_ database: Database, app: Int64? = nil) throws -> [Credential] {
+  package static func all(_ database: Database, app: Int64? = nil) throws -> [Credential] {
     try database.fetchAll(
       """
       SELECT \(columns) FROM \(table) WHERE ?1 IS NULL OR c.app_id = ?1
@@ -45,13 +45,13 @@ extension Credential {
   }
 
   /// One credential, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> Credential? {
+  package static func find(_ database: Database, id: Int64) throws -> Credential? {
     try database.fetchOne("SELECT \(columns) FROM \(table) WHERE c.id = ?", id) { try Credential($0) }
   }
 
   /// What sends an app's pushes, nil if nothing does.
-  public static func find(
-    _ database: Database, app: Int64, provider: Provider, environment: Environment
+  package static func find(
+    _ database: Database, app: Int64, provider: ProviderKind, environment: Environment
   ) throws -> Credential? {
     try database.fetchOne(
       "SELECT \(columns) FROM \(table) WHERE c.app_id = ? AND c.provider = ? AND c.environment = ?", app,
@@ -60,7 +60,7 @@ extension Credential {
   }
 
   /// What a provider's answers said about a credential.
-  public enum Verdict: Sendable, Hashable {
+  package enum Verdict: Sendable, Hashable {
     /// A push was taken.
     case accepted(at: Date)
     /// The credential itself was refused, as `ExpiredProviderToken`.
@@ -68,7 +68,7 @@ extension Credential {
   }
 
   /// Keeps what a provider's answer said; an older answer never hides a newer one.
-  public static func note(_ database: Database, id: Int64, _ verdict: Verdict) throws {
+  package static func note(_ database: Database, id: Int64, _ verdict: Verdict) throws {
     switch verdict {
     case .accepted(let at):
       try database.run(

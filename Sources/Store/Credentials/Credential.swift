@@ -1,37 +1,37 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 internal import SQLite
 import Text
 
 /// With what, and where, an app's pushes are sent in one environment of one provider.
-public struct Credential: Sendable, Hashable, Identifiable {
+package struct Credential: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The service.
-  public let provider: Provider
+  package let provider: ProviderKind
   /// The environment.
-  public let environment: Environment
+  package let environment: Environment
   /// The certificate or key; nil: none yet, as for the simulator.
-  public let certificateID: Int64?
+  package let certificateID: Int64?
   /// `apple`, `simulator`, or `host:port`.
-  public let endpoint: String
+  package let endpoint: String
   /// Roots that the server's certificate must come from; nil: the system's.
-  public let trustPEM: String?
+  package let trustPEM: String?
   /// When the provider last took a push with it.
-  public let lastAcceptedAt: Date?
+  package let lastAcceptedAt: Date?
   /// When the provider last refused the credential itself.
-  public let lastRefusedAt: Date?
+  package let lastRefusedAt: Date?
   /// What it said then.
-  public let lastRefusal: String?
+  package let lastRefusal: String?
   /// The name of the certificate or key.
-  public let certificateName: String?
+  package let certificateName: String?
   /// When the certificate ends; nil: never, or there is none.
-  public let certificateNotAfter: Date?
+  package let certificateNotAfter: Date?
 
   /// What the last answer says about it.
-  public enum Health: String, Sendable, Hashable {
+  package enum Health: String, Sendable, Hashable {
     /// Never used.
     case unused
     /// The last answer took a push.
@@ -41,7 +41,7 @@ public struct Credential: Sendable, Hashable, Identifiable {
   }
 
   /// What the last answer says about it.
-  public var health: Health {
+  package var health: Health {
     switch (lastAcceptedAt, lastRefusedAt) {
     case (nil, nil): .unused
     case (_, nil): .accepted
@@ -59,7 +59,7 @@ public struct Credential: Sendable, Hashable, Identifiable {
   init(_ row: borrowing Row) throws {
     id = row.int64(0)
     appID = row.int64(1)
-    provider = try row.value(2, as: Provider.self)
+    provider = try row.value(2, as: ProviderKind.self)
     environment = try row.value(3, as: Environment.self)
     certificateID = row.optionalInt64(4)
     endpoint = row.text(5)

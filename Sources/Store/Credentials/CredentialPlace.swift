@@ -1,5 +1,5 @@
 /// Where a credential sends to.
-public enum CredentialPlace: Sendable, Hashable {
+package enum CredentialPlace: Sendable, Hashable {
   /// The provider's own server for the environment.
   case service
   /// The built-in simulator.
@@ -14,7 +14,7 @@ public enum CredentialPlace: Sendable, Hashable {
   }
 
   /// Reads a credential's endpoint; nil: it is none.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     switch Word(rawValue: text) {
     case .service: self = .service
     case .simulator: self = .simulator
@@ -28,5 +28,5 @@ public enum CredentialPlace: Sendable, Hashable {
 
 extension Credential {
   /// Where it sends to; nil: its endpoint cannot be read.
-  public var place: CredentialPlace? { CredentialPlace(endpoint) }
+  package var place: CredentialPlace? { CredentialPlace(endpoint) }
 }

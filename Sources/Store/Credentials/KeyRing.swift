@@ -1,12 +1,12 @@
 internal import Foundation
-public import OpenSSL
+package import OpenSSL
 import Synchronization
 
 /// The key of a running installation, which may be lost: what is closed stays closed, everything else goes on, and a
 /// new key can be taken into use without a restart.
-public final class KeyRing: Sealer {
+package final class KeyRing: Sealer {
   /// Where the key should be; named in messages.
-  public let path: String
+  package let path: String
   private let key: Mutex<SealingKey?>
   private let make: @Sendable () throws -> SealingKey
   /// How the values begin that this key has opened, by column and row: a page that asks what is closed does not open
@@ -16,32 +16,32 @@ public final class KeyRing: Sealer {
   /// - Parameters:
   ///   - key: nil: it is lost.
   ///   - make: makes a new key in the place of the lost one.
-  public init(_ key: SealingKey?, path: String, make: @escaping @Sendable () throws -> SealingKey) {
+  package init(_ key: SealingKey?, path: String, make: @escaping @Sendable () throws -> SealingKey) {
     self.key = Mutex(key)
     self.path = path
     self.make = make
   }
 
   /// Whether there is no key.
-  public var isMissing: Bool { key.withLock { $0 == nil } }
+  package var isMissing: Bool { key.withLock { $0 == nil } }
 
   /// Tells the key from others.
-  public var keyIdentifier: String? { key.withLock { $0?.identifier } }
+  package var keyIdentifier: String? { key.withLock { $0?.identifier } }
 
   /// Makes a key where there is none.
-  public func makeIfMissing() throws {
+  package func makeIfMissing() throws {
     try key.withLock { key in
       if key == nil { key = try make() }
     }
   }
 
   /// As the key seals.
-  public func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+  package func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     try present().seal(bytes, associatedData: associatedData)
   }
 
   /// As the key opens.
-  public func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+  package func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     try present().open(bytes, associatedData: associatedData)
   }
 

@@ -1,8 +1,8 @@
 internal import Foundation
-public import OpenSSL
+package import OpenSSL
 
 /// What encrypts a secret for the database, bound to the place where it is kept.
-public protocol Sealer: Sendable {
+package protocol Sealer: Sendable {
   /// Encrypts. The same `associatedData` is needed to open it again.
   func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
   /// Decrypts what ``seal(_:associatedData:)`` made.
@@ -15,7 +15,7 @@ public protocol Sealer: Sendable {
 
 extension Sealer {
   /// None.
-  public var keyIdentifier: String? { nil }
+  package var keyIdentifier: String? { nil }
 }
 
 /// Where a sealed value stands: one that was moved to another row does not open.
@@ -23,16 +23,16 @@ func place(_ table: String, _ id: Int64) -> [UInt8] { Array("\(table)/\(id)".utf
 
 extension SealingKey: Sealer {
   /// `identifier`.
-  public var keyIdentifier: String? { identifier }
+  package var keyIdentifier: String? { identifier }
 
   /// As the key seals, in plain bytes.
-  public func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+  package func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     let sealed: Data = try seal(bytes, associatedData: associatedData)
     return Array(sealed)
   }
 
   /// As the key opens, in plain bytes.
-  public func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+  package func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     let opened: Data = try open(bytes, associatedData: associatedData)
     return Array(opened)
   }

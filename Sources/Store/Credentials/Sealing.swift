@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
-public import SQLite
+package import SQLite
 
 /// Which key a database is sealed with, so that another one is told from a damaged row before harm is done.
-public enum Sealing {
+package enum Sealing {
   /// How a key and a database stand to each other.
-  public enum State: Sendable, Hashable {
+  package enum State: Sendable, Hashable {
     /// What is sealed opens, and new things may be sealed.
     case fits
     /// There is no key.
@@ -15,20 +15,20 @@ public enum Sealing {
   }
 
   /// What does not open, and where it stands.
-  public struct Closed: Sendable, Hashable {
+  package struct Closed: Sendable, Hashable {
     /// The table.
-    public let table: String
+    package let table: String
     /// The row.
-    public let id: Int64
+    package let id: Int64
   }
 
   /// The identifier of the key that the database is sealed with, nil if nothing was ever sealed in it.
-  public static func identifier(_ database: Database) throws -> String? {
+  package static func identifier(_ database: Database) throws -> String? {
     try database.fetchOne("SELECT identifier FROM sealing_key WHERE id = 1") { $0.text(0) }
   }
 
   /// Whether the database is sealed with this key.
-  public static func state(_ database: Database, _ sealer: any Sealer) throws -> State {
+  package static func state(_ database: Database, _ sealer: any Sealer) throws -> State {
     if let ring = sealer as? KeyRing, ring.isMissing { return .missing }
     guard let own = sealer.keyIdentifier else { return .fits }
     // Whoever seals records the key in the same transaction: without a record, nothing is sealed yet.
@@ -40,14 +40,14 @@ public enum Sealing {
   ///
   /// - Returns: whether it fits.
   @discardableResult
-  public static func recordKey(_ database: Database, _ sealer: any Sealer, now: Date) throws -> State {
+  package static func recordKey(_ database: Database, _ sealer: any Sealer, now: Date) throws -> State {
     let state = try state(database, sealer)
     if state == .fits { try note(database, sealer, now: now) }
     return state
   }
 
   /// From now on the database is sealed with this key; what was sealed with another one stays closed.
-  public static func beginAnew(_ database: Database, _ sealer: any Sealer, now: Date) throws {
+  package static func beginAnew(_ database: Database, _ sealer: any Sealer, now: Date) throws {
     try database.run("DELETE FROM sealing_key")
     try note(database, sealer, now: now)
   }
@@ -73,14 +73,14 @@ public enum Sealing {
   }
 
   /// Everything that this key does not open.
-  public static func closed(_ database: Database, _ sealer: any Sealer) throws -> [Closed] {
+  package static func closed(_ database: Database, _ sealer: any Sealer) throws -> [Closed] {
     try SealedColumn.all.flatMap { column in
       try closedRows(database, column, sealer).map { Closed(table: column.table, id: $0) }
     }
   }
 
   /// The rows of a table that this key does not open.
-  public static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
+  package static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
     Set(
       try SealedColumn.all.filter { $0.table == table }.flatMap { column in
         try closedRows(database, column, sealer)
@@ -88,7 +88,7 @@ public enum Sealing {
   }
 
   /// Whether this key does not open a row of a table.
-  public static func isClosed(
+  package static func isClosed(
     _ database: Database, in table: String, id: Int64, _ sealer: any Sealer
   ) throws -> Bool {
     try SealedColumn.all.contains { try $0.table == table && !opens(database, $0, id, sealer) }
@@ -123,7 +123,7 @@ public enum Sealing {
   /// Opens every value with one key and seals it with another, in one transaction.
   ///
   /// - Returns: how many, and what the old key did not open, which is left as it is.
-  public static func reseal(
+  package static func reseal(
     _ database: Database, from old: any Sealer, to new: any Sealer, now: Date
   ) throws -> (count: Int, closed: [Closed]) {
     var count = 0
@@ -147,7 +147,7 @@ public enum Sealing {
 
   /// What a call that opens something sealed gives; nil if that does not open, whatever the reason of its seal. Anything
   /// else that goes wrong, as a busy database, is thrown: it would look as if there were no secret.
-  public static func opened<Value>(_ open: () throws -> Value?) throws -> Value? {
+  package static func opened<Value>(_ open: () throws -> Value?) throws -> Value? {
     do { return try open() } catch is SealingError { return nil } catch is SealingMismatch { return nil }
   }
 
@@ -171,14 +171,14 @@ public enum Sealing {
 }
 
 /// Why nothing may be sealed.
-public enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is no key.
   case missing
   /// The database is sealed with another key than the one at hand.
   case other
 
   /// What is wrong, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .missing:
       "The key file is missing, so secrets cannot be saved. Restore it, or start over with a new key: "
@@ -192,11 +192,11 @@ public enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible 
 
 /// A column whose values are sealed. Every one stands in ``all``: what is not there is not sealed anew when the key
 /// is changed, and lost with the old key; a test holds the list against the schema.
-public struct SealedColumn: Sendable, Hashable {
+package struct SealedColumn: Sendable, Hashable {
   /// Its rows have an integer `id`; what is sealed there opens as `<table>/<id>` and nowhere else.
-  public let table: String
+  package let table: String
   /// Named `sealed`, or `sealed_…`.
-  public let column: String
+  package let column: String
 
   init(_ table: String, _ column: String = "sealed") {
     self.table = table
@@ -204,7 +204,7 @@ public struct SealedColumn: Sendable, Hashable {
   }
 
   /// Every sealed column of the schema.
-  public static let all: [SealedColumn] = [
+  package static let all: [SealedColumn] = [
     SealedColumn("certificates"),
     SealedColumn("certificate_candidates"),
     SealedColumn("certificate_requests"),

@@ -1,6 +1,6 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension Device {
   /// Registers devices of one app, thousands in one transaction; one result for each, in order.
@@ -10,7 +10,7 @@ extension Device {
   /// token index that it touched.
   ///
   /// - Parameter actor: who does it, for the timeline; nil: the app itself.
-  public static func register(
+  package static func register(
     _ database: Database, app: Int64, _ registrations: [Registration], limits: DeviceLimits = DeviceLimits(),
     by actor: String? = nil, now: Date
   ) throws -> [RegistrationResult] {
@@ -24,7 +24,7 @@ extension Device {
   ///
   /// - Throws: `StoreError.notFound`; `Problem` if it is against the limits.
   @discardableResult
-  public static func update(
+  package static func update(
     _ database: Database, id: Int64, alias: Change<String?> = .keep, tags: Change<[String]> = .keep,
     name: Change<String?> = .keep, limits: DeviceLimits = DeviceLimits(), by actor: String, now: Date
   ) throws -> Device {
@@ -45,7 +45,7 @@ extension Device {
   /// - Parameter environment: nil: as it was.
   /// - Throws: `StoreError.notFound`.
   @discardableResult
-  public static func release(
+  package static func release(
     _ database: Database, id: Int64, environment: Environment? = nil, by actor: String, now: Date
   ) throws -> Device {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
@@ -62,7 +62,7 @@ extension Device {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try DeviceWriter.run(database, now: now) { writer in
       guard let before = try writer.find(id) else { return false }
       for tag in try writer.tags(of: id).values { writer.counters.add(-1, tag: tag, before.kind) }

@@ -1,9 +1,9 @@
-public import Model
-public import SQLite
+package import Model
+package import SQLite
 
 extension Device {
   /// In which order devices are listed.
-  public enum Order: Sendable {
+  package enum Order: Sendable {
     /// Registered last first: for pages.
     case newestFirst
     /// Registered first first: for exports.
@@ -11,30 +11,30 @@ extension Device {
   }
 
   /// One device, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> Device? {
+  package static func find(_ database: Database, id: Int64) throws -> Device? {
     try one(database, "d.id = ?", id)
   }
 
   /// One device.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> Device {
+  package static func get(_ database: Database, id: Int64) throws -> Device {
     guard let device = try find(database, id: id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
     return device
   }
 
   /// An app's device with this token, nil if there is none.
-  public static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {
+  package static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {
     try one(database, "d.token = ? AND d.app_id = ?", token.bytes, app)
   }
 
   /// An app's device with this registration id, nil if there is none.
-  public static func find(_ database: Database, app: Int64, registrationID: String) throws -> Device? {
+  package static func find(_ database: Database, app: Int64, registrationID: String) throws -> Device? {
     try one(database, "d.registration_id = ? AND d.app_id = ?", registrationID, app)
   }
 
   /// The devices with this token, in whatever app.
-  public static func all(_ database: Database, token: DeviceToken) throws -> [Device] {
+  package static func all(_ database: Database, token: DeviceToken) throws -> [Device] {
     let found = try database.fetchAll(
       "SELECT \(columns) FROM devices d WHERE d.token = ? ORDER BY d.app_id", token.bytes
     ) { try Device($0) }
@@ -42,7 +42,7 @@ extension Device {
   }
 
   /// The highest device id given so far; 0 without devices. A push is for devices up to the one at its start.
-  public static func lastID(_ database: Database) throws -> Int64 {
+  package static func lastID(_ database: Database) throws -> Int64 {
     try database.fetchOne("SELECT max(id) FROM devices") { $0.int64(0) } ?? 0
   }
 
@@ -50,7 +50,7 @@ extension Device {
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
-  public static func list(
+  package static func list(
     _ database: Database, _ filter: DeviceFilter, order: Order = .newestFirst, cursor: String? = nil, limit: Int
   ) throws -> Page<Device> {
     guard let (sql, arguments) = try query(database, filter, order, try position(cursor), limit + 1) else {

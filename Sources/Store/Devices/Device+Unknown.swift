@@ -1,11 +1,11 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension Device {
   /// The tokens of an audience that no device of the app has, in whatever environment: somebody has pasted them to try
   /// a push.
-  public static func unknownTokens(
+  package static func unknownTokens(
     _ database: Database, app: Int64, audience: Audience
   ) throws -> [DeviceToken] {
     guard case .rule(let rule) = audience else { return [] }
@@ -17,7 +17,7 @@ extension Device {
   ///
   /// - Returns: how many.
   @discardableResult
-  public static func registerUnknown(
+  package static func registerUnknown(
     _ database: Database, of draft: PushDraft, app: Int64, by actor: String, now: Date
   ) throws -> Int {
     let registrations = try unknownTokens(database, app: app, audience: draft.audience).map { token in

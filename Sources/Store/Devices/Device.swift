@@ -1,39 +1,39 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 internal import SQLite
 
 /// One app on one device, by its token.
-public struct Device: Sendable, Hashable, Identifiable {
+package struct Device: Sendable, Hashable, Identifiable {
   /// Row id; never used again for another device.
-  public let id: Int64
+  package let id: Int64
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// Which of the provider's worlds the token belongs to.
-  public let environment: Environment
+  package let environment: Environment
   /// What it runs.
-  public let platform: Platform
+  package let platform: Platform
   /// Whether it can be sent to.
-  public let state: DeviceState
+  package let state: DeviceState
   /// Why it is not active, in the provider's word or ours.
-  public let stateReason: String?
+  package let stateReason: String?
   /// Since when it is not active.
-  public let stateAt: Date?
+  package let stateAt: Date?
   /// What the provider calls it by.
-  public let token: DeviceToken
+  package let token: DeviceToken
   /// The user, by the app's alias rule.
-  public let alias: String?
+  package let alias: String?
   /// Our, or JPush's, own id of the installation.
-  public let registrationID: String?
+  package let registrationID: String?
   /// What people call it.
-  public let name: String?
+  package let name: String?
   /// First registration.
-  public let createdAt: Date
+  package let createdAt: Date
   /// Last registration. A provider's "gone since" counts only if it is later.
-  public let registeredAt: Date
+  package let registeredAt: Date
   /// When the app last spoke to us.
-  public let seenAt: Date
+  package let seenAt: Date
   /// Names of its tags, sorted.
-  public internal(set) var tags: [String] = []
+  package internal(set) var tags: [String] = []
 
   static let columns = """
     d.id, d.app_id, d.environment, d.platform, d.state, d.state_reason, d.state_at, d.token, d.alias,
@@ -73,7 +73,7 @@ public struct Device: Sendable, Hashable, Identifiable {
 }
 
 /// Whether a device can be sent to. Stored as the number: append only.
-public enum DeviceState: Int, Sendable, CaseIterable, Hashable {
+package enum DeviceState: Int, Sendable, CaseIterable, Hashable {
   /// Can be sent to.
   case active = 1
   /// A provider doubts the token; waits for a new registration or a person.
@@ -82,7 +82,7 @@ public enum DeviceState: Int, Sendable, CaseIterable, Hashable {
   case dead = 3
 
   /// As the API and the pages say it.
-  public var name: String {
+  package var name: String {
     switch self {
     case .active: "active"
     case .quarantined: "quarantined"
@@ -91,7 +91,7 @@ public enum DeviceState: Int, Sendable, CaseIterable, Hashable {
   }
 
   /// Reads ``name``.
-  public init?(name: String) {
+  package init?(name: String) {
     guard let state = DeviceState.allCases.first(where: { $0.name == name }) else { return nil }
     self = state
   }

@@ -1,8 +1,8 @@
-public import Model
-public import SQLite
+package import Model
+package import SQLite
 
 /// Changes to the counters of devices and tags, summed up in memory and written once a transaction.
-public struct DeviceCounters {
+package struct DeviceCounters {
   /// What a device is counted as.
   struct Kind: Hashable {
     var environment: Int
@@ -51,20 +51,20 @@ public struct DeviceCounters {
 }
 
 /// How many devices of one kind an app has.
-public struct DeviceCount: Sendable, Hashable {
+package struct DeviceCount: Sendable, Hashable {
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The environment.
-  public let environment: Environment
+  package let environment: Environment
   /// The platform.
-  public let platform: Platform
+  package let platform: Platform
   /// The state.
-  public let state: DeviceState
+  package let state: DeviceState
   /// How many, more than 0.
-  public let count: Int
+  package let count: Int
 
   /// The counters of all apps, or of one: never counts devices.
-  public static func all(_ database: Database, app: Int64? = nil) throws -> [DeviceCount] {
+  package static func all(_ database: Database, app: Int64? = nil) throws -> [DeviceCount] {
     try database.fetchAll(
       """
       SELECT app_id, environment, platform, state, count FROM device_counters

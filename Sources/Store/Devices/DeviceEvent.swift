@@ -1,12 +1,12 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Model
-public import SQLite
+package import SQLite
 
 /// One line of a device's own history.
-public struct DeviceEvent: Sendable, Hashable {
+package struct DeviceEvent: Sendable, Hashable {
   /// What happened. Stored as the text: append only.
-  public enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// First seen.
     case registered
     /// Active again by a new registration: `from`, `reason`.
@@ -34,14 +34,14 @@ public struct DeviceEvent: Sendable, Hashable {
   }
 
   /// When.
-  public let at: Date
+  package let at: Date
   /// What.
-  public let kind: Kind
+  package let kind: Kind
   /// More about it; members as said at the kind, and `by` if a person did it.
-  public let detail: JSONValue?
+  package let detail: JSONValue?
 
   /// A device's history, newest first; it ends with the first registration.
-  public static func all(_ database: Database, device: Int64, limit: Int = 200) throws -> [DeviceEvent] {
+  package static func all(_ database: Database, device: Int64, limit: Int = 200) throws -> [DeviceEvent] {
     var events = try database.fetchAll(
       "SELECT at, kind, detail FROM device_events WHERE device_id = ? ORDER BY number DESC LIMIT ?", device, limit
     ) { row in

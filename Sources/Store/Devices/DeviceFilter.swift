@@ -1,27 +1,27 @@
-public import Model
+package import Model
 internal import SQLite
 
 /// What a list of devices is narrowed down to; nil: not by this.
-public struct DeviceFilter: Sendable, Hashable {
+package struct DeviceFilter: Sendable, Hashable {
   /// Devices of this app.
-  public var app: Int64?
+  package var app: Int64?
   /// Devices of this environment.
-  public var environment: Environment?
+  package var environment: Environment?
   /// Devices of this platform.
-  public var platform: Platform?
+  package var platform: Platform?
   /// Devices in this state.
-  public var state: DeviceState?
+  package var state: DeviceState?
   /// Devices with the tag of exactly this name.
-  public var tag: String?
+  package var tag: String?
   /// Devices of exactly this user.
-  public var alias: String?
+  package var alias: String?
   /// Devices whose token is this, or begins so.
-  public var tokenPrefix: [UInt8]?
+  package var tokenPrefix: [UInt8]?
   /// The device with exactly this registration id.
-  public var registrationID: String?
+  package var registrationID: String?
 
   /// All devices.
-  public init(app: Int64? = nil) { self.app = app }
+  package init(app: Int64? = nil) { self.app = app }
 }
 
 /// Conditions on `devices d`, joined by AND.

@@ -1,30 +1,30 @@
-public import Foundation
+package import Foundation
 import JSON
 import Model
-public import SQLite
+package import SQLite
 
 /// Devices whose token a push found not to be of its environment: development builds get tokens of the one, TestFlight
 /// and App Store builds of the other.
 ///
 /// They can be moved to the other environment together, where they are active again, and back, where they are parked
 /// as before. Both are found by the push's own deliveries and the devices' histories; no list of them is kept.
-public struct MovedTokens: Sendable, Hashable {
+package struct MovedTokens: Sendable, Hashable {
   /// Parked, in the push's environment: may be moved. At most ``limit``, the first by number.
-  public var parked: [Int64] = []
+  package var parked: [Int64] = []
   /// How many of ``parked`` were of the other environment once, by their own registration or by a person: there is
   /// evidence that they belong there.
-  public var proven = 0
+  package var proven = 0
   /// Moved because of this push, and still there: may be moved back. At most ``limit``.
-  public var moved: [Int64] = []
+  package var moved: [Int64] = []
 
   /// So many are looked at, and moved at once; the next step finds the next.
-  public static let limit = 10_000
+  package static let limit = 10_000
 
   /// The provider's word for a token that may belong to the other environment.
-  public static let reason = "BadDeviceToken"
+  package static let reason = "BadDeviceToken"
 
   /// What can be moved because of a push. Walks along what the push was refused, ``limit`` at most.
-  public static func find(_ database: Database, push: PushRecord) throws -> MovedTokens {
+  package static func find(_ database: Database, push: Push) throws -> MovedTokens {
     var found = MovedTokens()
     guard let reason = try Reasons.find(database, reason) else { return found }
     let other: Environment = push.environment == .production ? .development : .production
@@ -59,7 +59,7 @@ public struct MovedTokens: Sendable, Hashable {
   /// Moves the parked ones to the other environment, where they are active.
   ///
   /// - Returns: how many.
-  public static func move(_ database: Database, push: PushRecord, by actor: String, now: Date) throws -> Int {
+  package static func move(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
     let ids = try find(database, push: push).parked
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {
@@ -76,7 +76,7 @@ public struct MovedTokens: Sendable, Hashable {
   /// Moves those that ``move(_:push:by:now:)`` moved back, and parks them again.
   ///
   /// - Returns: how many.
-  public static func moveBack(_ database: Database, push: PushRecord, by actor: String, now: Date) throws -> Int {
+  package static func moveBack(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
     let ids = try find(database, push: push).moved
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {

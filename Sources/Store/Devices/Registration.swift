@@ -1,24 +1,24 @@
-public import Model
+package import Model
 
 /// An app that tells its token. Checked by the caller (token, alias rule, tag rule); kept as it is.
-public struct Registration: Sendable {
+package struct Registration: Sendable {
   /// The token.
-  public var token: DeviceToken
+  package var token: DeviceToken
   /// The token's environment.
-  public var environment: Environment
+  package var environment: Environment
   /// What the device runs.
-  public var platform: Platform
+  package var platform: Platform
   /// The user.
-  public var alias: Change<String?> = .keep
+  package var alias: Change<String?> = .keep
   /// The tags.
-  public var tags: Change<[String]> = .keep
+  package var tags: Change<[String]> = .keep
   /// The installation's id; another device of the app that had it loses it.
-  public var registrationID: Change<String?> = .keep
+  package var registrationID: Change<String?> = .keep
   /// What people call the device.
-  public var name: Change<String?> = .keep
+  package var name: Change<String?> = .keep
 
   /// Creates a registration that changes nothing else.
-  public init(token: DeviceToken, environment: Environment, platform: Platform) {
+  package init(token: DeviceToken, environment: Environment, platform: Platform) {
     self.token = token
     self.environment = environment
     self.platform = platform
@@ -26,7 +26,7 @@ public struct Registration: Sendable {
 }
 
 /// What became of a registration.
-public enum RegistrationResult: Sendable, Hashable {
+package enum RegistrationResult: Sendable, Hashable {
   /// A device that was not known.
   case added(Int64)
   /// A device that was known by this token; now active, whatever it was.
@@ -35,7 +35,7 @@ public enum RegistrationResult: Sendable, Hashable {
   case rejected(Problem)
 
   /// The device, nil if rejected.
-  public var deviceID: Int64? {
+  package var deviceID: Int64? {
     switch self {
     case .added(let id), .updated(let id): id
     case .rejected: nil
@@ -44,21 +44,21 @@ public enum RegistrationResult: Sendable, Hashable {
 }
 
 /// Limits that hold over several devices, or over what a device had before.
-public struct DeviceLimits: Sendable, Hashable {
+package struct DeviceLimits: Sendable, Hashable {
   /// How many devices of an app one alias may have; nil: any number. JPush: 10 (docs/protocols.md §4.4).
-  public var devicesPerAlias: Int?
+  package var devicesPerAlias: Int?
   /// How many tags one device may have. JPush: 1000.
-  public var tagsPerDevice: Int
+  package var tagsPerDevice: Int
 
   /// Creates limits.
-  public init(devicesPerAlias: Int? = nil, tagsPerDevice: Int = 1000) {
+  package init(devicesPerAlias: Int? = nil, tagsPerDevice: Int = 1000) {
     self.devicesPerAlias = devicesPerAlias
     self.tagsPerDevice = tagsPerDevice
   }
 }
 
 /// Whether a value is to be changed.
-public enum Change<Value: Sendable>: Sendable {
+package enum Change<Value: Sendable>: Sendable {
   /// As it was.
   case keep
   /// To this.

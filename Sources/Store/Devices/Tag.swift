@@ -1,24 +1,24 @@
-public import SQLite
+package import SQLite
 
 /// A name that devices of an app can have in common.
-public struct Tag: Sendable, Hashable, Identifiable {
+package struct Tag: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// As devices give it.
-  public let name: String
+  package let name: String
   /// How many devices have it.
-  public let members: Int
+  package let members: Int
   /// How many of them are active.
-  public let active: Int
+  package let active: Int
 
   /// An app's tags by name, from counters alone.
   ///
   /// - Parameters:
   ///   - prefix: only names that begin so.
   ///   - cursor: `next` of the page before: the last name.
-  public static func list(
+  package static func list(
     _ database: Database, app: Int64, prefix: String = "", cursor: String? = nil, limit: Int
   ) throws -> Page<Tag> {
     let found = try database.fetchAll(

@@ -1,24 +1,22 @@
-public import Foundation
+package import Foundation
 import JSON
 internal import Model
-public import SQLite
+package import SQLite
 
 /// What a provider's answer means for a device's token.
-public struct TokenVerdict: Sendable, Hashable {
+package struct TokenVerdict: Sendable, Hashable {
   /// The device.
-  public var deviceID: Int64
+  package var deviceID: Int64
   /// Quarantined, or dead.
-  public var state: DeviceState
+  package var state: DeviceState
   /// The provider's word.
-  public var reason: String
+  package var reason: String
   /// Since when the token is bad: the provider's time stamp, or when we asked. A device that registered at that moment
   /// or later is left alone.
-  public var since: Date
+  package var since: Date
   /// Public id of the push that found out.
-  public var push: String?
-
-  /// Creates a verdict.
-  public init(deviceID: Int64, state: DeviceState, reason: String, since: Date, push: String?) {
+  package var push: String?
+  package init(deviceID: Int64, state: DeviceState, reason: String, since: Date, push: String?) {
     self.deviceID = deviceID
     self.state = state
     self.reason = reason
@@ -47,7 +45,7 @@ public struct TokenVerdict: Sendable, Hashable {
   ///
   /// - Returns: the ids of the devices that changed: those still there, not worse already, not registered since.
   @discardableResult
-  public static func carryOut(_ database: Database, _ verdicts: [TokenVerdict], now: Date) throws -> [Int64] {
+  package static func carryOut(_ database: Database, _ verdicts: [TokenVerdict], now: Date) throws -> [Int64] {
     guard !verdicts.isEmpty else { return [] }
     return try DeviceWriter.run(database, now: now) { writer in
       try verdicts.compactMap { try writer.carryOut($0) ? $0.deviceID : nil }

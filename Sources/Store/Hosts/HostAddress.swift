@@ -1,7 +1,7 @@
 /// Where a certificate is looked for: a host, a port, and how TLS begins there.
-public struct HostAddress: Sendable, Hashable, CustomStringConvertible {
+package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
   /// How TLS begins. The raw values stand in the database and in JSON.
-  public enum StartProtocol: String, Sendable, Hashable, Codable, CaseIterable {
+  package enum StartProtocol: String, Sendable, Hashable, Codable, CaseIterable {
     /// With the first byte.
     case tls
     /// After `STARTTLS` (RFC 3207).
@@ -14,7 +14,7 @@ public struct HostAddress: Sendable, Hashable, CustomStringConvertible {
     case postgres
 
     /// The port that is meant if none is said.
-    public var port: UInt16 {
+    package var port: UInt16 {
       switch self {
       case .tls: 443
       case .smtp: 25
@@ -26,18 +26,18 @@ public struct HostAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A name in lower case, or an address in figures.
-  public var host: String
+  package var host: String
   /// From 1 to 65535.
-  public var port: UInt16
+  package var port: UInt16
   /// The name that the server is asked for (SNI), and that its certificate must be for.
-  public var serverName: String
+  package var serverName: String
   /// How TLS begins.
-  public var startProtocol: StartProtocol
+  package var startProtocol: StartProtocol
 
   /// Creates an address.
   ///
   /// - Parameter serverName: nil: the host.
-  public init(host: String, port: UInt16, serverName: String? = nil, startProtocol: StartProtocol = .tls) {
+  package init(host: String, port: UInt16, serverName: String? = nil, startProtocol: StartProtocol = .tls) {
     self.host = host
     self.port = port
     self.serverName = serverName ?? host
@@ -45,5 +45,5 @@ public struct HostAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// As `mail.example.com:587` or `[::1]:443`.
-  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

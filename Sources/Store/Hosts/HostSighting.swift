@@ -1,22 +1,20 @@
-public import Foundation
+package import Foundation
 import JSON
 internal import Model
 internal import SQLite
 import Text
 
 /// The certificates that a host showed.
-public struct HostSighting: Sendable, Hashable {
+package struct HostSighting: Sendable, Hashable {
   /// One certificate of the chain.
-  public struct Link: Sendable, Hashable {
+  package struct Link: Sendable, Hashable {
     /// Whom it is for.
-    public let subject: String
+    package let subject: String
     /// As `AB:CD:…`.
-    public let sha256: String
+    package let sha256: String
     /// The last second in which it is valid.
-    public let notAfter: Date
-
-    /// Creates a link.
-    public init(subject: String, sha256: String, notAfter: Date) {
+    package let notAfter: Date
+    package init(subject: String, sha256: String, notAfter: Date) {
       self.subject = subject
       self.sha256 = sha256
       self.notAfter = notAfter
@@ -24,35 +22,33 @@ public struct HostSighting: Sendable, Hashable {
   }
 
   /// Where it was reached, as `192.0.2.1:443`.
-  public let address: String
+  package let address: String
   /// As `TLSv1.3`.
-  public let tlsVersion: String
+  package let tlsVersion: String
   /// Of the host's own certificate.
-  public let subject: String
+  package let subject: String
   /// Of the host's own certificate.
-  public let issuer: String
+  package let issuer: String
   /// Upper-case hexadecimal digits.
-  public let serial: String
+  package let serial: String
   /// Of the host's own certificate, as `AB:CD:…`.
-  public let sha256: String
+  package let sha256: String
   /// Host names and addresses that it is for.
-  public let names: [String]
+  package let names: [String]
   /// From when on.
-  public let notBefore: Date?
+  package let notBefore: Date?
   /// The host's own certificate first, then what it showed of its issuers.
-  public let chain: [Link]
+  package let chain: [Link]
   /// A raw value of `TLSChainTrust`.
-  public let trust: String
+  package let trust: String
   /// Whether it is for the name that was asked for.
-  public let nameMatches: Bool
+  package let nameMatches: Bool
 
   /// The earliest end in the chain: from then on it is not believed any more.
-  public var ends: Link? { chain.min { $0.notAfter < $1.notAfter } }
+  package var ends: Link? { chain.min { $0.notAfter < $1.notAfter } }
   /// The end that counts.
-  public var notAfter: Date? { ends?.notAfter }
-
-  /// Creates a sighting.
-  public init(
+  package var notAfter: Date? { ends?.notAfter }
+  package init(
     address: String, tlsVersion: String, subject: String, issuer: String, serial: String, sha256: String,
     names: [String], notBefore: Date?, chain: [Link], trust: String, nameMatches: Bool
   ) {

@@ -1,8 +1,8 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// What came of looking at a host.
-public typealias HostOutcome = Result<HostSighting, HostFailure>
+package typealias HostOutcome = Result<HostSighting, HostFailure>
 
 extension WatchedHost {
   /// So many lines of a host's history are kept; the oldest go.
@@ -11,7 +11,7 @@ extension WatchedHost {
   /// Keeps what a probe found, and what changed by it in the history.
   ///
   /// A probe of an address that was changed meanwhile is not kept.
-  public static func note(
+  package static func note(
     _ database: Database, id: Int64, at address: HostAddress, _ outcome: HostOutcome, now: Date
   ) throws {
     guard let host = try find(database, id: id), host.address == address else { return }
@@ -46,9 +46,9 @@ extension WatchedHost {
 }
 
 /// Something that changed at a watched host.
-public struct HostEvent: Sendable, Hashable, Identifiable {
+package struct HostEvent: Sendable, Hashable, Identifiable {
   /// What changed. The raw values stand in the database and in JSON.
-  public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// It showed a certificate that it did not show before.
     case certificate
     /// It showed none, or none for another reason.
@@ -58,24 +58,24 @@ public struct HostEvent: Sendable, Hashable, Identifiable {
   }
 
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// When.
-  public let at: Date
+  package let at: Date
   /// What.
-  public let kind: Kind
+  package let kind: Kind
   /// Of the new certificate.
-  public let sha256: String?
+  package let sha256: String?
   /// Of the new certificate.
-  public let serial: String?
+  package let serial: String?
   /// Of the new certificate.
-  public let issuer: String?
+  package let issuer: String?
   /// The end that counts from then on.
-  public let notAfter: Date?
+  package let notAfter: Date?
   /// Why it showed none.
-  public let failure: HostFailure?
+  package let failure: HostFailure?
 
   /// What happened at a host, newest first.
-  public static func list(_ database: Database, host: Int64, limit: Int = 100) throws -> [HostEvent] {
+  package static func list(_ database: Database, host: Int64, limit: Int = 100) throws -> [HostEvent] {
     try database.fetchAll(
       """
       SELECT id, at, kind, sha256, serial, issuer, not_after, failure, failure_detail FROM host_events

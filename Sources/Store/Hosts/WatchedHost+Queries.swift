@@ -1,12 +1,12 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 extension WatchedHost {
   /// Watches a host from now on; nothing is known of it yet.
   ///
   /// - Throws: `StoreError.taken` if it is watched already.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, _ address: HostAddress, note: String = "", by user: String, now: Date
   ) throws -> WatchedHost {
     guard try find(database, address) == nil else {
@@ -21,19 +21,19 @@ extension WatchedHost {
   }
 
   /// All of them, by their names.
-  public static func all(_ database: Database) throws -> [WatchedHost] {
+  package static func all(_ database: Database) throws -> [WatchedHost] {
     try database.fetchAll("SELECT \(columns) FROM watched_hosts h ORDER BY h.host, h.port, h.id") {
       try WatchedHost($0)
     }
   }
 
   /// One of them, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> WatchedHost? {
+  package static func find(_ database: Database, id: Int64) throws -> WatchedHost? {
     try database.fetchOne("SELECT \(columns) FROM watched_hosts h WHERE h.id = ?", id) { try WatchedHost($0) }
   }
 
   /// The one with this address, nil if it is not watched.
-  public static func find(_ database: Database, _ address: HostAddress) throws -> WatchedHost? {
+  package static func find(_ database: Database, _ address: HostAddress) throws -> WatchedHost? {
     try database.fetchOne(
       """
       SELECT \(columns) FROM watched_hosts h
@@ -45,7 +45,7 @@ extension WatchedHost {
   /// One of them.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> WatchedHost {
+  package static func get(_ database: Database, id: Int64) throws -> WatchedHost {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "watched host", id: "\(id)") }
     return found
   }
@@ -55,7 +55,7 @@ extension WatchedHost {
   ///
   /// - Throws: `StoreError.taken` if another one has the address.
   @discardableResult
-  public static func update(
+  package static func update(
     _ database: Database, id: Int64, _ address: HostAddress, note: String
   ) throws -> WatchedHost {
     let old = try get(database, id: id)
@@ -80,7 +80,7 @@ extension WatchedHost {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM watched_hosts WHERE id = ?", id) > 0
   }
 }

@@ -1,30 +1,30 @@
-public import Foundation
+package import Foundation
 internal import Model
 internal import SQLite
 import Text
 
 /// A host whose certificate is watched by its address, and what was last seen there.
-public struct WatchedHost: Sendable, Hashable, Identifiable {
+package struct WatchedHost: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// Where.
-  public let address: HostAddress
+  package let address: HostAddress
   /// What people say of it.
-  public let note: String
+  package let note: String
   /// Who wanted it watched.
-  public let createdBy: String
+  package let createdBy: String
   /// Since when.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When it was last looked at, nil: not yet.
-  public let probedAt: Date?
+  package let probedAt: Date?
   /// When it last showed certificates.
-  public let answeredAt: Date?
+  package let answeredAt: Date?
   /// Since when it shows none; nil: the last probe saw some.
-  public let failingSince: Date?
+  package let failingSince: Date?
   /// Why the last probe saw nothing.
-  public let failure: HostFailure?
+  package let failure: HostFailure?
   /// What was seen at ``answeredAt``; still counts while it fails.
-  public let seen: HostSighting?
+  package let seen: HostSighting?
 
   static let columns = """
     h.id, h.protocol, h.host, h.port, h.server_name, h.note, h.created_by, h.created_at, h.probed_at, h.answered_at,
@@ -61,9 +61,9 @@ public struct WatchedHost: Sendable, Hashable, Identifiable {
 }
 
 /// Why a host showed no certificate.
-public struct HostFailure: Error, Sendable, Hashable {
+package struct HostFailure: Error, Sendable, Hashable {
   /// What happened. The raw values stand in the database and in JSON.
-  public enum Code: String, Sendable, Hashable, Codable, CaseIterable {
+  package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
     /// The name has no address.
     case noSuchName = "no_such_name"
     /// Its address is link-local, or of a cloud's metadata service.
@@ -89,12 +89,10 @@ public struct HostFailure: Error, Sendable, Hashable {
   }
 
   /// What happened.
-  public let code: Code
+  package let code: Code
   /// The same in the words of whoever said so; may come from a stranger.
-  public let detail: String
-
-  /// Creates a failure.
-  public init(_ code: Code, detail: String = "") {
+  package let detail: String
+  package init(_ code: Code, detail: String = "") {
     self.code = code
     self.detail = String(detail.prefix(300))
   }

@@ -1,24 +1,24 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// A bearer token of the API. Kept hashed, shown once.
-public struct APIToken: Sendable, Hashable, Identifiable {
+package struct APIToken: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// What people call it.
-  public let name: String
+  package let name: String
   /// What it may do.
-  public let scopes: [String]
+  package let scopes: [String]
   /// Whose it is; nil: the installation's.
-  public let userID: Int64?
+  package let userID: Int64?
   /// When made.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When last used, to the minute or so.
-  public let lastUsedAt: Date?
+  package let lastUsedAt: Date?
   /// Until when; nil: for ever.
-  public let expiresAt: Date?
+  package let expiresAt: Date?
   /// Since when it is refused.
-  public let revokedAt: Date?
+  package let revokedAt: Date?
 
   static let columns = "id, name, scopes, user_id, created_at, last_used_at, expires_at, revoked_at"
 
@@ -35,7 +35,7 @@ public struct APIToken: Sendable, Hashable, Identifiable {
 
   /// Keeps a token.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, name: String, hash: [UInt8], scopes: [String], user: Int64?, expiresAt: Date? = nil,
     now: Date
   ) throws -> APIToken {
@@ -48,17 +48,17 @@ public struct APIToken: Sendable, Hashable, Identifiable {
   }
 
   /// All tokens, newest first.
-  public static func all(_ database: Database) throws -> [APIToken] {
+  package static func all(_ database: Database) throws -> [APIToken] {
     try database.fetchAll("SELECT \(columns) FROM tokens ORDER BY id DESC") { try APIToken($0) }
   }
 
   /// One token, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> APIToken? {
+  package static func find(_ database: Database, id: Int64) throws -> APIToken? {
     try database.fetchOne("SELECT \(columns) FROM tokens WHERE id = ?", id) { try APIToken($0) }
   }
 
   /// The token with this hash, nil if there is none that is good now.
-  public static func find(_ database: Database, hash: [UInt8], now: Date) throws -> APIToken? {
+  package static func find(_ database: Database, hash: [UInt8], now: Date) throws -> APIToken? {
     try database.fetchOne(
       """
       SELECT \(columns) FROM tokens WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
@@ -70,7 +70,7 @@ public struct APIToken: Sendable, Hashable, Identifiable {
   func isGood(now: Date) -> Bool { expiresAt.map { $0.milliseconds > now.milliseconds } ?? true }
 
   /// Whether it is still good.
-  public static func isGood(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  package static func isGood(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.int(
       """
       SELECT count(*) FROM tokens WHERE id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
@@ -78,7 +78,7 @@ public struct APIToken: Sendable, Hashable, Identifiable {
   }
 
   /// Notes that it was used, at most once in a minute.
-  public static func touch(_ database: Database, id: Int64, now: Date) throws {
+  package static func touch(_ database: Database, id: Int64, now: Date) throws {
     try database.run(
       "UPDATE tokens SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) < ?", now, id,
       now.addingTimeInterval(-60))
@@ -88,7 +88,7 @@ public struct APIToken: Sendable, Hashable, Identifiable {
   ///
   /// - Returns: whether it was good until now.
   @discardableResult
-  public static func revoke(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  package static func revoke(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.run("UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id) == 1
   }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 internal import SQLite
 internal import Synchronization
 
@@ -59,7 +59,7 @@ final class AccessCache: Sendable {
 
 extension Store {
   /// ``Session/find(_:idHash:idle:now:)``, with a query only if the database has changed since the last time.
-  public func session(
+  package func session(
     idHash: [UInt8], idle: TimeInterval, now: Date
   ) async throws -> (session: Session, user: User)? {
     // Before the query: what is committed in between makes the mark another one.
@@ -73,7 +73,7 @@ extension Store {
   }
 
   /// ``APIToken/find(_:hash:now:)``, with a query only if the database has changed since the last time.
-  public func token(hash: [UInt8], now: Date) async throws -> APIToken? {
+  package func token(hash: [UInt8], now: Date) async throws -> APIToken? {
     let mark = pool.changeMark
     if let kept = access.token(hash, at: mark) { return kept.isGood(now: now) ? kept : nil }
     guard let found = try await read({ try APIToken.find($0, hash: hash, now: now) }) else { return nil }

@@ -1,20 +1,20 @@
-public import Foundation
-public import JSON
+package import Foundation
+package import JSON
 import Model
-public import SQLite
+package import SQLite
 
 /// Who did what, when, from where. Nothing changes or removes a line: triggers in the file refuse it.
-public struct AuditEntry: Sendable, Hashable, Identifiable {
+package struct AuditEntry: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// When.
-  public let at: Date
+  package let at: Date
   /// The line itself.
-  public let entry: NewAuditEntry
+  package let entry: NewAuditEntry
 
   /// Adds a line, in the transaction of what it tells of.
   @discardableResult
-  public static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
+  package static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
     try database.run(
       "INSERT INTO audit(at, actor, action, subject, detail, address) VALUES (?, ?, ?, ?, ?, ?)", now, entry.actor,
       entry.action, entry.subject, entry.detail?.text(), entry.address)
@@ -24,7 +24,7 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
   /// A page of the lines that fit, newest first; nil: not narrowed down by this.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
-  public static func list(
+  package static func list(
     _ database: Database, actor: String? = nil, action: String? = nil, subject: String? = nil, from: Date? = nil,
     before: Date? = nil, cursor: String? = nil, limit: Int
   ) throws -> Page<AuditEntry> {
@@ -54,20 +54,18 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
 }
 
 /// A line for the audit.
-public struct NewAuditEntry: Sendable, Hashable {
+package struct NewAuditEntry: Sendable, Hashable {
   /// Who: a user's name, `token <name>`, `cli`, `signalbox`.
-  public var actor: String
+  package var actor: String
   /// What, as `push.create`.
-  public var action: String
+  package var action: String
   /// To what, as `push 7f3a…`.
-  public var subject: String
+  package var subject: String
   /// Before and after, without secrets.
-  public var detail: JSONValue?
+  package var detail: JSONValue?
   /// From where.
-  public var address: String?
-
-  /// Creates a line.
-  public init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
+  package var address: String?
+  package init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
     self.actor = actor
     self.action = action
     self.subject = subject

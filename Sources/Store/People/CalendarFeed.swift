@@ -1,14 +1,14 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// The secret address of a person's calendar of expiry dates. Kept hashed, shown once.
-public struct CalendarFeed: Sendable, Hashable {
+package struct CalendarFeed: Sendable, Hashable {
   /// Whose it is.
-  public let userID: Int64
+  package let userID: Int64
   /// When its address was made.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When a calendar last read it, to the hour or so.
-  public let readAt: Date?
+  package let readAt: Date?
 
   private static let columns = "f.user_id, f.created_at, f.read_at"
 
@@ -19,7 +19,7 @@ public struct CalendarFeed: Sendable, Hashable {
   }
 
   /// Gives a person an address; the one before leads nowhere from now on.
-  public static func make(_ database: Database, user: Int64, hash: [UInt8], now: Date) throws {
+  package static func make(_ database: Database, user: Int64, hash: [UInt8], now: Date) throws {
     try database.run(
       """
       INSERT INTO calendar_feeds(user_id, hash, created_at) VALUES (?, ?, ?)
@@ -28,12 +28,12 @@ public struct CalendarFeed: Sendable, Hashable {
   }
 
   /// A person's, nil if there is none.
-  public static func find(_ database: Database, user: Int64) throws -> CalendarFeed? {
+  package static func find(_ database: Database, user: Int64) throws -> CalendarFeed? {
     try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.user_id = ?", user) { CalendarFeed($0) }
   }
 
   /// The one with this hash; nil if there is none, or its person is disabled.
-  public static func find(_ database: Database, hash: [UInt8]) throws -> CalendarFeed? {
+  package static func find(_ database: Database, hash: [UInt8]) throws -> CalendarFeed? {
     try database.fetchOne(
       """
       SELECT \(columns) FROM calendar_feeds f JOIN users u ON u.id = f.user_id
@@ -43,7 +43,7 @@ public struct CalendarFeed: Sendable, Hashable {
   }
 
   /// Notes that it was read, at most once in an hour.
-  public static func touch(_ database: Database, user: Int64, now: Date) throws {
+  package static func touch(_ database: Database, user: Int64, now: Date) throws {
     try database.run(
       "UPDATE calendar_feeds SET read_at = ? WHERE user_id = ? AND coalesce(read_at, 0) < ?", now, user,
       now.addingTimeInterval(-3600))
@@ -53,7 +53,7 @@ public struct CalendarFeed: Sendable, Hashable {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func remove(_ database: Database, user: Int64) throws -> Bool {
+  package static func remove(_ database: Database, user: Int64) throws -> Bool {
     try database.run("DELETE FROM calendar_feeds WHERE user_id = ?", user) > 0
   }
 }

@@ -1,27 +1,25 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// The answer to a request with an `Idempotency-Key`, kept so that a repeat gets the same one.
-public struct IdempotentAnswer: Sendable, Hashable {
+package struct IdempotentAnswer: Sendable, Hashable {
   /// Whose key: the same key of another client is another key.
-  public var actor: String
+  package var actor: String
   /// As sent.
-  public var key: String
+  package var key: String
   /// As `POST /api/v1/pushes`.
-  public var route: String
+  package var route: String
   /// Of the request's body: the same key with another body is a mistake.
-  public var requestHash: [UInt8]
+  package var requestHash: [UInt8]
   /// HTTP status.
-  public var status: Int
+  package var status: Int
   /// The Location header.
-  public var location: String?
+  package var location: String?
   /// The body.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// Until when it is kept.
-  public var expiresAt: Date
-
-  /// Creates an answer.
-  public init(
+  package var expiresAt: Date
+  package init(
     actor: String, key: String, route: String, requestHash: [UInt8], status: Int, location: String?, body: [UInt8],
     expiresAt: Date
   ) {
@@ -36,7 +34,7 @@ public struct IdempotentAnswer: Sendable, Hashable {
   }
 
   /// What is known of a key.
-  public enum Lookup: Sendable, Hashable {
+  package enum Lookup: Sendable, Hashable {
     /// Nothing: the request is to be carried out.
     case fresh
     /// It was carried out; this was the answer.
@@ -46,7 +44,7 @@ public struct IdempotentAnswer: Sendable, Hashable {
   }
 
   /// Looks a key up, in the transaction that carries the request out.
-  public static func find(
+  package static func find(
     _ database: Database, actor: String, key: String, route: String, requestHash: [UInt8], now: Date
   ) throws -> Lookup {
     let found = try database.fetchOne(
@@ -66,7 +64,7 @@ public struct IdempotentAnswer: Sendable, Hashable {
   /// Keeps the answer, in the transaction that carried the request out.
   ///
   /// - Throws: `SQLiteError` if the key is in use: then nothing of the transaction may stay.
-  public func keep(_ database: Database, now: Date) throws {
+  package func keep(_ database: Database, now: Date) throws {
     try database.run("DELETE FROM idempotency WHERE actor = ? AND key = ? AND expires_at <= ?", actor, key, now)
     try database.run(
       """

@@ -1,16 +1,16 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// A browser in which a person has signed in before, known by a cookie of its own. It lets nobody in: its wrong passwords
 /// are counted apart from those of strangers, so that strangers cannot lock a person out. Kept hashed.
-public enum KnownDevice {
+package enum KnownDevice {
   /// A browser that nobody signs in with for so many seconds is a stranger again: 180 days.
-  public static let lifetime: TimeInterval = 180 * 86_400
+  package static let lifetime: TimeInterval = 180 * 86_400
   /// A person has so many at most; the one that was used least recently gives way.
   static let limit = 20
 
   /// Whether a person has signed in with this browser.
-  public static func isKnown(_ database: Database, hash: [UInt8], user: Int64, now: Date) throws -> Bool {
+  package static func isKnown(_ database: Database, hash: [UInt8], user: Int64, now: Date) throws -> Bool {
     try database.int(
       "SELECT count(*) FROM known_devices WHERE hash = ? AND user_id = ? AND seen_at > ?", hash, user,
       now.addingTimeInterval(-lifetime)) > 0
@@ -19,7 +19,7 @@ public enum KnownDevice {
   /// Notes a sign-in. The browser gets a new cookie each time: one that was planted in it is worth nothing afterwards.
   ///
   /// - Parameter former: of its cookie before; whoever else signs in with this browser stays known with the new one.
-  public static func note(_ database: Database, hash: [UInt8], former: [UInt8]?, user: Int64, now: Date) throws {
+  package static func note(_ database: Database, hash: [UInt8], former: [UInt8]?, user: Int64, now: Date) throws {
     if let former { try database.run("UPDATE known_devices SET hash = ? WHERE hash = ?", hash, former) }
     try database.run(
       """

@@ -1,35 +1,35 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// Whom and what a database no longer lets in: read from the one that is set aside, and applied to the older one that
 /// takes its place.
 ///
 /// A row is known by its number and the time at which it was made: numbers are never given twice in a database, but
 /// another installation begins with the same ones.
-public struct Revocations: Sendable {
+package struct Revocations: Sendable {
   /// What was applied, by what people call it.
-  public struct Report: Sendable, Hashable {
+  package struct Report: Sendable, Hashable {
     /// How many browsers were signed in.
-    public var sessions = 0
+    package var sessions = 0
     /// How many sign-in links were good.
-    public var links = 0
+    package var links = 0
     /// People who had been removed.
-    public var removed: [String] = []
+    package var removed: [String] = []
     /// People who had been disabled.
-    public var disabled: [String] = []
+    package var disabled: [String] = []
     /// People who had another password, which counts.
-    public var passwords: [String] = []
+    package var passwords: [String] = []
     /// People who could do less, and can do no more than that.
-    public var roles: [String] = []
+    package var roles: [String] = []
     /// Tokens that had been revoked.
-    public var tokens: [String] = []
+    package var tokens: [String] = []
     /// People whose calendar address had been changed or taken away.
-    public var calendars: [String] = []
+    package var calendars: [String] = []
     /// Whether nobody is left of those who could sign in as an administrator.
-    public var lacksAdmin = false
+    package var lacksAdmin = false
 
     /// Creates an empty one.
-    public init() {}
+    package init() {}
   }
 
   private struct Key: Hashable {
@@ -47,7 +47,7 @@ public struct Revocations: Sendable {
   private let calendars: [Int64: [UInt8]]
 
   /// Reads a database.
-  public init(_ database: Database) throws {
+  package init(_ database: Database) throws {
     people = Dictionary(try User.all(database).map { (Key($0), $0) }) { first, _ in first }
     removals = Dictionary(
       try database.fetchAll("SELECT subject, max(at) FROM audit WHERE action = 'user.delete' GROUP BY subject") {
@@ -69,7 +69,7 @@ public struct Revocations: Sendable {
   }
 
   /// Ends every session and every sign-in link: what a backup holds of them is over.
-  public static func endAccess(_ database: Database, now: Date) throws -> Report {
+  package static func endAccess(_ database: Database, now: Date) throws -> Report {
     var report = Report()
     report.sessions = try database.run("DELETE FROM sessions")
     report.links = try database.int(
@@ -79,7 +79,7 @@ public struct Revocations: Sendable {
   }
 
   /// Takes away from a database what this one no longer allowed.
-  public func apply(to database: Database, _ report: inout Report) throws {
+  package func apply(to database: Database, _ report: inout Report) throws {
     let hadAdmin = try User.activeCount(database, role: .admin) > 0
     for user in try User.all(database) {
       guard let present = people[Key(user)] else {

@@ -1,24 +1,24 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// A browser that is signed in. Its id is kept hashed: who reads the file cannot become somebody.
-public struct Session: Sendable, Hashable {
+package struct Session: Sendable, Hashable {
   /// SHA-256 of the cookie's value.
-  public let idHash: [UInt8]
+  package let idHash: [UInt8]
   /// Who.
-  public let userID: Int64
+  package let userID: Int64
   /// What forms have to send along.
-  public let csrf: String
+  package let csrf: String
   /// When signed in.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When last used, to the minute or so.
-  public let seenAt: Date
+  package let seenAt: Date
   /// When it ends, however much it is used.
-  public let expiresAt: Date
+  package let expiresAt: Date
   /// From where it was opened.
-  public let address: String?
+  package let address: String?
   /// With which browser.
-  public let userAgent: String?
+  package let userAgent: String?
 
   static let columns = """
     s.id_hash, s.user_id, s.csrf, s.created_at, s.seen_at, s.expires_at, s.address, s.user_agent
@@ -37,7 +37,7 @@ public struct Session: Sendable, Hashable {
   }
 
   /// Opens a session.
-  public static func open(
+  package static func open(
     _ database: Database, idHash: [UInt8], user: Int64, csrf: String, lifetime: TimeInterval, address: String? = nil,
     userAgent: String? = nil, now: Date
   ) throws {
@@ -50,7 +50,7 @@ public struct Session: Sendable, Hashable {
 
   /// The session of a cookie, with its person; nil if there is none, it has ended, was not used for `idle` seconds, or
   /// the person is disabled.
-  public static func find(
+  package static func find(
     _ database: Database, idHash: [UInt8], idle: TimeInterval, now: Date
   ) throws -> (session: Session, user: User)? {
     try database.fetchOne(
@@ -68,24 +68,24 @@ public struct Session: Sendable, Hashable {
   }
 
   /// Notes that it was used.
-  public static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
+  package static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
     try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)
   }
 
   /// A person's sessions, used last first, ended ones too until they are cleared away.
-  public static func all(_ database: Database, user: Int64) throws -> [Session] {
+  package static func all(_ database: Database, user: Int64) throws -> [Session] {
     try database.fetchAll("SELECT \(columns) FROM sessions s WHERE s.user_id = ? ORDER BY s.seen_at DESC", user) {
       Session($0)
     }
   }
 
   /// Ends a session.
-  public static func end(_ database: Database, idHash: [UInt8]) throws {
+  package static func end(_ database: Database, idHash: [UInt8]) throws {
     try database.run("DELETE FROM sessions WHERE id_hash = ?", idHash)
   }
 
   /// Ends all sessions of a person, but one.
-  public static func endAll(_ database: Database, user: Int64, except kept: [UInt8]? = nil) throws {
+  package static func endAll(_ database: Database, user: Int64, except kept: [UInt8]? = nil) throws {
     try database.run("DELETE FROM sessions WHERE user_id = ? AND id_hash IS NOT ?", user, kept)
   }
 
@@ -93,7 +93,7 @@ public struct Session: Sendable, Hashable {
   ///
   /// - Returns: how many.
   @discardableResult
-  public static func deleteEnded(_ database: Database, idle: TimeInterval, now: Date) throws -> Int {
+  package static func deleteEnded(_ database: Database, idle: TimeInterval, now: Date) throws -> Int {
     try database.run(
       "DELETE FROM sessions WHERE expires_at <= ? OR seen_at <= ?", now, now.addingTimeInterval(-idle))
   }

@@ -1,20 +1,20 @@
-public import SQLite
+package import SQLite
 
 /// One value of the installation that people set in the console.
-public enum Setting {
+package enum Setting {
   /// The value of a key, nil if it was never set.
-  public static func find(_ database: Database, _ key: String) throws -> String? {
+  package static func find(_ database: Database, _ key: String) throws -> String? {
     try database.fetchOne("SELECT value FROM settings WHERE key = ?", key) { $0.text(0) }
   }
 
   /// All values by key.
-  public static func all(_ database: Database) throws -> [String: String] {
+  package static func all(_ database: Database) throws -> [String: String] {
     let rows = try database.fetchAll("SELECT key, value FROM settings") { ($0.text(0), $0.text(1)) }
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
   /// Sets a value; nil takes it away.
-  public static func set(_ database: Database, _ key: String, _ value: String?) throws {
+  package static func set(_ database: Database, _ key: String, _ value: String?) throws {
     if let value {
       try database.run(
         "INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", key,

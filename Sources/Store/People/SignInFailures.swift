@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 internal import OpenSSL
-public import SQLite
+package import SQLite
 
 /// Failed sign-ins of one account, or from one place: what a throttle decides by. An attempt whose password is still being
 /// checked counts as failed until it is taken back.
-public struct SignInFailures: Sendable, Hashable {
+package struct SignInFailures: Sendable, Hashable {
   /// Whose failures.
-  public enum Subject: Sendable, Hashable {
+  package enum Subject: Sendable, Hashable {
     /// Of an account, whether it exists or not, from browsers that it does not know.
     case account(String)
     /// From an IPv4 address.
@@ -30,14 +30,14 @@ public struct SignInFailures: Sendable, Hashable {
   }
 
   /// How many since the first.
-  public var count = 0
+  package var count = 0
   /// The first of them; nil: none.
-  public var firstAt: Date?
+  package var firstAt: Date?
   /// The last of them; nil: none.
-  public var lastAt: Date?
+  package var lastAt: Date?
 
   /// The failures of the last `window` seconds; a pause of that length makes them forgotten.
-  public static func find(
+  package static func find(
     _ database: Database, _ subject: Subject, window: TimeInterval, now: Date
   ) throws -> SignInFailures {
     try database.fetchOne(
@@ -50,7 +50,7 @@ public struct SignInFailures: Sendable, Hashable {
   ///
   /// - Returns: with this one.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, _ subject: Subject, window: TimeInterval, now: Date
   ) throws -> SignInFailures {
     try database.run(
@@ -67,7 +67,7 @@ public struct SignInFailures: Sendable, Hashable {
   /// - Parameters:
   ///   - attemptedAt: when it was counted.
   ///   - lastAt: of the failure before it.
-  public static func takeBack(
+  package static func takeBack(
     _ database: Database, _ subject: Subject, attemptedAt: Date, lastAt: Date?
   ) throws {
     try database.run(
@@ -79,7 +79,7 @@ public struct SignInFailures: Sendable, Hashable {
   }
 
   /// Forgets them: the sign-in was right.
-  public static func clear(_ database: Database, _ subject: Subject) throws {
+  package static func clear(_ database: Database, _ subject: Subject) throws {
     try database.run("DELETE FROM sign_in_failures WHERE subject = ?", subject.key)
   }
 }

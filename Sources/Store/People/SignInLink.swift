@@ -1,10 +1,10 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// A link that lets a person in once: the first start, an invitation, a forgotten password. Kept hashed.
-public struct SignInLink: Sendable, Hashable {
+package struct SignInLink: Sendable, Hashable {
   /// What it is for. Stored as the text.
-  public enum Purpose: String, Sendable {
+  package enum Purpose: String, Sendable {
     /// Makes the first administrator.
     case firstStart = "first_start"
     /// Sets the first password of somebody who was added.
@@ -14,14 +14,14 @@ public struct SignInLink: Sendable, Hashable {
   }
 
   /// What it is for.
-  public let purpose: Purpose
+  package let purpose: Purpose
   /// For whom; nil on the first start.
-  public let userID: Int64?
+  package let userID: Int64?
   /// Until when.
-  public let expiresAt: Date
+  package let expiresAt: Date
 
   /// Keeps a link; the older ones of the same purpose and person end.
-  public static func add(
+  package static func add(
     _ database: Database, hash: [UInt8], purpose: Purpose, user: Int64?, lifetime: TimeInterval, now: Date
   ) throws {
     try database.run("DELETE FROM sign_in_links WHERE purpose = ? AND user_id IS ?", purpose.rawValue, user)
@@ -31,7 +31,7 @@ public struct SignInLink: Sendable, Hashable {
   }
 
   /// A link that would still work: for the page that asks for the password.
-  public static func find(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
+  package static func find(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
     try database.fetchOne(
       """
       SELECT purpose, user_id, expires_at FROM sign_in_links WHERE hash = ? AND used_at IS NULL AND expires_at > ?
@@ -45,7 +45,7 @@ public struct SignInLink: Sendable, Hashable {
   /// Uses a link up.
   ///
   /// - Returns: nil if there is none, it was used before, or it is too old.
-  public static func use(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
+  package static func use(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
     guard let link = try find(database, hash: hash, now: now) else { return nil }
     try database.run("UPDATE sign_in_links SET used_at = ? WHERE hash = ?", now, hash)
     return link

@@ -1,12 +1,12 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 extension User {
   /// Adds a person.
   ///
   /// - Throws: `StoreError.taken` if there is one of this name.
   @discardableResult
-  public static func add(
+  package static func add(
     _ database: Database, name: String, role: Role, passwordHash: String? = nil, language: String? = nil, now: Date
   ) throws -> User {
     do {
@@ -20,12 +20,12 @@ extension User {
   }
 
   /// All people, by name.
-  public static func all(_ database: Database) throws -> [User] {
+  package static func all(_ database: Database) throws -> [User] {
     try database.fetchAll("SELECT \(columns) FROM users u ORDER BY u.name") { try User($0) }
   }
 
   /// How many people can sign in; 0 on the first start.
-  public static func activeCount(_ database: Database, role: Role? = nil) throws -> Int {
+  package static func activeCount(_ database: Database, role: Role? = nil) throws -> Int {
     try database.int(
       """
       SELECT count(*) FROM users WHERE disabled_at IS NULL AND password_hash IS NOT NULL AND (?1 IS NULL OR role = ?1)
@@ -33,32 +33,32 @@ extension User {
   }
 
   /// One person, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> User? {
+  package static func find(_ database: Database, id: Int64) throws -> User? {
     try database.fetchOne("SELECT \(columns) FROM users u WHERE u.id = ?", id) { try User($0) }
   }
 
   /// One person by name, nil if there is none.
-  public static func find(_ database: Database, name: String) throws -> User? {
+  package static func find(_ database: Database, name: String) throws -> User? {
     try database.fetchOne("SELECT \(columns) FROM users u WHERE u.name = ?", name) { try User($0) }
   }
 
   /// One person.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> User {
+  package static func get(_ database: Database, id: Int64) throws -> User {
     guard let user = try find(database, id: id) else { throw StoreError.notFound(noun: "user", id: "\(id)") }
     return user
   }
 
   /// Changes role and language.
   @discardableResult
-  public static func update(_ database: Database, id: Int64, role: Role, language: String?) throws -> User {
+  package static func update(_ database: Database, id: Int64, role: Role, language: String?) throws -> User {
     try database.run("UPDATE users SET role = ?, language = ? WHERE id = ?", role.rawValue, language, id)
     return try get(database, id: id)
   }
 
   /// Sets the password and ends all sessions of the person but one, and all links that would set another.
-  public static func setPassword(
+  package static func setPassword(
     _ database: Database, id: Int64, hash: String, keepingSession session: [UInt8]? = nil
   ) throws {
     guard try database.run("UPDATE users SET password_hash = ? WHERE id = ?", hash, id) == 1 else {
@@ -69,13 +69,13 @@ extension User {
   }
 
   /// Keeps a new hash of the same password, unless the password was changed meanwhile.
-  public static func rehash(_ database: Database, id: Int64, from former: String, to hash: String) throws {
+  package static func rehash(_ database: Database, id: Int64, from former: String, to hash: String) throws {
     try database.run("UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?", hash, id, former)
   }
 
   /// Keeps the person from signing in, ends all sessions and links, and revokes all tokens; or lets the person in again.
   @discardableResult
-  public static func setDisabled(_ database: Database, id: Int64, _ isDisabled: Bool, now: Date) throws -> User {
+  package static func setDisabled(_ database: Database, id: Int64, _ isDisabled: Bool, now: Date) throws -> User {
     try database.run("UPDATE users SET disabled_at = ? WHERE id = ?", isDisabled ? now : nil, id)
     if isDisabled {
       try Session.endAll(database, user: id)
@@ -89,7 +89,7 @@ extension User {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM users WHERE id = ?", id) == 1
   }
 }

@@ -1,25 +1,25 @@
-public import Foundation
+package import Foundation
 internal import SQLite
 
 /// A person who may sign in.
-public struct User: Sendable, Hashable, Identifiable {
+package struct User: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// For signing in; case does not count for ASCII letters.
-  public let name: String
+  package let name: String
   /// PHC string; nil: invited, no password yet. Never shown.
-  public let passwordHash: String?
+  package let passwordHash: String?
   /// What the person may do.
-  public let role: Role
+  package let role: Role
   /// Language tag, as chosen; nil: the browser's.
-  public let language: String?
+  package let language: String?
   /// When added.
-  public let createdAt: Date
+  package let createdAt: Date
   /// Since when the person may not sign in any more.
-  public let disabledAt: Date?
+  package let disabledAt: Date?
 
   /// What a person may do. Stored as the text.
-  public enum Role: String, Sendable, CaseIterable {
+  package enum Role: String, Sendable, CaseIterable {
     /// Everything.
     case admin
     /// Sends, edits devices; no people, credentials or settings.
@@ -46,5 +46,5 @@ extension User.Role: Comparable {
   private var rank: Int { self == .viewer ? 0 : self == .operator ? 1 : 2 }
 
   /// By what one may do: a viewer less than an operator, an operator less than an administrator.
-  public static func < (one: User.Role, other: User.Role) -> Bool { one.rank < other.rank }
+  package static func < (one: User.Role, other: User.Role) -> Bool { one.rank < other.rank }
 }

@@ -1,27 +1,25 @@
-public import Foundation
-public import JSON
-public import Model
-public import SQLite
+package import Foundation
+package import JSON
+package import Model
+package import SQLite
 
 /// A handset of the built-in simulator, as it is kept from one start to the next.
-public struct Phone: Sendable, Hashable, Identifiable {
+package struct Phone: Sendable, Hashable, Identifiable {
   /// The simulator's own number.
-  public var id: Int64
+  package var id: Int64
   /// What people call it.
-  public var name: String
+  package var name: String
   /// What it runs.
-  public var platform: Platform
+  package var platform: Platform
   /// The app on it.
-  public var bundleID: String
+  package var bundleID: String
   /// The app's build.
-  public var environment: Environment
+  package var environment: Environment
   /// The token that the stand-in provider gave it.
-  public var token: DeviceToken
+  package var token: DeviceToken
   /// How it is at the moment, as the simulator writes it.
-  public var state: JSONValue
-
-  /// Creates a record.
-  public init(
+  package var state: JSONValue
+  package init(
     id: Int64, name: String, platform: Platform, bundleID: String, environment: Environment, token: DeviceToken,
     state: JSONValue
   ) {
@@ -35,7 +33,7 @@ public struct Phone: Sendable, Hashable, Identifiable {
   }
 
   /// Keeps a phone, new or known.
-  public func save(_ database: Database, now: Date) throws {
+  package func save(_ database: Database, now: Date) throws {
     try database.run(
       """
       INSERT INTO phones(id, name, platform, bundle_id, environment, token, state, created_at)
@@ -45,7 +43,7 @@ public struct Phone: Sendable, Hashable, Identifiable {
   }
 
   /// All phones, oldest first.
-  public static func all(_ database: Database) throws -> [Phone] {
+  package static func all(_ database: Database) throws -> [Phone] {
     try database.fetchAll(
       "SELECT id, name, platform, bundle_id, environment, token, state FROM phones ORDER BY id"
     ) { row in
@@ -60,7 +58,7 @@ public struct Phone: Sendable, Hashable, Identifiable {
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  public static func delete(_ database: Database, id: Int64) throws -> Bool {
+  package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM phones WHERE id = ?", id) == 1
   }
 }

@@ -1,25 +1,23 @@
-public import Foundation
-public import JSON
-public import SQLite
+package import Foundation
+package import JSON
+package import SQLite
 import Model
 
 /// What a phone received, as it is kept.
-public struct PhoneNotification: Sendable, Hashable, Identifiable {
+package struct PhoneNotification: Sendable, Hashable, Identifiable {
   /// The simulator's own number: counts up over all phones.
-  public var id: Int64
+  package var id: Int64
   /// The phone.
-  public var phoneID: Int64
+  package var phoneID: Int64
   /// When.
-  public var at: Date
+  package var at: Date
   /// As the sender said it, or the stand-in provider made it up.
-  public var apnsID: String?
+  package var apnsID: String?
   /// The request's headers, and what became of it on the phone, as the simulator writes it.
-  public var headers: JSONValue
+  package var headers: JSONValue
   /// The request's body.
-  public var payload: [UInt8]
-
-  /// Creates a record.
-  public init(id: Int64, phoneID: Int64, at: Date, apnsID: String?, headers: JSONValue, payload: [UInt8]) {
+  package var payload: [UInt8]
+  package init(id: Int64, phoneID: Int64, at: Date, apnsID: String?, headers: JSONValue, payload: [UInt8]) {
     self.id = id
     self.phoneID = phoneID
     self.at = at
@@ -29,7 +27,7 @@ public struct PhoneNotification: Sendable, Hashable, Identifiable {
   }
 
   /// Keeps a notification, new or known.
-  public func save(_ database: Database) throws {
+  package func save(_ database: Database) throws {
     try database.run(
       """
       INSERT INTO phone_notifications(id, phone_id, at, apns_id, headers, payload) VALUES (?, ?, ?, ?, ?, ?)
@@ -38,7 +36,7 @@ public struct PhoneNotification: Sendable, Hashable, Identifiable {
   }
 
   /// What every phone received, newest first.
-  public static func all(_ database: Database) throws -> [Int64: [PhoneNotification]] {
+  package static func all(_ database: Database) throws -> [Int64: [PhoneNotification]] {
     let found = try database.fetchAll(
       "SELECT id, phone_id, at, apns_id, headers, payload FROM phone_notifications ORDER BY id DESC"
     ) { row in
@@ -50,7 +48,7 @@ public struct PhoneNotification: Sendable, Hashable, Identifiable {
   }
 
   /// Forgets notifications, known or not.
-  public static func delete(_ database: Database, ids: [Int64]) throws {
+  package static func delete(_ database: Database, ids: [Int64]) throws {
     for id in ids { try database.run("DELETE FROM phone_notifications WHERE id = ?", id) }
   }
 }

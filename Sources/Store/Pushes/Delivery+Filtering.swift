@@ -1,4 +1,4 @@
-public import Model
+package import Model
 internal import SQLite
 
 extension DeliveryFilter {
@@ -91,9 +91,9 @@ extension Delivery {
 }
 
 /// What a list of deliveries is narrowed down to; nil: not by this.
-public struct DeliveryFilter: Sendable, Hashable {
+package struct DeliveryFilter: Sendable, Hashable {
   /// What a device is looked up by.
-  public enum Search: Sendable, Hashable {
+  package enum Search: Sendable, Hashable {
     /// Exactly this user.
     case alias(String)
     /// Exactly this installation.
@@ -103,12 +103,12 @@ public struct DeliveryFilter: Sendable, Hashable {
   }
 
   /// With this outcome.
-  public var outcome: OutcomeKind?
+  package var outcome: OutcomeKind?
   /// For this reason.
-  public var reason: String?
+  package var reason: String?
   /// Devices that are found by any of these; empty: all devices.
-  public var search: [Search] = []
+  package var search: [Search] = []
 
   /// All deliveries.
-  public init() {}
+  package init() {}
 }

@@ -1,42 +1,42 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension Delivery {
   /// A delivery with the device that it was for.
-  public struct WithDevice: Sendable, Hashable {
+  package struct WithDevice: Sendable, Hashable {
     /// The delivery.
-    public let delivery: Delivery
+    package let delivery: Delivery
     /// The device as it is now, without its tags; nil: removed since.
-    public let device: Device?
+    package let device: Device?
   }
 
   /// A delivery with the push that it was of.
-  public struct WithPush: Sendable, Hashable {
+  package struct WithPush: Sendable, Hashable {
     /// The delivery.
-    public let delivery: Delivery
+    package let delivery: Delivery
     /// The push's public id.
-    public let uid: String
+    package let uid: String
     /// The push's seed.
-    public let seed: UInt64
+    package let seed: UInt64
     /// The push's title.
-    public let title: String?
+    package let title: String?
     /// The push's body.
-    public let body: String?
+    package let body: String?
     /// When the push was asked for.
-    public let createdAt: Date
+    package let createdAt: Date
   }
 
   /// How many devices were refused for one reason.
-  public struct ReasonCount: Sendable, Hashable {
+  package struct ReasonCount: Sendable, Hashable {
     /// What they run.
-    public let platform: Platform
+    package let platform: Platform
     /// What became of it.
-    public let outcome: OutcomeKind
+    package let outcome: OutcomeKind
     /// Why; nil for what was accepted.
-    public let reason: String?
+    package let reason: String?
     /// How many.
-    public let count: Int
+    package let count: Int
   }
 
   /// A page of a push's deliveries, by device.
@@ -46,7 +46,7 @@ extension Delivery {
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
-  public static func list(
+  package static func list(
     _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int,
     patience: Patience = Patience()
   ) throws -> Page<WithDevice> {
@@ -80,7 +80,7 @@ extension Delivery {
   }
 
   /// One delivery with its device (and the device's tags), nil if there is none yet.
-  public static func find(_ database: Database, push: Int64, device: Int64) throws -> WithDevice? {
+  package static func find(_ database: Database, push: Int64, device: Int64) throws -> WithDevice? {
     let delivery = try database.fetchOne(
       "SELECT \(columns) FROM deliveries x \(reasons) WHERE x.push_id = ? AND x.device_id = ?", push, device
     ) { try Delivery($0) }
@@ -88,7 +88,7 @@ extension Delivery {
   }
 
   /// A page of a device's deliveries, newest push first.
-  public static func list(
+  package static func list(
     _ database: Database, device: Int64, cursor: String? = nil, limit: Int
   ) throws -> Page<WithPush> {
     let found = try database.fetchAll(
@@ -107,7 +107,7 @@ extension Delivery {
   }
 
   /// Why devices were refused, most frequent first; with what was accepted. Read from counters.
-  public static func reasonCounts(_ database: Database, push: Int64) throws -> [ReasonCount] {
+  package static func reasonCounts(_ database: Database, push: Int64) throws -> [ReasonCount] {
     try database.fetchAll(
       """
       SELECT n.platform, n.outcome, r.text, n.count FROM push_reasons n LEFT JOIN reasons r ON r.id = n.reason_id

@@ -1,14 +1,14 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 
 extension Delivery {
   /// What ``record(_:push:_:waiting:cursor:handedOut:credential:now:)`` did.
-  public struct Recorded: Sendable, Hashable {
+  package struct Recorded: Sendable, Hashable {
     /// Results that were new; the others were there already and count for nothing.
-    public var counts = OutcomeCounts()
+    package var counts = OutcomeCounts()
     /// Devices that are now dead or quarantined.
-    public var retired: [Int64] = []
+    package var retired: [Int64] = []
   }
 
   /// Keeps the results of a batch: rows, the push's counters, reasons, latencies, dead tokens, the credential's health,
@@ -21,7 +21,7 @@ extension Delivery {
   ///   - cursor: every device of the audience up to this id has its outcome now, or waits; nil: as it was.
   ///   - handedOut: devices up to this id may be sent to from now on; nil: as it was.
   ///   - credential: what the answers said about the credential.
-  public static func record(
+  package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
     cursor: Int64? = nil, handedOut: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil,
     now: Date

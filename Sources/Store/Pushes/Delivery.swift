@@ -1,25 +1,25 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 internal import SQLite
 
 /// What became of a push on one device, as it is kept. Its `apns-id` is `APNsID(seed: push.seed, device: deviceID)`.
-public struct Delivery: Sendable, Hashable {
+package struct Delivery: Sendable, Hashable {
   /// The push's row id.
-  public let pushID: Int64
+  package let pushID: Int64
   /// The device's row id.
-  public let deviceID: Int64
+  package let deviceID: Int64
   /// What became of it.
-  public let outcome: OutcomeKind
+  package let outcome: OutcomeKind
   /// The provider's HTTP status; 0 without an answer.
-  public let status: Int
+  package let status: Int
   /// The provider's word or ours; nil for what was accepted.
-  public let reason: String?
+  package let reason: String?
   /// When that was known.
-  public let at: Date
+  package let at: Date
   /// From the request to the answer.
-  public let durationMilliseconds: Int
+  package let durationMilliseconds: Int
   /// How many times it was sent.
-  public let attempts: Int
+  package let attempts: Int
 
   static let columns = "x.push_id, x.device_id, x.outcome, x.status, r.text, x.at, x.duration_ms, x.attempts"
   static let columnCount = 8

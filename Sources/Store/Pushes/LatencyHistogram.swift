@@ -1,26 +1,26 @@
-public import SQLite
+package import SQLite
 
 /// How long the provider took to answer, counted in buckets.
-public struct LatencyHistogram: Sendable, Hashable {
+package struct LatencyHistogram: Sendable, Hashable {
   /// Upper bounds of the buckets in milliseconds, each included; what took longer is in one more bucket.
   /// Stored by position: append only.
-  public static let bounds = [5, 10, 20, 35, 50, 75, 100, 150, 250, 500, 1000, 2500, 5000, 10_000, 30_000]
+  package static let bounds = [5, 10, 20, 35, 50, 75, 100, 150, 250, 500, 1000, 2500, 5000, 10_000, 30_000]
 
   /// One count for each bound, and one for what took longer.
-  public var counts = [Int](repeating: 0, count: bounds.count + 1)
+  package var counts = [Int](repeating: 0, count: bounds.count + 1)
 
   /// An empty histogram.
-  public init() {}
+  package init() {}
 
   /// The bucket of a duration.
   static func bucket(_ milliseconds: Int) -> Int { bounds.firstIndex { milliseconds <= $0 } ?? bounds.count }
 
   /// How many answers were counted.
-  public var total: Int { counts.reduce(0, +) }
+  package var total: Int { counts.reduce(0, +) }
 
   /// Milliseconds within which this share (0 to 1) of the answers came: a bound, or nil for longer than all bounds, or
   /// without answers.
-  public func quantile(_ share: Double) -> Int? {
+  package func quantile(_ share: Double) -> Int? {
     let wanted = Int((Double(total) * share).rounded(.up))
     guard total > 0 else { return nil }
     var sum = 0
@@ -32,7 +32,7 @@ public struct LatencyHistogram: Sendable, Hashable {
   }
 
   /// The histogram of a push.
-  public static func find(_ database: Database, push: Int64) throws -> LatencyHistogram {
+  package static func find(_ database: Database, push: Int64) throws -> LatencyHistogram {
     var histogram = LatencyHistogram()
     try database.forEach("SELECT bucket, count FROM push_latencies WHERE push_id = ?", push) { row in
       if histogram.counts.indices.contains(row.int(0)) { histogram.counts[row.int(0)] = row.int(1) }

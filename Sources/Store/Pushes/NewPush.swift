@@ -1,39 +1,39 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 
 /// A push that is to be kept.
-public struct NewPush: Sendable {
+package struct NewPush: Sendable {
   /// Public id, hard to guess.
-  public var uid: String
+  package var uid: String
   /// Random, for `APNsID(seed:device:)`.
-  public var seed: UInt64
+  package var seed: UInt64
   /// The app.
-  public var appID: Int64
+  package var appID: Int64
   /// The environment.
-  public var environment: Environment
+  package var environment: Environment
   /// The API's own JSON of the draft.
-  public var draftJSON: String
+  package var draftJSON: String
   /// For lists and search.
-  public var title: String?
+  package var title: String?
   /// For lists and search.
-  public var body: String?
+  package var body: String?
   /// What else it is found by: tags, aliases, registration ids.
-  public var searchTerms: [String] = []
+  package var searchTerms: [String] = []
   /// As `web`, `api`, `cli`, `schedule`.
-  public var source: String
+  package var source: String
   /// Who asks for it.
-  public var createdBy: String
+  package var createdBy: String
   /// When it is to be sent; nil: at once.
-  public var sendAt: Date?
+  package var sendAt: Date?
   /// Until when it is held back, so that it can be taken back whole; nil: not at all.
-  public var holdUntil: Date?
+  package var holdUntil: Date?
   /// The schedule that it is an occurrence of.
-  public var scheduleID: Int64?
+  package var scheduleID: Int64?
   /// The push that this one repeats.
-  public var parentID: Int64?
+  package var parentID: Int64?
 
   /// Creates a push; the rest is set one by one.
-  public init(
+  package init(
     uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: String,
     createdBy: String
   ) {

@@ -1,20 +1,20 @@
-public import Model
+package import Model
 
 /// How many devices have which outcome.
-public struct OutcomeCounts: Sendable, Hashable {
+package struct OutcomeCounts: Sendable, Hashable {
   /// Taken by the provider.
-  public var accepted = 0
+  package var accepted = 0
   /// Refused.
-  public var failed = 0
+  package var failed = 0
   /// Refused, because the token is gone.
-  public var deadToken = 0
+  package var deadToken = 0
   /// Not sent.
-  public var skipped = 0
+  package var skipped = 0
   /// Sent, perhaps; no answer.
-  public var unknown = 0
+  package var unknown = 0
 
   /// Creates counts.
-  public init(accepted: Int = 0, failed: Int = 0, deadToken: Int = 0, skipped: Int = 0, unknown: Int = 0) {
+  package init(accepted: Int = 0, failed: Int = 0, deadToken: Int = 0, skipped: Int = 0, unknown: Int = 0) {
     self.accepted = accepted
     self.failed = failed
     self.deadToken = deadToken
@@ -23,10 +23,10 @@ public struct OutcomeCounts: Sendable, Hashable {
   }
 
   /// All that have any.
-  public var total: Int { accepted + failed + deadToken + skipped + unknown }
+  package var total: Int { accepted + failed + deadToken + skipped + unknown }
 
   /// The count of one kind.
-  public subscript(kind: OutcomeKind) -> Int {
+  package subscript(kind: OutcomeKind) -> Int {
     get {
       switch kind {
       case .accepted: accepted

@@ -1,28 +1,28 @@
 import Calendar
-public import Foundation
-public import JSON
-public import Model
-public import SQLite
+package import Foundation
+package import JSON
+package import Model
+package import SQLite
 
 /// A push that will be sent at a time to come.
-public struct PlannedPush: Sendable, Hashable {
+package struct PlannedPush: Sendable, Hashable {
   /// Public id.
-  public let uid: String
+  package let uid: String
   /// Its title, or its text; nil if it has neither.
-  public let title: String?
+  package let title: String?
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The app.
-  public let bundleID: String
+  package let bundleID: String
   /// Where it is sent.
-  public let environment: Environment
+  package let environment: Environment
   /// What it is sent to.
-  public let platforms: [Platform]
+  package let platforms: [Platform]
   /// When.
-  public let sendAt: Date
+  package let sendAt: Date
 
   /// Creates one, as for the next time of a schedule.
-  public init(
+  package init(
     uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
     sendAt: Date
   ) {
@@ -36,7 +36,7 @@ public struct PlannedPush: Sendable, Hashable {
   }
 
   /// All that wait for their time, the next first. Quick whatever the number of pushes that are over.
-  public static func all(_ database: Database, after now: Date, app: Int64? = nil) throws -> [PlannedPush] {
+  package static func all(_ database: Database, after now: Date, app: Int64? = nil) throws -> [PlannedPush] {
     // The first condition is the index's own; the planner knows it by its text.
     try database.fetchAll(
       """
@@ -59,7 +59,7 @@ public struct PlannedPush: Sendable, Hashable {
 
 extension PlannedPush: JSONWritable {
   /// The schema `PlannedPush`.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("push", uid)
       json.member("app", bundleID)

@@ -1,18 +1,18 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 
 extension WaitingDelivery {
   /// A waiting device with what a provider needs to know of it.
-  public struct Due: Sendable, Hashable {
+  package struct Due: Sendable, Hashable {
     /// What waits.
-    public let waiting: WaitingDelivery
+    package let waiting: WaitingDelivery
     /// Nil: removed, or declared dead or doubtful, since it began to wait.
-    public let member: AudienceMember?
+    package let member: AudienceMember?
   }
 
   /// Devices of a push whose time has come, the longest overdue first. Those on their way are not among them.
-  public static func due(_ database: Database, push: Int64, now: Date, limit: Int) throws -> [Due] {
+  package static func due(_ database: Database, push: Int64, now: Date, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at <= ? AND w.due_at < \(onItsWay) ORDER BY w.due_at, w.device_id LIMIT ?", push,
       min(now.milliseconds, onItsWay - 1), limit)
@@ -20,19 +20,19 @@ extension WaitingDelivery {
 
   /// Devices of a push that wait, whenever they are due: for an end of the push before that. Those on their way are not
   /// among them.
-  public static func all(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
+  package static func all(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at < ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
   }
 
   /// Devices that were on their way when the process ended (see ``take(_:push:devices:)``).
-  public static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
+  package static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at = ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
   }
 
   /// When the next device is due after `date`; nil: none waits.
-  public static func nextDue(_ database: Database, push: Int64, after date: Date = .distantPast) throws -> Date? {
+  package static func nextDue(_ database: Database, push: Int64, after date: Date = .distantPast) throws -> Date? {
     let next = try database.fetchOne(
       "SELECT min(due_at) FROM push_waiting WHERE push_id = ? AND due_at > ? AND due_at < \(onItsWay)", push, date
     ) { $0.optionalDate(0) }
@@ -40,7 +40,7 @@ extension WaitingDelivery {
   }
 
   /// Why devices of a push wait, most frequent first; of the first 10,000, so that a page never reads millions.
-  public static func reasonCounts(_ database: Database, push: Int64) throws -> [(reason: String, count: Int)] {
+  package static func reasonCounts(_ database: Database, push: Int64) throws -> [(reason: String, count: Int)] {
     try database.fetchAll(
       """
       SELECT r.text, count(*) FROM (SELECT reason_id FROM push_waiting WHERE push_id = ? LIMIT 10000) w
@@ -50,7 +50,7 @@ extension WaitingDelivery {
   }
 
   /// Marks devices as on their way, before they are sent to again: a restart knows that they may have the push.
-  public static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
+  package static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
     try database.withStatement(
       "UPDATE push_waiting SET due_at = \(onItsWay) WHERE push_id = ?1 AND device_id = ?2"
     ) { statement in
@@ -66,9 +66,9 @@ extension WaitingDelivery {
   /// they may have the push.
   ///
   /// - Returns: how many of them may have had it before already, and so have it twice now.
-  public static func releaseInterrupted(
+  package static func releaseInterrupted(
     _ database: Database, push: Int64, dueAt date: Date
-  ) throws -> PushRecord.Repeats {
+  ) throws -> Push.Repeats {
     let repeats = try repeats(database, "push_id = ? AND due_at = \(onItsWay)", push)
     try database.run(
       """
@@ -80,7 +80,7 @@ extension WaitingDelivery {
   }
 
   /// Moves the times of a push's devices by what the clock was set by: they wait as long as they would have.
-  public static func shift(_ database: Database, push: Int64, by seconds: TimeInterval) throws {
+  package static func shift(_ database: Database, push: Int64, by seconds: TimeInterval) throws {
     let milliseconds = Int64((seconds * 1000).rounded())
     try database.run(
       """
@@ -91,8 +91,8 @@ extension WaitingDelivery {
   /// How many rows stand for devices that may have the push from the attempt before the present one.
   static func repeats(
     _ database: Database, _ condition: String, _ arguments: any SQLiteBindable...
-  ) throws -> PushRecord.Repeats {
-    var repeats = PushRecord.Repeats()
+  ) throws -> Push.Repeats {
+    var repeats = Push.Repeats()
     let interrupted = try interruptedReason(database)
     let found = try database.fetchAll(
       """
@@ -112,7 +112,7 @@ extension WaitingDelivery {
   }
 
   /// Row ids of pushes that are over while devices of theirs have no outcome yet: cut short between the two.
-  public static func leftBehind(_ database: Database) throws -> [Int64] {
+  package static func leftBehind(_ database: Database) throws -> [Int64] {
     try database.fetchAll(
       """
       SELECT id FROM pushes WHERE (waiting > 0 OR settling) AND state IN ('finished', 'cancelled', 'failed') ORDER BY id

@@ -1,23 +1,23 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 
 /// A device that a push is to be sent to again, with what came of the last attempt.
-public struct WaitingDelivery: Sendable, Hashable {
+package struct WaitingDelivery: Sendable, Hashable {
   /// The device's row id.
-  public var deviceID: Int64
+  package var deviceID: Int64
   /// When to send again.
-  public var dueAt: Date
+  package var dueAt: Date
   /// How many times it was sent; 0: it never left.
-  public var attempts: Int
+  package var attempts: Int
   /// When it was first tried.
-  public var firstAt: Date
+  package var firstAt: Date
   /// What would have become of it if that had been the last attempt.
-  public var last: Outcome
+  package var last: Outcome
 
   /// Creates one.
   ///
   /// - Precondition: `last` is not `accepted`.
-  public init(deviceID: Int64, dueAt: Date, attempts: Int, firstAt: Date, last: Outcome) {
+  package init(deviceID: Int64, dueAt: Date, attempts: Int, firstAt: Date, last: Outcome) {
     precondition(last != .accepted, "what was accepted does not wait")
     self.deviceID = deviceID
     self.dueAt = dueAt

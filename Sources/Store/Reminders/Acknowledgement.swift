@@ -1,43 +1,43 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// "I am on it until …": somebody has taken a renewal on, and nobody is reminded of it until then.
-public struct Acknowledgement: Sendable, Hashable {
+package struct Acknowledgement: Sendable, Hashable {
   /// One thing, as it is now: its successor is another one.
-  public struct Subject: Sendable, Hashable {
+  package struct Subject: Sendable, Hashable {
     /// As `certificates/12`.
-    public let key: String
+    package let key: String
     /// SHA-256; empty if it has none.
-    public let fingerprint: String
+    package let fingerprint: String
 
     /// Names a thing.
-    public init(key: String, fingerprint: String?) {
+    package init(key: String, fingerprint: String?) {
       self.key = key
       self.fingerprint = fingerprint ?? ""
     }
   }
 
   /// Of what.
-  public let subject: Subject
+  package let subject: Subject
   /// Who has taken it on.
-  public let by: String
+  package let by: String
   /// Until when nobody is reminded.
-  public let until: Date
+  package let until: Date
   /// Since when.
-  public let createdAt: Date
+  package let createdAt: Date
 
   /// Nobody is kept quiet on the last day, in seconds: whoever forgot what they took on hears of it then.
-  public static let lastDay: TimeInterval = 86_400
+  package static let lastDay: TimeInterval = 86_400
 
   /// Until when reminders of something that ends can be kept back.
-  public static func limit(notAfter: Date) -> Date { notAfter.addingTimeInterval(-lastDay) }
+  package static func limit(notAfter: Date) -> Date { notAfter.addingTimeInterval(-lastDay) }
 
   /// Until when it keeps reminders back of something that ends then: it may have been kept when the end was further away,
   /// or by a version that knew no limit.
-  public func quiet(notAfter: Date) -> Date { min(until, Self.limit(notAfter: notAfter)) }
+  package func quiet(notAfter: Date) -> Date { min(until, Self.limit(notAfter: notAfter)) }
 
   /// All that hold, by what they are of.
-  public static func all(_ database: Database, now: Date) throws -> [Subject: Acknowledgement] {
+  package static func all(_ database: Database, now: Date) throws -> [Subject: Acknowledgement] {
     let rows = try database.fetchAll(
       "SELECT item_key, fingerprint, by, until, created_at FROM acknowledgements WHERE until > ?", now
     ) { row in
@@ -49,7 +49,7 @@ public struct Acknowledgement: Sendable, Hashable {
   }
 
   /// The one that holds for a thing, nil if there is none.
-  public static func find(_ database: Database, _ subject: Subject, now: Date) throws -> Acknowledgement? {
+  package static func find(_ database: Database, _ subject: Subject, now: Date) throws -> Acknowledgement? {
     try database.fetchOne(
       "SELECT by, until, created_at FROM acknowledgements WHERE item_key = ? AND fingerprint = ? AND until > ?",
       subject.key, subject.fingerprint, now
@@ -59,7 +59,7 @@ public struct Acknowledgement: Sendable, Hashable {
   }
 
   /// Takes a thing on, in place of whoever had.
-  public static func set(_ database: Database, _ subject: Subject, by: String, until: Date, now: Date) throws {
+  package static func set(_ database: Database, _ subject: Subject, by: String, until: Date, now: Date) throws {
     try database.run(
       """
       INSERT INTO acknowledgements(item_key, fingerprint, by, until, created_at) VALUES (?, ?, ?, ?, ?)
@@ -71,7 +71,7 @@ public struct Acknowledgement: Sendable, Hashable {
   ///
   /// - Returns: whether anybody had it.
   @discardableResult
-  public static func remove(_ database: Database, _ subject: Subject) throws -> Bool {
+  package static func remove(_ database: Database, _ subject: Subject) throws -> Bool {
     try database.run(
       "DELETE FROM acknowledgements WHERE item_key = ? AND fingerprint = ?", subject.key, subject.fingerprint) > 0
   }

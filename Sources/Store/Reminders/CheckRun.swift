@@ -1,10 +1,10 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// When somebody last looked how long everything lasts: the watchman is watched.
-public struct CheckRun: Sendable, Hashable {
+package struct CheckRun: Sendable, Hashable {
   /// Who looks.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
+  package enum Source: String, Sendable, Hashable, CaseIterable {
     /// `check-certificates --notify`.
     case cron
     /// The server.
@@ -12,28 +12,26 @@ public struct CheckRun: Sendable, Hashable {
   }
 
   /// Who looked.
-  public let source: Source
+  package let source: Source
   /// When.
-  public let at: Date
+  package let at: Date
   /// What came out, as `check-certificates` ends.
-  public let exitCode: Int
-
-  /// Creates a run.
-  public init(source: Source, at: Date, exitCode: Int) {
+  package let exitCode: Int
+  package init(source: Source, at: Date, exitCode: Int) {
     self.source = source
     self.at = at
     self.exitCode = exitCode
   }
 
   /// The last run of each.
-  public static func all(_ database: Database) throws -> [CheckRun] {
+  package static func all(_ database: Database) throws -> [CheckRun] {
     try database.fetchAll("SELECT source, at, exit_code FROM checks ORDER BY source") { row in
       CheckRun(source: try row.value(0, as: Source.self), at: row.date(1), exitCode: row.int(2))
     }
   }
 
   /// Writes it down in place of the one before.
-  public func keep(_ database: Database) throws {
+  package func keep(_ database: Database) throws {
     try database.run(
       """
       INSERT INTO checks(source, at, exit_code) VALUES (?, ?, ?)
@@ -42,7 +40,7 @@ public struct CheckRun: Sendable, Hashable {
   }
 
   /// Forgets a source: nobody waits for it any more.
-  public static func forget(_ database: Database, _ source: Source) throws {
+  package static func forget(_ database: Database, _ source: Source) throws {
     try database.run("DELETE FROM checks WHERE source = ?", source.rawValue)
   }
 }

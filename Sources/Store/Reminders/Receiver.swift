@@ -1,32 +1,32 @@
-public import Foundation
+package import Foundation
 import JSON
 internal import Model
-public import SQLite
+package import SQLite
 
 /// Somebody, or some chat, that is reminded of what ends.
-public struct Receiver: Sendable, Hashable, Identifiable {
+package struct Receiver: Sendable, Hashable, Identifiable {
   /// How it is reached. The raw values are stored, and stand in the API.
-  public enum Channel: String, Sendable, Hashable, CaseIterable {
+  package enum Channel: String, Sendable, Hashable, CaseIterable {
     case email, webhook, slack, dingtalk, feishu, wecom
   }
 
   /// What people choose.
-  public struct Details: Sendable, Hashable {
+  package struct Details: Sendable, Hashable {
     /// How it is reached.
-    public var channel: Channel
+    package var channel: Channel
     /// What people call it.
-    public var name: String
+    package var name: String
     /// What may be shown of the address: all of a mail address, the host of a webhook.
-    public var target: String
+    package var target: String
     /// Language tag of what it gets.
-    public var language: String
+    package var language: String
     /// Only what is of this app; nil: everything.
-    public var appID: Int64?
+    package var appID: Int64?
     /// Whether it gets anything.
-    public var isActive: Bool
+    package var isActive: Bool
 
     /// Creates details.
-    public init(
+    package init(
       channel: Channel, name: String, target: String, language: String = "en", appID: Int64? = nil,
       isActive: Bool = true
     ) {
@@ -40,14 +40,14 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   }
 
   /// Where to, and what signs it. Sealed in the file.
-  public struct Secrets: Sendable, Hashable {
+  package struct Secrets: Sendable, Hashable {
     /// A mail address, or the address of a webhook, which is a secret itself.
-    public var address: String
+    package var address: String
     /// Signs what is sent; empty: nothing does.
-    public var secret: String
+    package var secret: String
 
     /// Creates secrets.
-    public init(address: String, secret: String = "") {
+    package init(address: String, secret: String = "") {
       self.address = address
       self.secret = secret
     }
@@ -58,13 +58,13 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   }
 
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// What people chose.
-  public let details: Details
+  package let details: Details
   /// Who made it.
-  public let createdBy: String
+  package let createdBy: String
   /// When.
-  public let createdAt: Date
+  package let createdAt: Date
 
   private static let columns = "id, channel, name, target, language, app_id, is_active, created_by, created_at"
 
@@ -78,7 +78,7 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   }
 
   /// Adds one; where to is sealed to this very row.
-  public static func add(
+  package static func add(
     _ database: Database, _ details: Details, _ secrets: Secrets, sealer: any Sealer, by user: String, now: Date
   ) throws -> Receiver {
     try database.run(
@@ -94,7 +94,7 @@ public struct Receiver: Sendable, Hashable, Identifiable {
 
   /// Changes one; `secrets` nil: where to stays as it is.
   @discardableResult
-  public static func update(
+  package static func update(
     _ database: Database, id: Int64, _ details: Details, _ secrets: Secrets?, sealer: any Sealer, now: Date
   ) throws -> Receiver {
     try database.run(
@@ -116,7 +116,7 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   /// Where to, unsealed.
   ///
   /// - Throws: `StoreError.notFound`, or what the sealer throws for a row that was tampered with.
-  public static func secrets(_ database: Database, id: Int64, sealer: any Sealer) throws -> Secrets {
+  package static func secrets(_ database: Database, id: Int64, sealer: any Sealer) throws -> Secrets {
     let sealed = try database.fetchOne("SELECT sealed FROM receivers WHERE id = ?", id) { $0.blob(0) }
     guard let sealed else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
     let text = String(decoding: try sealer.open(sealed, associatedData: place("receivers", id)), as: UTF8.self)
@@ -125,19 +125,19 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   }
 
   /// All of them, by name.
-  public static func all(_ database: Database) throws -> [Receiver] {
+  package static func all(_ database: Database) throws -> [Receiver] {
     try database.fetchAll("SELECT \(columns) FROM receivers ORDER BY name COLLATE NOCASE, id") { try Receiver($0) }
   }
 
   /// One of them, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> Receiver? {
+  package static func find(_ database: Database, id: Int64) throws -> Receiver? {
     try database.fetchOne("SELECT \(columns) FROM receivers WHERE id = ?", id) { try Receiver($0) }
   }
 
   /// One of them.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> Receiver {
+  package static func get(_ database: Database, id: Int64) throws -> Receiver {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
     return found
   }
@@ -145,7 +145,7 @@ public struct Receiver: Sendable, Hashable, Identifiable {
   /// Removes one. What was sent to it stays in the log; what was not is dropped.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func delete(_ database: Database, id: Int64) throws {
+  package static func delete(_ database: Database, id: Int64) throws {
     try database.run(
       "UPDATE reminder_messages SET state = 'dropped' WHERE receiver_id = ? AND state = 'pending'", id)
     guard try database.run("DELETE FROM receivers WHERE id = ?", id) > 0 else {

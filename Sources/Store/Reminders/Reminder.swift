@@ -1,23 +1,23 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 import Text
 
 /// A step of a reminder ladder that was taken, for one thing with one fingerprint.
-public struct Reminder: Sendable, Hashable, Identifiable {
+package struct Reminder: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// As `certificates/12`.
-  public let itemKey: String
+  package let itemKey: String
   /// SHA-256 of what it was then; empty if it has none.
-  public let fingerprint: String
+  package let fingerprint: String
   /// Days before the end; -1: it was over.
-  public let step: Int
+  package let step: Int
   /// What it was called then.
-  public let itemName: String
+  package let itemName: String
 
   /// The steps that were taken, by thing and fingerprint.
-  public static func steps(_ database: Database) throws -> [Acknowledgement.Subject: [Int]] {
+  package static func steps(_ database: Database) throws -> [Acknowledgement.Subject: [Int]] {
     var steps: [Acknowledgement.Subject: [Int]] = [:]
     try database.forEach("SELECT item_key, fingerprint, step FROM reminders") { row in
       steps[.init(key: row.text(0), fingerprint: row.text(1)), default: []].append(row.int(2))
@@ -29,7 +29,7 @@ public struct Reminder: Sendable, Hashable, Identifiable {
   /// Takes a step, unless somebody has.
   ///
   /// - Returns: its row id; nil if it was taken before: then nothing is to be sent.
-  public static func claim(
+  package static func claim(
     _ database: Database, _ subject: Acknowledgement.Subject, step: Int, name: String, now: Date
   ) throws -> Int64? {
     let count = try database.run(
@@ -41,7 +41,7 @@ public struct Reminder: Sendable, Hashable, Identifiable {
   }
 
   /// What a message tells of.
-  public static func of(_ database: Database, message id: Int64) throws -> [Reminder] {
+  package static func of(_ database: Database, message id: Int64) throws -> [Reminder] {
     try database.fetchAll(
       """
       SELECT r.id, r.item_key, r.fingerprint, r.step, r.item_name

@@ -1,12 +1,12 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 import Text
 
 /// One message to one receiver: waiting, sent, or dropped. The log of what was sent, and the queue of what will be.
-public struct ReminderMessage: Sendable, Hashable, Identifiable {
+package struct ReminderMessage: Sendable, Hashable, Identifiable {
   /// How far it is.
-  public enum State: String, Sendable, Hashable, CaseIterable {
+  package enum State: String, Sendable, Hashable, CaseIterable {
     /// Not sent yet; it is tried again and again.
     case pending
     /// A server has taken it over.
@@ -16,29 +16,29 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   }
 
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// The same for each attempt.
-  public let uid: String
+  package let uid: String
   /// To whom; nil: the receiver was removed.
-  public let receiverID: Int64?
+  package let receiverID: Int64?
   /// How.
-  public let channel: Receiver.Channel
+  package let channel: Receiver.Channel
   /// To whom, as it was shown then.
-  public let target: String
+  package let target: String
   /// How far it is.
-  public let state: State
+  package let state: State
   /// When it was decided.
-  public let createdAt: Date
+  package let createdAt: Date
   /// How often it was tried.
-  public let attempts: Int
+  package let attempts: Int
   /// When it is tried again, if it is waiting.
-  public let nextTryAt: Date
+  package let nextTryAt: Date
   /// When a server took it over.
-  public let sentAt: Date?
+  package let sentAt: Date?
   /// The other side's words, or why it failed.
-  public let answer: String?
+  package let answer: String?
   /// Until when whoever sends it at present has it to himself; long ago: nobody does.
-  public let leasedUntil: Date
+  package let leasedUntil: Date
 
   private static let columns = """
     m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
@@ -61,18 +61,18 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   }
 
   /// How long a message is held that is being sent; every transport gives up earlier.
-  public static let longestLease: TimeInterval = 300
+  package static let longestLease: TimeInterval = 300
   /// No wait and no lease is longer: what stands further in the future was written by a clock that went wrong. A clock
   /// that is put back by less leaves a message with whoever has it: sent late is better than sent twice.
-  public static let longestWait: TimeInterval = 86_400
+  package static let longestWait: TimeInterval = 86_400
 
   /// Whether somebody is sending it.
-  public func isLeased(_ now: Date) -> Bool {
+  package func isLeased(_ now: Date) -> Bool {
     leasedUntil > now && leasedUntil <= now.addingTimeInterval(Self.longestWait)
   }
 
   /// Puts a message into the queue, in the transaction that claims what it tells of.
-  public static func add(
+  package static func add(
     _ database: Database, uid: String, to receiver: Receiver, reminders: [Int64], now: Date
   ) throws {
     try database.run(
@@ -87,7 +87,7 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   }
 
   /// What waits, oldest first.
-  public static func pending(_ database: Database) throws -> [ReminderMessage] {
+  package static func pending(_ database: Database) throws -> [ReminderMessage] {
     try database.fetchAll("SELECT \(columns) FROM reminder_messages m WHERE m.state = 'pending' ORDER BY m.id") {
       try ReminderMessage($0)
     }
@@ -98,7 +98,7 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   /// - Parameter now: read off the clock within the transaction around this. Whoever read it before and then waited for
   ///   the lock is behind whoever had the lock first.
   /// - Returns: the message with its attempt counted; nil if it is not due, or somebody else has it.
-  public static func lease(_ database: Database, id: Int64, now: Date) throws -> ReminderMessage? {
+  package static func lease(_ database: Database, id: Int64, now: Date) throws -> ReminderMessage? {
     let count = try database.run(
       """
       UPDATE reminder_messages SET leased_until = ?2, attempts = attempts + 1
@@ -109,7 +109,7 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   }
 
   /// One of them, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> ReminderMessage? {
+  package static func find(_ database: Database, id: Int64) throws -> ReminderMessage? {
     try database.fetchOne("SELECT \(columns) FROM reminder_messages m WHERE m.id = ?", id) { try ReminderMessage($0) }
   }
 
@@ -117,7 +117,7 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   /// that still has the message.
   ///
   /// - Parameter nextTry: when a message that still waits is tried again.
-  public func record(
+  package func record(
     _ database: Database, _ state: State, answer: String, nextTry: Date? = nil, now: Date
   ) throws {
     try database.run(
@@ -131,7 +131,7 @@ public struct ReminderMessage: Sendable, Hashable, Identifiable {
   /// The log, newest first; of one thing, if it is named.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
-  public static func list(
+  package static func list(
     _ database: Database, itemKey: String? = nil, cursor: String? = nil, limit: Int
   ) throws -> Page<ReminderMessage> {
     let narrowed = """

@@ -1,18 +1,18 @@
-public import JSON
+package import JSON
 
 /// The schema `Retention`.
-public struct RetentionAnswer: JSONWritable, Sendable {
+package struct RetentionAnswer: JSONWritable, Sendable {
   private let policy: RetentionPolicy
   private let due: Trim.Due
 
   /// - Parameter due: what is too old by it.
-  public init(policy: RetentionPolicy, due: Trim.Due) {
+  package init(policy: RetentionPolicy, due: Trim.Due) {
     self.policy = policy
     self.due = due
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       for field in RetentionPolicy.fields {
         json.key(dynamic: field.name)

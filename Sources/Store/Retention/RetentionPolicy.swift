@@ -1,43 +1,43 @@
-public import Model
-public import SQLite
+package import Model
+package import SQLite
 
 /// How long what is kept for a time is kept, in days; 0: for ever. The audit is always kept.
 ///
 /// What ends by itself has no setting: sessions, sign-in links and idempotency keys are cleared away when they have
 /// ended.
-public struct RetentionPolicy: Sendable, Hashable {
+package struct RetentionPolicy: Sendable, Hashable {
   /// What a push did on each device.
-  public var deliveries = 90
+  package var deliveries = 90
   /// Pushes themselves, with their counts.
-  public var pushes = 730
+  package var pushes = 730
   /// What the simulator's phones received.
-  public var phoneNotifications = 30
+  package var phoneNotifications = 30
   /// Failed sign-ins of an account or an address, since the last of them.
-  public var signInFailures = 30
+  package var signInFailures = 30
 
   /// The most days that can be set: a hundred years.
-  public static let limit = 36_500
+  package static let limit = 36_500
 
   /// The values without a setting.
-  public init() {}
+  package init() {}
 
   /// One setting.
-  public struct Field: Sendable {
+  package struct Field: Sendable {
     /// As in forms, in the API, and in the database under `retention.`.
-    public let name: String
+    package let name: String
     /// Where its value is.
-    public let value: any WritableKeyPath<RetentionPolicy, Int> & Sendable
+    package let value: any WritableKeyPath<RetentionPolicy, Int> & Sendable
   }
 
   /// Every setting, in the order of the page.
-  public static let fields = [
+  package static let fields = [
     Field(name: "deliveries_days", value: \.deliveries), Field(name: "pushes_days", value: \.pushes),
     Field(name: "phone_notifications_days", value: \.phoneNotifications),
     Field(name: "sign_in_failures_days", value: \.signInFailures),
   ]
 
   /// What was set.
-  public static func find(_ database: Database) throws -> RetentionPolicy {
+  package static func find(_ database: Database) throws -> RetentionPolicy {
     var policy = RetentionPolicy()
     for field in fields {
       guard let text = try Setting.find(database, key(field)) else { continue }
@@ -52,14 +52,14 @@ public struct RetentionPolicy: Sendable, Hashable {
   /// Keeps it.
   ///
   /// - Precondition: ``problems`` is empty.
-  public func save(_ database: Database) throws {
+  package func save(_ database: Database) throws {
     for field in Self.fields { try Setting.set(database, Self.key(field), String(self[keyPath: field.value])) }
   }
 
   private static func key(_ field: Field) -> String { "retention." + field.name }
 
   /// What is wrong with it.
-  public var problems: [Problem] {
+  package var problems: [Problem] {
     var problems = Self.fields.compactMap { field in
       (0...Self.limit).contains(self[keyPath: field.value]) ? nil : Self.outOfRange(field.name)
     }
@@ -75,7 +75,7 @@ public struct RetentionPolicy: Sendable, Hashable {
   }
 
   /// The problem of a number that none of the fields takes.
-  public static func outOfRange(_ field: String) -> Problem {
+  package static func outOfRange(_ field: String) -> Problem {
     Problem(
       field, code: "retention.range", "Enter a whole number of days from 1 to {limit}, or 0 to keep data forever.",
       ["limit": String(limit)])

@@ -1,24 +1,24 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 extension Trim {
   /// What would be removed, and from how many pushes.
-  public struct Due: Sendable, Hashable {
+  package struct Due: Sendable, Hashable {
     /// Rows of each kind; kinds without any are left out.
-    public var rows: [Kind: Int] = [:]
+    package var rows: [Kind: Int] = [:]
     /// Pushes whose deliveries would be removed.
-    public var pushesWithDetails = 0
+    package var pushesWithDetails = 0
 
     /// Whether nothing would be.
-    public var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// What would be removed of a kind.
-    public subscript(kind: Kind) -> Int { rows[kind] ?? 0 }
+    package subscript(kind: Kind) -> Int { rows[kind] ?? 0 }
   }
 
   /// What a policy would remove now. Deliveries are read from the counts of the pushes that are older than their time,
   /// never counted; the longest part is a row of `pushes` for each. Give the read a limit.
-  public static func due(_ database: Database, _ policy: RetentionPolicy, now: Date) throws -> Due {
+  package static func due(_ database: Database, _ policy: RetentionPolicy, now: Date) throws -> Due {
     var due = Due()
     func set(_ kind: Kind, _ count: Int) { if count > 0 { due.rows[kind] = count } }
     if let date = before(policy.deliveries, now) {

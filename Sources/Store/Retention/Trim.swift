@@ -1,14 +1,14 @@
-public import Foundation
-public import SQLite
+package import Foundation
+package import SQLite
 
 /// Removes what is older than the policy says, a little at a time.
 ///
 /// Rows go in the order of their keys, so that a step touches few pages. The pages that become free are used by the next
 /// rows: the file does not shrink, and does not grow either. It has no `auto_vacuum`, which would move a page for each
 /// page that becomes free, and never needs a `VACUUM`, which would stop a server with 100 million rows for minutes.
-public enum Trim {
+package enum Trim {
   /// What is removed.
-  public enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// What pushes did on each device; the pushes and their counts remain.
     case deliveries
     /// Pushes, their counts and their reasons, after their deliveries.
@@ -24,18 +24,18 @@ public enum Trim {
   }
 
   /// What a step did.
-  public struct Step: Sendable, Hashable {
+  package struct Step: Sendable, Hashable {
     /// Rows that are gone.
-    public var removed = 0
+    package var removed = 0
     /// Whether nothing of the kind is left to remove.
-    public var isDone = false
+    package var isDone = false
   }
 
   /// Pushes that one step looks at, at most: those with few deliveries or none.
   static let pushesOfStep = 100
 
   /// Removes up to `limit` rows of a kind, in one transaction.
-  public static func step(
+  package static func step(
     _ database: Database, _ kind: Kind, _ policy: RetentionPolicy, limit: Int, now: Date
   ) throws -> Step {
     switch kind {

@@ -1,6 +1,6 @@
-public import Foundation
+package import Foundation
 import JSON
-public import Logging
+package import Logging
 internal import Model
 internal import SQLite
 internal import Synchronization
@@ -9,9 +9,9 @@ internal import Synchronization
 ///
 /// It removes a little at a time and rests in between (see ``TrimPace``), so that a broadcast's batches and a person's
 /// clicks find the writer free. Nothing has to be remembered: whatever a former process left is found by the next look.
-public final class Trimmer: Sendable {
+package final class Trimmer: Sendable {
   /// From one look to the next.
-  public static let interval = Duration.seconds(3600)
+  package static let interval = Duration.seconds(3600)
 
   private let store: Store
   private let clock: @Sendable () -> Date
@@ -23,7 +23,7 @@ public final class Trimmer: Sendable {
   /// Creates a trimmer; ``run()`` starts it.
   ///
   /// - Parameter wait: waits so long; throws when the task is cancelled.
-  public init(
+  package init(
     store: Store, clock: @escaping @Sendable () -> Date = { Date() },
     wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, log: Logger
   ) {
@@ -35,10 +35,10 @@ public final class Trimmer: Sendable {
   }
 
   /// Looks at once: the policy has changed.
-  public func nudge() { look.yield() }
+  package func nudge() { look.yield() }
 
   /// Looks and removes until the task is cancelled. What goes wrong is logged, and tried again at the next look.
-  public func run() async {
+  package func run() async {
     nudge()
     await withDiscardingTaskGroup { group in
       group.addTask {
@@ -67,7 +67,7 @@ public final class Trimmer: Sendable {
   /// - Returns: how many rows of each kind.
   /// - Throws: what the store throws; `CancellationError`. What was removed until then stays removed.
   @discardableResult
-  public func trim() async throws -> [Trim.Kind: Int] {
+  package func trim() async throws -> [Trim.Kind: Int] {
     let now = clock()
     var removed: [Trim.Kind: Int] = [:]
     do {

@@ -1,26 +1,26 @@
-public import Model
+package import Model
 
 /// A schedule that is to be kept.
-public struct NewSchedule: Sendable {
+package struct NewSchedule: Sendable {
   /// Public id, hard to guess.
-  public var uid: String
+  package var uid: String
   /// The app.
-  public var appID: Int64
+  package var appID: Int64
   /// What is sent each time, with its rule.
-  public var draft: PushDraft
+  package var draft: PushDraft
   /// For lists and search.
-  public var title: String?
+  package var title: String?
   /// For lists and search.
-  public var body: String?
+  package var body: String?
   /// What else it is found by.
-  public var searchTerms: [String] = []
+  package var searchTerms: [String] = []
   /// As `web`, `api`, `cli`.
-  public var source: String
+  package var source: String
   /// Who asks for it.
-  public var createdBy: String
+  package var createdBy: String
 
   /// Creates a schedule; the rest is set one by one.
-  public init(uid: String, appID: Int64, draft: PushDraft, source: String, createdBy: String) {
+  package init(uid: String, appID: Int64, draft: PushDraft, source: String, createdBy: String) {
     self.uid = uid
     self.appID = appID
     self.draft = draft
@@ -30,7 +30,7 @@ public struct NewSchedule: Sendable {
 }
 
 /// Where a schedule is in its life.
-public enum ScheduleState: String, Sendable, CaseIterable {
+package enum ScheduleState: String, Sendable, CaseIterable {
   /// It goes on by itself.
   case active
   /// Somebody lets it rest: what falls into that time is left out.

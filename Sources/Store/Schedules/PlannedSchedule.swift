@@ -1,29 +1,27 @@
-public import Calendar
-public import Foundation
-public import Model
-public import SQLite
+package import Calendar
+package import Foundation
+package import Model
+package import SQLite
 
 /// A push that goes on repeating by itself.
-public struct PlannedSchedule: Sendable, Hashable {
+package struct PlannedSchedule: Sendable, Hashable {
   /// Public id.
-  public let uid: String
+  package let uid: String
   /// Its title, or its text; nil if it has neither.
-  public let title: String?
+  package let title: String?
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The app.
-  public let bundleID: String
+  package let bundleID: String
   /// Where it is sent.
-  public let environment: Environment
+  package let environment: Environment
   /// What it is sent to.
-  public let platforms: [Platform]
+  package let platforms: [Platform]
   /// When it is sent next; nothing happens before.
-  public let nextAt: Date
+  package let nextAt: Date
   /// When it happens.
-  public let recurrence: Recurrence
-
-  /// Creates one.
-  public init(
+  package let recurrence: Recurrence
+  package init(
     uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
     nextAt: Date, recurrence: Recurrence
   ) {
@@ -38,7 +36,7 @@ public struct PlannedSchedule: Sendable, Hashable {
   }
 
   /// All that are active, the next first; without those that another version wrote and this one cannot read.
-  public static func all(_ database: Database, app: Int64? = nil) throws -> [PlannedSchedule] {
+  package static func all(_ database: Database, app: Int64? = nil) throws -> [PlannedSchedule] {
     let schedules = try Schedule.active(database, app: app)
     guard !schedules.isEmpty else { return [] }
     let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
@@ -53,8 +51,8 @@ public struct PlannedSchedule: Sendable, Hashable {
   }
 
   /// The first time at or after a moment; nil if it has ended by then.
-  public func first(from date: Date) -> Date? { recurrence.first(from: max(date, nextAt)) }
+  package func first(from date: Date) -> Date? { recurrence.first(from: max(date, nextAt)) }
 
   /// How many times there are from `from` on and before `to`; quick whatever the number.
-  public func count(from: Date, to: Date) -> Int { recurrence.count(from: max(from, nextAt), to: to) }
+  package func count(from: Date, to: Date) -> Int { recurrence.count(from: max(from, nextAt), to: to) }
 }

@@ -1,8 +1,8 @@
 import Calendar
-public import Foundation
+package import Foundation
 import JSON
-public import Model
-public import SQLite
+package import Model
+package import SQLite
 
 extension Schedule {
   /// Keeps a new schedule, active. With the idempotency answer and the audit line of the same request in one
@@ -10,7 +10,7 @@ extension Schedule {
   ///
   /// - Throws: `StoreError.unreadable` for a draft that does not repeat, or never happens: the caller checks that.
   @discardableResult
-  public static func create(
+  package static func create(
     _ database: Database, _ new: NewSchedule, answer: ((Schedule) throws -> IdempotentAnswer)? = nil,
     audit: NewAuditEntry? = nil, now: Date
   ) throws -> Schedule {
@@ -45,9 +45,9 @@ extension Schedule {
   ///
   /// - Parameter make: the push of an occurrence; its source and schedule are set here.
   /// - Returns: the push that was made, if any was.
-  public static func carryOn(
+  package static func carryOn(
     _ database: Database, id: Int64, now: Date, make: (Schedule, PushDraft, Date) throws -> NewPush
-  ) throws -> PushRecord? {
+  ) throws -> Push? {
     guard let schedule = try find(database, id: id), schedule.state == .active else { return nil }
     guard let draft = schedule.draft, let recurrence = schedule.recurrence else {
       try database.run(
@@ -56,7 +56,7 @@ extension Schedule {
       return nil
     }
     let known = try correctClock(database, schedule, now: now)
-    var made: PushRecord?
+    var made: Push?
     if !known, let from = schedule.nextAt, from <= now, let latest = recurrence.last(through: now), latest >= from {
       let isLate = draft.latestStart(due: latest) <= now
       let missed = try note(
@@ -64,7 +64,7 @@ extension Schedule {
       if !isLate, try !isNoted(database, id: id, at: latest) {
         var new = try make(schedule, draft.occurrence(at: latest), latest)
         (new.source, new.scheduleID, new.sendAt) = ("schedule", id, latest)
-        let push = try PushRecord.create(database, new, now: now)
+        let push = try Push.create(database, new, now: now)
         try database.run(
           "INSERT INTO schedule_occurrences(schedule_id, at, push_id, noted_at) VALUES (?, ?, ?, ?)", id, latest,
           push.id, now)
@@ -81,7 +81,7 @@ extension Schedule {
 
   /// Computes anew when the active ones are next sent: since that was kept, this program may have got newer rules for
   /// the clocks of a zone. To be called at start.
-  public static func renew(_ database: Database, now: Date) throws {
+  package static func renew(_ database: Database, now: Date) throws {
     for schedule in try active(database) {
       guard let next = schedule.nextAt, next > now, let recurrence = schedule.recurrence,
         // No zone's clocks were ever changed by more at once, but for days that it left out.
@@ -143,7 +143,7 @@ extension Schedule {
   /// Lets an active schedule rest.
   ///
   /// - Returns: whether it was active.
-  public static func pause(_ database: Database, id: Int64) throws -> Bool {
+  package static func pause(_ database: Database, id: Int64) throws -> Bool {
     try database.run(
       "UPDATE schedules SET state = 'paused', next_at = NULL WHERE id = ? AND state = 'active'", id) == 1
   }
@@ -152,7 +152,7 @@ extension Schedule {
   /// any more, it has ended.
   ///
   /// - Returns: whether it was paused.
-  public static func resume(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  package static func resume(_ database: Database, id: Int64, now: Date) throws -> Bool {
     let schedule = try get(database, id: id)
     guard schedule.state == .paused, let recurrence = schedule.recurrence else { return false }
     try database.run("UPDATE schedules SET state = 'active', error = NULL WHERE id = ?", id)
@@ -165,7 +165,7 @@ extension Schedule {
   /// Ends a schedule for good; pushes that were made of it go on.
   ///
   /// - Returns: whether it had not ended before.
-  public static func end(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  package static func end(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.run(
       "UPDATE schedules SET state = 'ended', next_at = NULL, ended_at = ? WHERE id = ? AND state <> 'ended'", now, id)
       == 1

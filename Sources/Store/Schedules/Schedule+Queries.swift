@@ -1,22 +1,22 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
 extension Schedule {
   /// One schedule by its public id, nil if there is none.
-  public static func find(_ database: Database, uid: String) throws -> Schedule? {
+  package static func find(_ database: Database, uid: String) throws -> Schedule? {
     try database.fetchOne("SELECT \(columns) FROM schedules s WHERE s.uid = ?", uid) { try Schedule($0) }
   }
 
   /// One schedule, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> Schedule? {
+  package static func find(_ database: Database, id: Int64) throws -> Schedule? {
     try database.fetchOne("SELECT \(columns) FROM schedules s WHERE s.id = ?", id) { try Schedule($0) }
   }
 
   /// One schedule.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> Schedule {
+  package static func get(_ database: Database, id: Int64) throws -> Schedule {
     guard let schedule = try find(database, id: id) else {
       throw StoreError.notFound(noun: "schedule", id: "\(id)")
     }
@@ -27,7 +27,7 @@ extension Schedule {
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
-  public static func list(
+  package static func list(
     _ database: Database, app: Int64? = nil, state: ScheduleState? = nil, cursor: String? = nil, limit: Int
   ) throws -> Page<Schedule> {
     var conditions = ["s.id < ?"]
@@ -48,7 +48,7 @@ extension Schedule {
   }
 
   /// Those that go on by themselves, the next to be sent first: what a forecast asks.
-  public static func active(
+  package static func active(
     _ database: Database, app: Int64? = nil, environment: Environment? = nil
   ) throws -> [Schedule] {
     // The index's own condition, by its text.
@@ -64,7 +64,7 @@ extension Schedule {
 
   /// Row ids of those whose time has come, and of those that were last carried on in the future: the clock went wrong,
   /// and was set right. Quick whatever the number of schedules.
-  public static func due(_ database: Database, now: Date) throws -> [Int64] {
+  package static func due(_ database: Database, now: Date) throws -> [Int64] {
     try database.fetchAll(
       """
       SELECT id FROM schedules INDEXED BY schedules_due WHERE state = 'active' AND next_at <= ?1
@@ -77,26 +77,26 @@ extension Schedule {
   static let clockSlack: TimeInterval = 60
 
   /// The last push that was made of a schedule; nil: none yet.
-  public static func lastPush(_ database: Database, id: Int64) throws -> PushRecord? {
+  package static func lastPush(_ database: Database, id: Int64) throws -> Push? {
     try database.fetchOne(
       "SELECT max(id) FROM pushes INDEXED BY pushes_schedule WHERE schedule_id = ?", id
-    ) { $0.optionalInt64(0) }?.flatMap { try PushRecord.find(database, id: $0) }
+    ) { $0.optionalInt64(0) }?.flatMap { try Push.find(database, id: $0) }
   }
 
   /// What became of one occurrence.
-  public struct Occurrence: Sendable, Hashable {
+  package struct Occurrence: Sendable, Hashable {
     /// When it was to be.
-    public let at: Date
+    package let at: Date
     /// Its push; nil: missed, the server came too late.
-    public let push: PushRecord?
+    package let push: Push?
     /// When it was made, or found to be missed.
-    public let notedAt: Date
+    package let notedAt: Date
   }
 
   /// A page of what became of a schedule's occurrences, latest first.
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
-  public static func history(
+  package static func history(
     _ database: Database, id: Int64, cursor: String? = nil, limit: Int
   ) throws -> Page<Occurrence> {
     let found = try database.fetchAll(
@@ -105,7 +105,7 @@ extension Schedule {
       """, id, try position(cursor) ?? .max, limit + 1
     ) { (at: $0.date(0), push: $0.optionalInt64(1), noted: $0.date(2)) }
     let occurrences = try found.map { row in
-      Occurrence(at: row.at, push: try row.push.flatMap { try PushRecord.find(database, id: $0) }, notedAt: row.noted)
+      Occurrence(at: row.at, push: try row.push.flatMap { try Push.find(database, id: $0) }, notedAt: row.noted)
     }
     return Page(occurrences, limit: limit) { $0.at.milliseconds }
   }

@@ -1,61 +1,61 @@
-public import Calendar
-public import Foundation
+package import Calendar
+package import Foundation
 import JSON
-public import Model
+package import Model
 internal import SQLite
 
 /// A push that repeats. Each occurrence becomes an ordinary push with the source `schedule`.
-public struct Schedule: Sendable, Hashable, Identifiable {
+package struct Schedule: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// Public id.
-  public let uid: String
+  package let uid: String
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The environment.
-  public let environment: Environment
+  package let environment: Environment
   /// The API's own JSON of the draft, with its rule.
-  public let draftJSON: String
+  package let draftJSON: String
   /// For lists.
-  public let title: String?
+  package let title: String?
   /// For lists.
-  public let body: String?
+  package let body: String?
   /// Where it is in its life.
-  public let state: ScheduleState
+  package let state: ScheduleState
   /// Nothing happens before.
-  public let startAt: Date
+  package let startAt: Date
   /// When it is next sent; nil if it is not active.
-  public let nextAt: Date?
+  package let nextAt: Date?
   /// When it was last carried on; nil: not yet.
-  public let lookedAt: Date?
+  package let lookedAt: Date?
   /// Occurrences that became a push.
-  public let sent: Int
+  package let sent: Int
   /// Occurrences that the server came too late for.
-  public let missed: Int
+  package let missed: Int
   /// Why it was stopped by itself.
-  public let error: String?
+  package let error: String?
   /// As `web`, `api`, `cli`.
-  public let source: String
+  package let source: String
   /// Who asked for it.
-  public let createdBy: String
+  package let createdBy: String
   /// When it was asked for.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When it ended.
-  public let endedAt: Date?
+  package let endedAt: Date?
 
   /// What is sent each time; nil if another version wrote what this one cannot read.
-  public var draft: PushDraft? {
+  package var draft: PushDraft? {
     guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // said by whoever needs it
     return try? PushDraft(json: json)  // as above
   }
 
   /// When it happens, its state aside; nil without a draft that can be read.
-  public var recurrence: Recurrence? { draft?.recurrence.map { Recurrence($0, from: startAt) } }
+  package var recurrence: Recurrence? { draft?.recurrence.map { Recurrence($0, from: startAt) } }
 
   /// When it will be sent from now on, from `from` on and before `to`; none unless it is active.
   ///
   /// - Parameter limit: how many at most.
-  public func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
+  package func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
     guard state == .active, let nextAt else { return [] }
     return recurrence?.occurrences(from: max(from, nextAt), to: to, limit: limit) ?? []
   }

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 
 /// A schedule that did not do what it should have done: somebody should look.
-public struct ScheduleTrouble: Sendable, Hashable {
+package struct ScheduleTrouble: Sendable, Hashable {
   /// What is wrong.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The server came too late for `count` times within ``keptDays``, the last of them at `last`.
     case missed(count: Int, last: Date)
     /// Its time has come, at `since`, and nothing happened: the server cannot write, or does not look.
@@ -15,17 +15,17 @@ public struct ScheduleTrouble: Sendable, Hashable {
   }
 
   /// The schedule.
-  public let schedule: Schedule
+  package let schedule: Schedule
   /// What is wrong.
-  public let kind: Kind
+  package let kind: Kind
 
   /// What was missed is told for so many days at most.
-  public static let keptDays = 7
+  package static let keptDays = 7
   /// What was missed is told for so long at least, even if a later time went well: a night's outage is still there in
   /// the morning.
-  public static let keptSeconds: TimeInterval = 86_400
+  package static let keptSeconds: TimeInterval = 86_400
   /// Seconds after its time from which on a schedule is overdue.
-  public static let patience: TimeInterval = 300
+  package static let patience: TimeInterval = 300
 
   /// Whether something that was missed is still to be told.
   ///
@@ -41,7 +41,7 @@ public struct ScheduleTrouble: Sendable, Hashable {
   }
 
   /// All there is, the gravest first. Quick whatever the number of schedules and of times that are over.
-  public static func all(_ database: Database, now: Date) throws -> [ScheduleTrouble] {
+  package static func all(_ database: Database, now: Date) throws -> [ScheduleTrouble] {
     let stopped = try database.fetchAll(
       """
       SELECT \(Schedule.columns) FROM schedules s INDEXED BY schedules_stopped

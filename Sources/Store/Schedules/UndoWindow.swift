@@ -1,16 +1,16 @@
 internal import Model
-public import SQLite
+package import SQLite
 
 /// For how long a push that was sent from the browser is held back, so that it can be taken back whole: a setting of
 /// the installation.
-public enum UndoWindow {
+package enum UndoWindow {
   /// The key among the settings.
-  public static let key = "undo_seconds"
+  package static let key = "undo_seconds"
 
   /// Seconds; 0: not at all.
   ///
   /// - Parameter usual: what holds as long as nobody has set it, or for a value that is none.
-  public static func find(_ database: Database, usual: Int) throws -> Int {
+  package static func find(_ database: Database, usual: Int) throws -> Int {
     let seconds = try Setting.find(database, key).flatMap { Int($0) } ?? usual
     return PushLimits.undoSeconds.contains(seconds) ? seconds : usual
   }
@@ -18,7 +18,7 @@ public enum UndoWindow {
   /// Sets it.
   ///
   /// - Precondition: it is among `PushLimits.undoSeconds`.
-  public static func set(_ database: Database, seconds: Int) throws {
+  package static func set(_ database: Database, seconds: Int) throws {
     precondition(PushLimits.undoSeconds.contains(seconds), "an undo window is 0 to 60 seconds")
     try Setting.set(database, key, String(seconds))
   }

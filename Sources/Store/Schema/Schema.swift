@@ -1,4 +1,4 @@
-public import SQLite
+package import SQLite
 
 /// The tables, one file a noun.
 ///
@@ -6,13 +6,13 @@ public import SQLite
 /// that stand in rows by the million are numbers (`Environment.code` and its like), elsewhere their text.
 /// Row ids that anything else remembers (an `apns-id`, the audit, a finished push) are AUTOINCREMENT: a deleted
 /// device's number never becomes another device's.
-public enum Schema {
+package enum Schema {
   /// `SGBX`: `file` and we know a Signalbox database by it.
-  public static let applicationID: Int32 = 0x5347_4258
+  package static let applicationID: Int32 = 0x5347_4258
 
   /// All steps, oldest first. Append only: a step that was released never changes, and neither does the text of the
   /// tables in this folder. A later change is a step of its own below the first one, in the file of its noun.
-  public static let migrator = Migrator(applicationID: applicationID, [firstRelease])
+  package static let migrator = Migrator(applicationID: applicationID, [firstRelease])
 
   /// What the first release begins with.
   static let firstRelease = Migration(

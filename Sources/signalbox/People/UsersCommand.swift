@@ -1,9 +1,9 @@
 import Arguments
 import Foundation
-public import JSON
+package import JSON
 import Model
 import SQLite
-public import Store
+package import Store
 
 /// `signalbox users …`
 enum UsersCommand {
@@ -125,7 +125,7 @@ extension User: JSONWritable {
   fileprivate var state: String { disabledAt != nil ? "disabled" : passwordHash == nil ? "invited" : "active" }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)
       json.member("role", role.rawValue)

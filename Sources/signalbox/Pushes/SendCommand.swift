@@ -177,7 +177,7 @@ enum SendCommand {
   /// - Returns: also how many devices it reaches now.
   private static func create(
     _ draft: PushDraft, _ store: Store, _ io: CommandIO
-  ) throws -> (push: PushRecord, count: Int) {
+  ) throws -> (push: Push, count: Int) {
     let now = io.now()
     // Not in the write: a large audience takes seconds to count, and everybody else's writes would wait for that.
     let (app, reachable) = try store.readSync { database in
@@ -196,7 +196,7 @@ enum SendCommand {
           "No active device of \(app.bundleID) in \(draft.environment.rawValue) matches. See: signalbox devices list")
       }
       let new = NewPush(draft, app: app, source: "cli", by: "cli").held(draft, now: now)
-      let push = try PushRecord.create(
+      let push = try Push.create(
         database, new,
         audit: NewAuditEntry(
           actor: "cli", action: "push.create", subject: "push \(new.uid)", detail: ["app": .string(app.bundleID)]),

@@ -5,7 +5,7 @@ import Store
 
 /// What `send` says of a push: counts, and every reason with its remedy.
 struct SendReportText: JSONWritable {
-  private let push: PushRecord
+  private let push: Push
   private let app: App
   private let reasons: [Delivery.ReasonCount]
   private let nextDue: Date?

@@ -12,7 +12,7 @@ import Synchronization
 struct Sending {
   /// How a push was left.
   struct Left {
-    let push: PushRecord
+    let push: Push
     /// Whether a server holds the folder, and goes on with it.
     let isServed: Bool
   }
@@ -58,9 +58,9 @@ struct Sending {
     }
   }
 
-  private func find(_ id: Int64) async throws -> PushRecord {
+  private func find(_ id: Int64) async throws -> Push {
     io.endProgress()
-    return try await store.read { try PushRecord.get($0, id: id) }
+    return try await store.read { try Push.get($0, id: id) }
   }
 
   private func deliver(_ id: Int64) async throws {

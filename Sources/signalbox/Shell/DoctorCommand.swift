@@ -35,7 +35,7 @@ extension Doctor.Finding: JSONWritable {
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("subject", subject)
       json.member("level", level.rawValue)

@@ -296,7 +296,7 @@ struct ExpiryListPageTests {
             notification: PushNotification())
           draft.notification.title = "In \(Int(days)) days"
           draft.sendAt = ConsoleScene.noon + days * 86_400
-          try PushRecord.create(
+          try Push.create(
             database, NewPush(draft, app: app, source: "api", by: "lin"), now: ConsoleScene.noon)
         }
       }

@@ -82,7 +82,7 @@ struct APIEventsTests {
           GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
           Authorization: \(scene.authorization(.viewer))\r\n\r\n
           """
-        let push = try #require(try await scene.store.read { try PushRecord.find($0, uid: uid) })
+        let push = try #require(try await scene.store.read { try Push.find($0, uid: uid) })
         let engine = scene.engine
         let text = try await EventClient.read(address, request) {
           Task { _ = try await engine.cancel(push.id) }

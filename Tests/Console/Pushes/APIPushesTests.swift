@@ -13,8 +13,8 @@ struct APIPushesTests {
     "audience": ["tag": ["odd"]], "notification": ["title": "Hello", "body": "World"],
   ]
 
-  private func pushes(_ scene: ConsoleScene) async throws -> [PushRecord] {
-    try await scene.store.read { try PushRecord.list($0, PushFilter(), limit: 100).items }
+  private func pushes(_ scene: ConsoleScene) async throws -> [Push] {
+    try await scene.store.read { try Push.list($0, PushFilter(), limit: 100).items }
   }
 
   @Test("a push goes to its audience, and tells of it; the audit says who asked")
@@ -35,7 +35,7 @@ struct APIPushesTests {
       let list = try await scene.call(.get, "/api/v1/pushes/\(uid)/deliveries", as: .viewer).json
       let rows = try #require(list?["items"]?.array)
       #expect(rows.map { $0["token"]?.string } == [devices[1], devices[3]].map { $0.token.hexadecimal })
-      let seed = try await scene.store.read { try PushRecord.find($0, uid: uid)?.seed }
+      let seed = try await scene.store.read { try Push.find($0, uid: uid)?.seed }
       let id = APNsID(seed: try #require(seed), device: devices[1].id).description
       #expect(rows.first?["apns_id"]?.string == id)
       #expect(try await scene.audit("push.create").map(\.subject) == ["push \(uid)"])

@@ -16,7 +16,7 @@ struct PushControlTests {
   private static let api = "/api/v1/pushes"
 
   /// A push that is under way, with every device held back by the provider.
-  private func held(_ scene: ConsoleScene, devices: Int = 4) async throws -> PushRecord {
+  private func held(_ scene: ConsoleScene, devices: Int = 4) async throws -> Push {
     let app = try await scene.addApp()
     try await scene.addDevices(devices, of: app)
     scene.provider.answer { _ in nil }
@@ -29,11 +29,11 @@ struct PushControlTests {
     #expect(answer.status == 202, "\(answer.text)")
     try await waitUntil("every device is held back") { scene.provider.waiting >= devices }
     let uid = try #require(answer.json?["id"]?.string)
-    return try #require(try await scene.store.read { try PushRecord.find($0, uid: uid) })
+    return try #require(try await scene.store.read { try Push.find($0, uid: uid) })
   }
 
-  private func state(_ scene: ConsoleScene, _ push: PushRecord) async throws -> PushState {
-    try await scene.store.read { try PushRecord.get($0, id: push.id).state }
+  private func state(_ scene: ConsoleScene, _ push: Push) async throws -> PushState {
+    try await scene.store.read { try Push.get($0, id: push.id).state }
   }
 
   @Test("paused, resumed, and everybody has the push once; each step once, and in the audit")
@@ -49,7 +49,7 @@ struct PushControlTests {
       #expect(
         try document.errors(paused, to: .init(method: "POST", path: "/api/v1/pushes/{id}/pause")) == [])
       try await waitUntil("four devices wait") {
-        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+        try await scene.store.read { try Push.get($0, id: push.id).waiting } == 4
       }
       let told = try await scene.call(.get, target, as: .viewer)
       #expect(told.json?["waiting"]?.integer == 4 && told.json?["counts"]?["pending"]?.integer == 4)
@@ -107,7 +107,7 @@ struct PushControlTests {
       #expect(try await anna.post("\(target)/pause", []).status == 303)
       #expect(try await state(scene, push) == .paused)
       try await waitUntil("four devices wait") {
-        try await scene.store.read { try PushRecord.get($0, id: push.id).waiting } == 4
+        try await scene.store.read { try Push.get($0, id: push.id).waiting } == 4
       }
       page = try await anna.get(target).text
       #expect(page.contains("\(target)/resume") && !page.contains("\(target)/pause\""))
@@ -204,10 +204,10 @@ struct PushControlTests {
       var anna = try await scene.signIn(.viewer)
       #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("sent this push twice"))
       try await scene.store.write { database in
-        var repeats = PushRecord.Repeats()
+        var repeats = Push.Repeats()
         repeats.unanswered = 12
         repeats.interrupted = 300
-        try PushRecord.note(database, id: push.id, repeats: repeats)
+        try Push.note(database, id: push.id, repeats: repeats)
       }
       let page = try await anna.get("/pushes/\(push.uid)").text
       #expect(page.contains("At most 312 devices may have been sent this push twice: 12 were retried"))

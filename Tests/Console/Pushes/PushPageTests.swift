@@ -159,7 +159,7 @@ struct PushPageTests {
         while !hasLooked.isSet {
           let (from, to) = (state, next)
           _ = try await scene.store.write {
-            try PushRecord.move($0, id: push.id, from: [from], to: to, now: ConsoleScene.noon)
+            try Push.move($0, id: push.id, from: [from], to: to, now: ConsoleScene.noon)
           }
           (state, next) = (to, from)
         }

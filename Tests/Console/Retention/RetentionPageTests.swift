@@ -15,8 +15,8 @@ struct RetentionPageTests {
       let new = NewPush(
         uid: "psh_old", seed: 1, appID: app.id, environment: .production,
         draftJSON: #"{"platforms":["ios"],"audience":"all"}"#, source: "api", createdBy: "lin")
-      let id = try PushRecord.create(database, new, now: then).id
-      try PushRecord.setTarget(database, id: id, [.ios: 10], lastDeviceID: 10)
+      let id = try Push.create(database, new, now: then).id
+      try Push.setTarget(database, id: id, [.ios: 10], lastDeviceID: 10)
       let results = (1...10).map { number in
         DeliveryResult(
           deviceID: Int64(number), platform: .ios,
@@ -25,8 +25,8 @@ struct RetentionPageTests {
           at: then)
       }
       _ = try Delivery.record(database, push: id, results, now: then)
-      _ = try PushRecord.move(database, id: id, from: [.queued], to: .sending, now: then)
-      _ = try PushRecord.move(database, id: id, from: [.sending], to: .finished, now: then)
+      _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: then)
+      _ = try Push.move(database, id: id, from: [.sending], to: .finished, now: then)
       return new.uid
     }
   }

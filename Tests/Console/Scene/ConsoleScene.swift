@@ -170,14 +170,14 @@ struct ConsoleScene: Sendable {
   }
 
   /// The push once nothing more will happen to it.
-  func finished(_ uid: String) async throws -> PushRecord {
+  func finished(_ uid: String) async throws -> Push {
     for _ in 0..<2000 {
-      let found = try await store.read { try PushRecord.find($0, uid: uid) }
+      let found = try await store.read { try Push.find($0, uid: uid) }
       let push = try #require(found)
       // Results of what is in flight come after the cancelling.
       for await _ in try await engine.progress(push.id) {}
       if PushProgress(push).isFinal {
-        return try await store.read { try PushRecord.get($0, id: push.id) }
+        return try await store.read { try Push.get($0, id: push.id) }
       }
       await Task.yield()
     }

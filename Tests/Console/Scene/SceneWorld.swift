@@ -242,12 +242,12 @@ enum SceneWorld: String, CaseIterable, Sendable {
 extension ConsoleScene {
   /// Sends a push around the pages, and waits until it is over.
   @discardableResult
-  func send(_ draft: PushDraft, app known: App? = nil, by name: String = "lin@example.com") async throws -> PushRecord {
+  func send(_ draft: PushDraft, app known: App? = nil, by name: String = "lin@example.com") async throws -> Push {
     let bundleID = draft.app
     let push = try await store.write { database in
       let found = try App.find(database, bundleID: bundleID)
       let app = try #require(known ?? found)
-      return try PushRecord.create(database, NewPush(draft, app: app, source: "api", by: name), now: Self.noon)
+      return try Push.create(database, NewPush(draft, app: app, source: "api", by: name), now: Self.noon)
     }
     engine.enqueue(push.id)
     return try await finished(push.uid)
@@ -271,7 +271,7 @@ extension ConsoleScene {
         database, id: schedule.id, now: Self.noon.addingTimeInterval(-86_400 - 3000)
       ) { _, draft, _ in NewPush(draft, app: app, source: "api", by: name) }
       let id = try #require(push).id
-      _ = try PushRecord.move(database, id: id, from: [.queued], to: .cancelled, now: Self.noon)
+      _ = try Push.move(database, id: id, from: [.queued], to: .cancelled, now: Self.noon)
       _ = try Schedule.carryOn(database, id: schedule.id, now: Self.noon) { _, draft, _ in
         NewPush(draft, app: app, source: "api", by: name)
       }

@@ -307,7 +307,7 @@ struct APIAnswersTests {
     let retry = try await scene.call(.post, "/api/v1/pushes/\(parent.uid)/retry", as: .operator)
     try note(retry, 202, "POST", "/pushes/{id}/retry")
     scene.provider.answer { _ in .outcome(.accepted) }
-    for push in try await scene.store.read({ try PushRecord.unfinished($0) }) { _ = try await scene.finished(push.uid) }
+    for push in try await scene.store.read({ try Push.unfinished($0) }) { _ = try await scene.finished(push.uid) }
     // Registered before they are refused, or the refusal would not count.
     try await scene.store.write { _ = try $0.run("UPDATE devices SET registered_at = registered_at - 1000") }
     scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) }

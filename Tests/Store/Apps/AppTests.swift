@@ -53,12 +53,12 @@ import Testing
       for app in [app, other] {
         let ids = try register(database, app, [registration(1, tags: ["beta"]), registration(2, tags: ["beta"])])
         try Device.update(database, id: ids[0], name: .set("phone"), by: "anna", now: noon)
-        let push = try PushRecord.create(database, newPush(app, uid: app.name), now: noon)
+        let push = try Push.create(database, newPush(app, uid: app.name), now: noon)
         _ = try Delivery.record(
           database, push: push.id,
           [DeliveryResult(deviceID: ids[0], platform: .ios, outcome: .accepted, at: noon, durationMilliseconds: 3)],
           now: noon)
-        try PushRecord.setTarget(database, id: push.id, [.ios: 2], lastDeviceID: ids[1])
+        try Push.setTarget(database, id: push.id, [.ios: 2], lastDeviceID: ids[1])
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: .production, certificate: nil, endpoint: "apple",
           now: noon)

@@ -123,7 +123,7 @@ import Testing
   @Test("a push takes in no device above its last, and none that has its outcome already")
   func resume() throws {
     try withAudience { database, app, all in
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       for audience in Self.audiences {
         let query = AudienceQuery(
           app: app.id, environment: .production, platforms: Set(Platform.allCases), audience: audience)
@@ -148,7 +148,7 @@ import Testing
   @Test("no audience looks at every device, and none but lists of names is sorted")
   func plans() throws {
     try withAudience { database, app, _ in
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       for query in queries(app) {
         guard let sql = try query.pageQuery(database, after: 10, upTo: 500, limit: 100, push.id) else { continue }
         let plan = try plan(database, sql)
@@ -201,7 +201,7 @@ import Testing
   @Test("a retry is for those whom the parent did not reach, without the reasons that are for ever")
   func retry() throws {
     try withAudience { database, app, all in
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       let query = AudienceQuery(
         app: app.id, environment: .production, platforms: Set(Platform.allCases), audience: .all)
       let members = try query.page(database, after: 0, limit: 1000)

@@ -11,13 +11,13 @@ struct MovedTokenTests {
   private static let bad = Outcome.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)
 
   /// A push to six devices in production: three refused as of the other environment, two of them known from there.
-  private func withPush(_ body: (Database, PushRecord, [Int64]) throws -> Void) throws {
+  private func withPush(_ body: (Database, Push, [Int64]) throws -> Void) throws {
     try withApp { database, app in
       let ids = try register(
         database, app, (0..<6).map { registration($0, $0 < 2 ? .development : .production, tags: ["a"]) })
       // By their own, later registrations.
       try register(database, app, (0..<2).map { registration($0, .production, tags: ["a"]) })
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       let results = ids.enumerated().map { number, id in
         DeliveryResult(deviceID: id, platform: .ios, outcome: number < 3 ? Self.bad : .accepted, at: noon + 100)
       }
@@ -70,7 +70,7 @@ struct MovedTokenTests {
   @Test("a push without such refusals has none, and asks no index in vain")
   func none() throws {
     try withApp { database, app in
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       #expect(try MovedTokens.find(database, push: push) == MovedTokens())
     }
   }
@@ -79,7 +79,7 @@ struct MovedTokenTests {
   func proven() throws {
     try withPush { database, push, ids in
       let (app, uid) = (try App.get(database, id: push.appID), "later")
-      let later = try PushRecord.create(database, newPush(app, uid: uid), now: noon + 200)
+      let later = try Push.create(database, newPush(app, uid: uid), now: noon + 200)
       let results = [(ids[0], noon + 300), (ids[1], noon + 90), (ids[4], noon + 300)].map { id, at in
         DeliveryResult(deviceID: id, platform: .ios, outcome: .accepted, at: at)
       }
@@ -96,15 +96,15 @@ struct MovedTokenTests {
   @Test("a cancelled push without all its outcomes is settled at the next start")
   func leftBehind() throws {
     try withApp { database, app in
-      let push = try PushRecord.create(database, newPush(app), now: noon)
-      _ = try PushRecord.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
-      try PushRecord.setTarget(database, id: push.id, [.ios: 6], lastDeviceID: 6)
-      _ = try PushRecord.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
+      _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
+      try Push.setTarget(database, id: push.id, [.ios: 6], lastDeviceID: 6)
+      _ = try Push.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
       #expect(try WaitingDelivery.leftBehind(database) == [push.id])
-      #expect(try PushRecord.get(database, id: push.id).isSettling)
-      try PushRecord.settle(database, id: push.id)
+      #expect(try Push.get(database, id: push.id).isSettling)
+      try Push.settle(database, id: push.id)
       #expect(try WaitingDelivery.leftBehind(database) == [])
-      let settled = try PushRecord.get(database, id: push.id)
+      let settled = try Push.get(database, id: push.id)
       #expect(!settled.isSettling && settled.target == 0 && settled.pending == 0)
     }
   }

@@ -12,11 +12,11 @@ import Testing
   private static let busy = Outcome.rejected(status: 503, reason: "ServiceUnavailable", tokenInvalidSince: nil)
 
   /// A push to twelve devices, and a result of every kind.
-  private func withPush(_ body: (Database, PushRecord, [Int64], [DeliveryResult]) throws -> Void) throws {
+  private func withPush(_ body: (Database, Push, [Int64], [DeliveryResult]) throws -> Void) throws {
     try withApp { database, app in
       let ids = try register(
         database, app, (0..<12).map { registration($0, alias: "usr_\($0)", tags: ["a"], registrationID: "r\($0)") })
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       let outcomes: [Outcome] = [
         .accepted, .accepted, Self.gone, Self.bad, Self.busy, Self.busy, .unknown(reason: "ConnectionLost"),
         .skipped(reason: "Cancelled"), .accepted,
@@ -42,7 +42,7 @@ import Testing
       let expected = OutcomeCounts(accepted: 3, failed: 3, deadToken: 1, skipped: 1, unknown: 1)
       #expect(recorded.counts == expected)
       #expect(recorded.retired == [ids[2], ids[3]])
-      let kept = try PushRecord.get(database, id: push.id)
+      let kept = try Push.get(database, id: push.id)
       #expect(kept.counts == expected)
       #expect(kept.cursor == ids[8])
       #expect(try Device.get(database, id: ids[2]).state == .dead)
@@ -66,7 +66,7 @@ import Testing
   func twice() throws {
     try withPush { database, push, ids, results in
       _ = try Delivery.record(database, push: push.id, results, cursor: ids[8], now: noon + 11)
-      let before = try PushRecord.get(database, id: push.id)
+      let before = try Push.get(database, id: push.id)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let other = results.map { result in
         var result = result
@@ -75,13 +75,13 @@ import Testing
       }
       let again = try Delivery.record(database, push: push.id, results + other, cursor: ids[2], now: noon + 12)
       #expect(again == Delivery.Recorded())
-      #expect(try PushRecord.get(database, id: push.id) == before)
+      #expect(try Push.get(database, id: push.id) == before)
       #expect(try Delivery.reasonCounts(database, push: push.id) == reasons)
       #expect(try LatencyHistogram.find(database, push: push.id).total == 7)
       let next = DeliveryResult(deviceID: ids[9], platform: .ios, outcome: .accepted, at: noon)
       let third = try Delivery.record(database, push: push.id, results + [next], cursor: ids[9], now: noon + 12)
       #expect(third.counts == OutcomeCounts(accepted: 1))
-      #expect(try PushRecord.get(database, id: push.id).cursor == ids[9])
+      #expect(try Push.get(database, id: push.id).cursor == ids[9])
     }
   }
 
@@ -199,7 +199,7 @@ import Testing
     try withPush { database, push, ids, results in
       let app = try App.get(database, id: push.appID)
       for number in 2...6 {
-        let id = try PushRecord.create(database, newPush(app, uid: "p\(number)"), now: noon).id
+        let id = try Push.create(database, newPush(app, uid: "p\(number)"), now: noon).id
         _ = try Delivery.record(database, push: id, [results[0]], now: noon)
       }
       let first = try Delivery.list(database, device: ids[0], limit: 3)

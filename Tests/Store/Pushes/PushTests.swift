@@ -6,7 +6,7 @@ import Testing
 @testable import Store
 
 @Suite struct PushTests {
-  private func answer(_ key: String, expires: Date = noon + 86_400) -> (PushRecord) -> IdempotentAnswer {
+  private func answer(_ key: String, expires: Date = noon + 86_400) -> (Push) -> IdempotentAnswer {
     { push in
       IdempotentAnswer(
         actor: "token ci", key: key, route: "POST /api/v1/pushes", requestHash: [1, 2], status: 202,
@@ -21,7 +21,7 @@ import Testing
       new.title = "Hello"
       new.body = "World"
       new.sendAt = noon + 3600
-      let push = try PushRecord.create(
+      let push = try Push.create(
         database, new, answer: answer("k1"),
         audit: NewAuditEntry(actor: "anna", action: "push.create", subject: "push p1", address: "::1"), now: noon)
       #expect(push.uid == "p1")
@@ -33,9 +33,9 @@ import Testing
       #expect(push.target == nil)
       #expect(push.pending == nil)
       #expect(push.counts == OutcomeCounts())
-      #expect(try PushRecord.find(database, uid: "p1") == push)
-      #expect(try PushRecord.find(database, id: push.id) == push)
-      #expect(try PushRecord.find(database, uid: "p2") == nil)
+      #expect(try Push.find(database, uid: "p1") == push)
+      #expect(try Push.find(database, id: push.id) == push)
+      #expect(try Push.find(database, uid: "p2") == nil)
       #expect(try AuditEntry.list(database, limit: 10).items.map(\.entry.action) == ["push.create"])
       let again = try IdempotentAnswer.find(
         database, actor: "token ci", key: "k1", route: "POST /api/v1/pushes", requestHash: [1, 2], now: noon)
@@ -46,13 +46,13 @@ import Testing
   @Test("when the key is taken, nothing of the push is kept")
   func keyTaken() throws {
     try withApp { database, app in
-      try PushRecord.create(database, newPush(app), answer: answer("k1"), now: noon)
+      try Push.create(database, newPush(app), answer: answer("k1"), now: noon)
       #expect(throws: SQLiteError.self) {
-        try PushRecord.create(
+        try Push.create(
           database, newPush(app, uid: "p2"), answer: answer("k1"),
           audit: NewAuditEntry(actor: "x", action: "push.create", subject: "p2"), now: noon)
       }
-      #expect(try PushRecord.find(database, uid: "p2") == nil)
+      #expect(try Push.find(database, uid: "p2") == nil)
       #expect(try AuditEntry.list(database, limit: 10).items == [])
     }
   }
@@ -60,31 +60,31 @@ import Testing
   @Test("a push moves only from where the caller thinks it is")
   func move() throws {
     try withApp { database, app in
-      let id = try PushRecord.create(database, newPush(app), now: noon).id
-      #expect(try PushRecord.move(database, id: id, from: [.queued], to: .sending, now: noon + 1))
-      #expect(try !PushRecord.move(database, id: id, from: [.queued], to: .sending, now: noon + 2))
-      #expect(try PushRecord.get(database, id: id).startedAt == noon + 1)
-      #expect(try PushRecord.move(database, id: id, from: [.queued, .sending], to: .finished, now: noon + 3))
-      let push = try PushRecord.get(database, id: id)
+      let id = try Push.create(database, newPush(app), now: noon).id
+      #expect(try Push.move(database, id: id, from: [.queued], to: .sending, now: noon + 1))
+      #expect(try !Push.move(database, id: id, from: [.queued], to: .sending, now: noon + 2))
+      #expect(try Push.get(database, id: id).startedAt == noon + 1)
+      #expect(try Push.move(database, id: id, from: [.queued, .sending], to: .finished, now: noon + 3))
+      let push = try Push.get(database, id: id)
       #expect(push.state == .finished)
       #expect(push.startedAt == noon + 1)
       #expect(push.finishedAt == noon + 3)
-      #expect(try !PushRecord.move(database, id: id, from: [.queued, .sending], to: .cancelled, now: noon + 4))
-      let failed = try PushRecord.create(database, newPush(app, uid: "p2"), now: noon).id
+      #expect(try !Push.move(database, id: id, from: [.queued, .sending], to: .cancelled, now: noon + 4))
+      let failed = try Push.create(database, newPush(app, uid: "p2"), now: noon).id
       #expect(
-        try PushRecord.move(database, id: failed, from: [.queued], to: .failed, error: "no credential", now: noon + 1))
-      #expect(try PushRecord.get(database, id: failed).error == "no credential")
+        try Push.move(database, id: failed, from: [.queued], to: .failed, error: "no credential", now: noon + 1))
+      #expect(try Push.get(database, id: failed).error == "no credential")
     }
   }
 
   @Test("unfinished pushes are found by their index, oldest first")
   func unfinished() throws {
     try withApp { database, app in
-      let ids = try (0..<5).map { try PushRecord.create(database, newPush(app, uid: "p\($0)"), now: noon).id }
-      _ = try PushRecord.move(database, id: ids[1], from: [.queued], to: .sending, now: noon)
-      _ = try PushRecord.move(database, id: ids[2], from: [.queued], to: .cancelled, now: noon)
-      _ = try PushRecord.move(database, id: ids[3], from: [.queued], to: .finished, now: noon)
-      #expect(try PushRecord.unfinished(database).map(\.id) == [ids[0], ids[1], ids[4]])
+      let ids = try (0..<5).map { try Push.create(database, newPush(app, uid: "p\($0)"), now: noon).id }
+      _ = try Push.move(database, id: ids[1], from: [.queued], to: .sending, now: noon)
+      _ = try Push.move(database, id: ids[2], from: [.queued], to: .cancelled, now: noon)
+      _ = try Push.move(database, id: ids[3], from: [.queued], to: .finished, now: noon)
+      #expect(try Push.unfinished(database).map(\.id) == [ids[0], ids[1], ids[4]])
     }
   }
 
@@ -94,26 +94,26 @@ import Testing
       let ids = try [nil, noon, noon + 1, nil, nil].enumerated().map { index, sendAt in
         var new = newPush(app, uid: "p\(index)")
         new.sendAt = sendAt
-        return try PushRecord.create(database, new, now: noon).id
+        return try Push.create(database, new, now: noon).id
       }
-      _ = try PushRecord.move(database, id: ids[3], from: [.queued], to: .sending, now: noon)
-      _ = try PushRecord.move(database, id: ids[4], from: [.queued], to: .cancelled, now: noon)
-      #expect(try PushRecord.due(database, now: noon) == [ids[0], ids[1]])
-      #expect(try PushRecord.due(database, now: noon + 1) == [ids[0], ids[1], ids[2]])
+      _ = try Push.move(database, id: ids[3], from: [.queued], to: .sending, now: noon)
+      _ = try Push.move(database, id: ids[4], from: [.queued], to: .cancelled, now: noon)
+      #expect(try Push.due(database, now: noon) == [ids[0], ids[1]])
+      #expect(try Push.due(database, now: noon + 1) == [ids[0], ids[1], ids[2]])
     }
   }
 
   @Test("the target is kept by platform")
   func target() throws {
     try withApp { database, app in
-      let id = try PushRecord.create(database, newPush(app), now: noon).id
-      try PushRecord.setTarget(database, id: id, [.ios: 10, .android: 4], lastDeviceID: 77)
-      try PushRecord.setTarget(database, id: id, [.ios: 11], lastDeviceID: 78)
-      let push = try PushRecord.get(database, id: id)
+      let id = try Push.create(database, newPush(app), now: noon).id
+      try Push.setTarget(database, id: id, [.ios: 10, .android: 4], lastDeviceID: 77)
+      try Push.setTarget(database, id: id, [.ios: 11], lastDeviceID: 78)
+      let push = try Push.get(database, id: id)
       #expect(push.target == 11)
       #expect(push.pending == 11)
       #expect(push.lastDeviceID == 78)
-      #expect(try PushRecord.targets(database, id: id) == [.ios: 11])
+      #expect(try Push.targets(database, id: id) == [.ios: 11])
     }
   }
 
@@ -128,8 +128,8 @@ import Testing
         new.searchTerms = number.isMultiple(of: 5) ? ["vip", "usr_\(number)"] : []
         new.source = number.isMultiple(of: 2) ? "api" : "web"
         if number == 3 { new.environment = .development }
-        let id = try PushRecord.create(database, new, now: noon + Double(number * 60)).id
-        if number > 15 { _ = try PushRecord.move(database, id: id, from: [.queued], to: .sending, now: noon) }
+        let id = try Push.create(database, new, now: noon + Double(number * 60)).id
+        if number > 15 { _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: noon) }
       }
       func found(_ change: (inout PushFilter) -> Void) throws -> [Int] {
         var filter = PushFilter()
@@ -137,7 +137,7 @@ import Testing
         var uids: [String] = []
         var cursor: String?
         repeat {
-          let page = try PushRecord.list(database, filter, cursor: cursor, limit: 3)
+          let page = try Push.list(database, filter, cursor: cursor, limit: 3)
           uids += page.items.map(\.uid)
           cursor = page.next
         } while cursor != nil
@@ -164,7 +164,7 @@ import Testing
   func sums() throws {
     try withApp { database, app in
       for (day, accepted) in [(0, 1), (0, 2), (2, 4)] {
-        let id = try PushRecord.create(
+        let id = try Push.create(
           database, newPush(app, uid: "\(day)-\(accepted)"), now: noon + Double(day * 86_400)
         ).id
         let results = (1...accepted).map {
@@ -173,11 +173,11 @@ import Testing
         _ = try Delivery.record(database, push: id, results, now: noon)
       }
       let midnight = noon - 43_200
-      let sums = try PushRecord.sums(database, from: midnight, before: midnight + 10 * 86_400)
+      let sums = try Push.sums(database, from: midnight, before: midnight + 10 * 86_400)
       #expect(sums.map(\.from) == [midnight, midnight + 2 * 86_400])
       #expect(sums.map(\.pushes) == [2, 1])
       #expect(sums.map(\.counts.accepted) == [3, 4])
-      #expect(try PushRecord.sums(database, app: 99, from: midnight, before: midnight + 86_400) == [])
+      #expect(try Push.sums(database, app: 99, from: midnight, before: midnight + 86_400) == [])
     }
   }
 }

@@ -12,10 +12,10 @@ import Testing
       last: .rejected(status: 503, reason: "ServiceUnavailable", tokenInvalidSince: nil))
   }
 
-  private func withWaiting(_ body: (Database, PushRecord, [Int64]) throws -> Void) throws {
+  private func withWaiting(_ body: (Database, Push, [Int64]) throws -> Void) throws {
     try withApp { database, app in
       let devices = try register(database, app, (1...4).map { registration($0) })
-      let push = try PushRecord.create(database, newPush(app), now: noon)
+      let push = try Push.create(database, newPush(app), now: noon)
       _ = try Delivery.record(
         database, push: push.id, [], waiting: [waiting(devices[2], due: 10), waiting(devices[0], due: 60)], now: noon)
       try body(database, push, devices)
@@ -25,7 +25,7 @@ import Testing
   @Test("what waits is found when it is due, the longest overdue first, and is counted")
   func due() throws {
     try withWaiting { database, push, devices in
-      #expect(try PushRecord.get(database, id: push.id).waiting == 2)
+      #expect(try Push.get(database, id: push.id).waiting == 2)
       #expect(try WaitingDelivery.nextDue(database, push: push.id) == noon + 10)
       #expect(try WaitingDelivery.nextDue(database, push: push.id, after: noon + 10) == noon + 60)
       #expect(try WaitingDelivery.due(database, push: push.id, now: noon + 9, limit: 9) == [])
@@ -44,11 +44,11 @@ import Testing
     try withWaiting { database, push, devices in
       _ = try Delivery.record(
         database, push: push.id, [], waiting: [waiting(devices[0], due: 90, attempts: 2)], now: noon)
-      #expect(try PushRecord.get(database, id: push.id).waiting == 2)
+      #expect(try Push.get(database, id: push.id).waiting == 2)
       #expect(try WaitingDelivery.nextDue(database, push: push.id, after: noon + 10) == noon + 90)
       let results = devices.map { DeliveryResult(deviceID: $0, platform: .ios, outcome: .accepted, at: noon) }
       for _ in 1...2 { _ = try Delivery.record(database, push: push.id, results, now: noon) }
-      let push = try PushRecord.get(database, id: push.id)
+      let push = try Push.get(database, id: push.id)
       #expect(push.waiting == 0 && push.counts.accepted == 4)
       #expect(try WaitingDelivery.all(database, push: push.id, limit: 9) == [])
     }
@@ -63,21 +63,21 @@ import Testing
           == [devices[0]])
       #expect(
         try WaitingDelivery.interrupted(database, push: push.id, limit: 9).map(\.waiting.deviceID) == [devices[2]])
-      try PushRecord.setHandedOut(database, id: push.id, upTo: 3)
-      try PushRecord.setHandedOut(database, id: push.id, upTo: 2)
-      #expect(try PushRecord.get(database, id: push.id).handedOut == 3)
+      try Push.setHandedOut(database, id: push.id, upTo: 3)
+      try Push.setHandedOut(database, id: push.id, upTo: 2)
+      #expect(try Push.get(database, id: push.id).handedOut == 3)
     }
   }
 
   @Test("a push that is over while devices wait is found; a paused one is neither unfinished nor due")
   func leftBehind() throws {
     try withWaiting { database, push, _ in
-      let isPaused = try PushRecord.move(database, id: push.id, from: [.queued], to: .paused, now: noon)
+      let isPaused = try Push.move(database, id: push.id, from: [.queued], to: .paused, now: noon)
       #expect(isPaused)
-      #expect(try PushRecord.unfinished(database) == [])
-      #expect(try PushRecord.due(database, now: noon + 1) == [])
+      #expect(try Push.unfinished(database) == [])
+      #expect(try Push.due(database, now: noon + 1) == [])
       #expect(try WaitingDelivery.leftBehind(database) == [])
-      #expect(try PushRecord.move(database, id: push.id, from: [.paused], to: .cancelled, now: noon))
+      #expect(try Push.move(database, id: push.id, from: [.paused], to: .cancelled, now: noon))
       #expect(try WaitingDelivery.leftBehind(database) == [push.id])
     }
   }

@@ -17,15 +17,15 @@ import Testing
     var new = newPush(app, uid: uid)
     new.parentID = parent
     let start = ended ?? noon
-    let id = try PushRecord.create(database, new, now: start).id
-    try PushRecord.setTarget(database, id: id, [.ios: devices], lastDeviceID: Int64(devices))
+    let id = try Push.create(database, new, now: start).id
+    try Push.setTarget(database, id: id, [.ios: devices], lastDeviceID: Int64(devices))
     let results = (0..<devices).map { number in
       DeviceResult(number, at: start)
     }.map(\.result)
     if !results.isEmpty { _ = try Delivery.record(database, push: id, results, now: start) }
     if let ended {
-      _ = try PushRecord.move(database, id: id, from: [.queued], to: .sending, now: ended)
-      _ = try PushRecord.move(database, id: id, from: [.sending], to: .finished, now: ended)
+      _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: ended)
+      _ = try Push.move(database, id: id, from: [.sending], to: .finished, now: ended)
     }
     return id
   }
@@ -64,19 +64,19 @@ import Testing
       let old = try push(database, app, "old", ended: noon - 90 * Self.day - 1, devices: 20)
       let young = try push(database, app, "young", ended: noon - 90 * Self.day, devices: 20)
       let open = try push(database, app, "open", ended: nil, devices: 20)
-      let before = try (PushRecord.get(database, id: old), Delivery.reasonCounts(database, push: old))
+      let before = try (Push.get(database, id: old), Delivery.reasonCounts(database, push: old))
       #expect(try Trim.due(database, RetentionPolicy(), now: noon).rows == [.deliveries: 20])
       #expect(try Trim.due(database, RetentionPolicy(), now: noon).pushesWithDetails == 1)
 
       #expect(try Trim.step(database, .deliveries, RetentionPolicy(), limit: 7, now: noon).removed == 7)
-      #expect(try PushRecord.get(database, id: old).detailsRemovedAt == noon)
+      #expect(try Push.get(database, id: old).detailsRemovedAt == noon)
       #expect(try Trim.due(database, RetentionPolicy(), now: noon).rows == [.deliveries: 13])
       #expect(try trim(database, .deliveries, now: noon) == [7, 6])
 
       #expect(try rows(database, old) == 0)
       #expect(try rows(database, young) == 20)
       #expect(try rows(database, open) == 20)
-      let after = try PushRecord.get(database, id: old)
+      let after = try Push.get(database, id: old)
       #expect(after.counts == before.0.counts)
       #expect(after.counts.total == 20)
       #expect(after.detailsRemovedAt == noon)
@@ -84,7 +84,7 @@ import Testing
       #expect(try LatencyHistogram.find(database, push: old).total == 20)
       #expect(try Trim.due(database, RetentionPolicy(), now: noon).isEmpty)
       #expect(try Trim.step(database, .deliveries, RetentionPolicy(), limit: 7, now: noon).removed == 0)
-      #expect(try PushRecord.get(database, id: young).detailsRemovedAt == nil)
+      #expect(try Push.get(database, id: young).detailsRemovedAt == nil)
     }
   }
 
@@ -94,7 +94,7 @@ import Testing
       for number in 0..<12 { try push(database, app, "p\(number)", ended: noon, devices: number % 3) }
       let later = noon + 91 * Self.day
       #expect(try trim(database, .deliveries, limit: 5, now: later).reduce(0, +) == 12)
-      let found = try PushRecord.list(database, PushFilter(), limit: 50).items
+      let found = try Push.list(database, PushFilter(), limit: 50).items
       #expect(found.map { $0.detailsRemovedAt == nil } == found.map { $0.counts.total == 0 })
     }
   }
@@ -106,12 +106,12 @@ import Testing
       let child = try push(database, app, "child", ended: nil, devices: 0, parent: parent)
       let later = noon + 200 * Self.day
       #expect(try trim(database, .deliveries, now: later) == [0])
-      _ = try PushRecord.move(database, id: child, from: [.queued], to: .cancelled, now: noon)
+      _ = try Push.move(database, id: child, from: [.queued], to: .cancelled, now: noon)
       #expect(try trim(database, .deliveries, now: later) == [7, 3])
       #expect(throws: StoreError.detailsRemoved(push: "parent", at: later)) {
         try push(database, app, "second", ended: nil, devices: 0, parent: parent)
       }
-      #expect(try PushRecord.find(database, uid: "second") == nil)
+      #expect(try Push.find(database, uid: "second") == nil)
       #expect("\(StoreError.detailsRemoved(push: "parent", at: noon))".contains("2026-11-20"))
     }
   }
@@ -138,8 +138,8 @@ import Testing
       #expect(try trim(database, .pushes, now: later) == [0])
       _ = try trim(database, .deliveries, now: later)
       #expect(try trim(database, .pushes, now: later).reduce(0, +) == 1)
-      #expect(try PushRecord.find(database, id: parent) == nil)
-      #expect(try PushRecord.get(database, id: child).parentID == nil)
+      #expect(try Push.find(database, id: parent) == nil)
+      #expect(try Push.get(database, id: child).parentID == nil)
       for table in ["push_targets", "push_reasons", "push_latencies"] {
         #expect(try database.int("SELECT count(*) FROM \(table) WHERE push_id = \(parent)") == 0, "\(table)")
       }
@@ -247,7 +247,7 @@ import Testing
       var (found, pages, cursor): ([String], Int, String?) = ([], 0, nil)
       repeat {
         // No time at all: each page looks through the least that there is.
-        let page = try PushRecord.list(database, filter, cursor: cursor, limit: 10, patience: Patience(.zero))
+        let page = try Push.list(database, filter, cursor: cursor, limit: 10, patience: Patience(.zero))
         found += page.items.map(\.uid)
         cursor = page.next
         pages += 1
@@ -255,9 +255,9 @@ import Testing
       #expect(found == ["p7", "p5"])
       #expect(pages == 3)
       // With time enough, one page does.
-      let whole = try PushRecord.list(database, filter, limit: 10, patience: Patience(.seconds(60)))
+      let whole = try Push.list(database, filter, limit: 10, patience: Patience(.seconds(60)))
       #expect(whole.items.map(\.uid) == ["p7", "p5"] && whole.next == nil)
-      let one = try PushRecord.list(database, filter, limit: 1, patience: Patience(.seconds(60)))
+      let one = try Push.list(database, filter, limit: 1, patience: Patience(.seconds(60)))
       #expect(one.items.map(\.uid) == ["p7"] && one.next == "7")
     }
   }
@@ -281,7 +281,7 @@ import Testing
           time += step
           return time
         }
-        let page = try PushRecord.list(database, filter, limit: 50, patience: patience)
+        let page = try Push.list(database, filter, limit: 50, patience: patience)
         #expect(page.items.isEmpty)
         return page.next.flatMap(Int.init)
       }
@@ -302,7 +302,7 @@ import Testing
       (filters[2].environment, filters[2].source) = (.development, "web")
       (filters[3].from, filters[3].before) = (noon, noon + 60)
       for filter in filters {
-        let query = PushRecord.query(filter, before: .max, limit: 51)
+        let query = Push.query(filter, before: .max, limit: 51)
         #expect(query.looksThrough)
         let steps = try database.fetchAll("EXPLAIN QUERY PLAN " + query.sql, arguments: query.arguments) { $0.text(3) }
         #expect(steps == ["SEARCH p USING COVERING INDEX pushes_list (id<?)"], "\(steps)")

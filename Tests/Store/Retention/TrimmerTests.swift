@@ -25,12 +25,12 @@ import Testing
     try await store.write { database in
       let new = NewPush(
         uid: uid, seed: 1, appID: app, environment: .production, draftJSON: "{}", source: "api", createdBy: "test")
-      let id = try PushRecord.create(database, new, now: ended).id
+      let id = try Push.create(database, new, now: ended).id
       let results = (1...devices).map {
         DeliveryResult(deviceID: Int64($0), platform: .ios, outcome: .accepted, at: ended)
       }
       _ = try Delivery.record(database, push: id, results, now: ended)
-      _ = try PushRecord.move(database, id: id, from: [.queued], to: .cancelled, now: ended)
+      _ = try Push.move(database, id: id, from: [.queued], to: .cancelled, now: ended)
     }
   }
 
@@ -96,7 +96,7 @@ import Testing
       let second = Trimmer(
         store: store, clock: { noon + 101 * day }, wait: { _ in }, log: Logger(label: "test", sink: MemorySink()))
       #expect(try await second.trim() == [.deliveries: left])
-      let push = try await store.read { try PushRecord.find($0, uid: "p") }
+      let push = try await store.read { try Push.find($0, uid: "p") }
       #expect(push?.detailsRemovedAt == noon + 100 * day)
       #expect(push?.counts.accepted == 1000)
     }
@@ -107,7 +107,7 @@ import Testing
     try await Self.with { store, app in
       try await Self.add(store, app, "old", devices: 20_000, ended: noon)
       let id = try await store.write { database in
-        try PushRecord.create(
+        try Push.create(
           database,
           NewPush(
             uid: "new", seed: 1, appID: app, environment: .production, draftJSON: "{}", source: "api",
@@ -133,7 +133,7 @@ import Testing
       #expect(try await trimmed == [.deliveries: 20_000])
       #expect(stepsBeforeEnd.withLock { $0 } >= 10, "no step takes more than \(TrimPace.limits.upperBound) rows")
       #expect(try await Self.rows(store) == batches * 500)
-      #expect(try await store.read { try PushRecord.get($0, id: id).counts.accepted } == batches * 500)
+      #expect(try await store.read { try Push.get($0, id: id).counts.accepted } == batches * 500)
     }
   }
 

@@ -27,7 +27,7 @@ struct ScheduleTests {
     return try Schedule.create(database, new, now: now)
   }
 
-  private func carryOn(_ database: Database, _ schedule: Schedule, _ now: Date) throws -> PushRecord? {
+  private func carryOn(_ database: Database, _ schedule: Schedule, _ now: Date) throws -> Push? {
     try Schedule.carryOn(database, id: schedule.id, now: now) { schedule, draft, at in
       #expect(draft.sendAt == at && draft.recurrence == nil)
       return NewPush(
@@ -85,7 +85,7 @@ struct ScheduleTests {
       #expect(try history(database, schedule) == ["1.0 sent", "0.0 sent"])
       var filter = PushFilter()
       filter.schedule = schedule.id
-      #expect(try PushRecord.list(database, filter, limit: 5).items.count == 2)
+      #expect(try Push.list(database, filter, limit: 5).items.count == 2)
     }
   }
 
@@ -237,14 +237,14 @@ struct ScheduleTests {
     try withApp { database, app in
       var new = newPush(app)
       new.holdUntil = noon + 5
-      let push = try PushRecord.create(database, new, now: noon)
+      let push = try Push.create(database, new, now: noon)
       #expect(push.holdUntil == noon + 5 && push.plannedAt == noon + 5)
-      #expect(try PushRecord.due(database, now: noon + 4) == [] && push.waits(now: noon + 4) == noon + 5)
-      #expect(try PushRecord.due(database, now: noon + 5) == [push.id] && push.waits(now: noon + 5) == nil)
-      #expect(try PushRecord.due(database, now: noon - 56) == [push.id] && push.waits(now: noon - 56) == nil)
-      _ = try PushRecord.move(database, id: push.id, from: [.queued], to: .paused, now: noon + 1)
-      _ = try PushRecord.move(database, id: push.id, from: [.paused], to: .queued, now: noon + 9000)
-      #expect(try PushRecord.get(database, id: push.id).plannedAt == noon + 9000, "it was not late, it rested")
+      #expect(try Push.due(database, now: noon + 4) == [] && push.waits(now: noon + 4) == noon + 5)
+      #expect(try Push.due(database, now: noon + 5) == [push.id] && push.waits(now: noon + 5) == nil)
+      #expect(try Push.due(database, now: noon - 56) == [push.id] && push.waits(now: noon - 56) == nil)
+      _ = try Push.move(database, id: push.id, from: [.queued], to: .paused, now: noon + 1)
+      _ = try Push.move(database, id: push.id, from: [.paused], to: .queued, now: noon + 9000)
+      #expect(try Push.get(database, id: push.id).plannedAt == noon + 9000, "it was not late, it rested")
     }
   }
 

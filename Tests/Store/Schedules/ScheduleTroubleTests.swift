@@ -29,7 +29,7 @@ struct ScheduleTroubleTests {
   }
 
   @discardableResult
-  private func carryOn(_ database: Database, _ schedule: Schedule, _ now: Date) throws -> PushRecord? {
+  private func carryOn(_ database: Database, _ schedule: Schedule, _ now: Date) throws -> Push? {
     try Schedule.carryOn(database, id: schedule.id, now: now) { schedule, draft, at in
       NewPush(
         uid: "p\(schedule.id)-\(at.milliseconds)", seed: 1, appID: schedule.appID,

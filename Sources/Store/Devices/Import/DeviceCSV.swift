@@ -54,12 +54,12 @@ enum DeviceCSV {
 
 /// Text in the cell of a spreadsheet. What begins with one of a few characters is a formula there, whoever wrote it; an
 /// apostrophe before it makes it text (OWASP, CSV injection).
-public enum SpreadsheetText {
+package enum SpreadsheetText {
   // Scalars, not characters: a combining mark, or the two of CR LF, would hide them.
   private static let formula: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
 
   /// With an apostrophe in front if a spreadsheet would take it for a formula.
-  public static func guarded(_ text: String) -> String { isFormula(text) ? "'" + text : text }
+  package static func guarded(_ text: String) -> String { isFormula(text) ? "'" + text : text }
 
   /// Without the apostrophe of ``guarded(_:)``.
   static func unguarded(_ text: String) -> String {

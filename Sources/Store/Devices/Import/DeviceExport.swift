@@ -1,13 +1,13 @@
 import Calendar
 internal import Foundation
-public import JSON
+package import JSON
 import Model
 import Text
 
 /// Devices as files and the API show them; what ``DeviceLineParser`` reads again.
-public enum DeviceExport {
+package enum DeviceExport {
   /// The first line, with its line end; nil if the form has none.
-  public static func header(_ format: DeviceImport.Format) -> String? {
+  package static func header(_ format: DeviceImport.Format) -> String? {
     format == .csv ? columns.joined(separator: ",") + "\r\n" : nil
   }
 
@@ -16,7 +16,7 @@ public enum DeviceExport {
   /// In CSV, what a spreadsheet would take for a formula is made text; reading it again undoes that.
   ///
   /// - Parameter app: the app's bundle id.
-  public static func line(_ device: Device, app: String, _ format: DeviceImport.Format) -> String {
+  package static func line(_ device: Device, app: String, _ format: DeviceImport.Format) -> String {
     guard format == .csv else { return JSONWriter.text(of: DeviceAnswer(device, app: app)) + "\n" }
     let cells = columns.map { name -> String in
       switch name {
@@ -43,18 +43,18 @@ public enum DeviceExport {
 }
 
 /// The schema `Device`: a device as the API and the lines of an export have it.
-public struct DeviceAnswer: JSONWritable, Sendable {
+package struct DeviceAnswer: JSONWritable, Sendable {
   private let device: Device
   private let app: String
 
   /// - Parameter app: the app's bundle id.
-  public init(_ device: Device, app: String) {
+  package init(_ device: Device, app: String) {
     self.device = device
     self.app = app
   }
 
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", device.id)
       json.member("app", app)

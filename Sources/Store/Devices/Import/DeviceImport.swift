@@ -2,9 +2,9 @@ import JSON
 internal import Model
 
 /// Many devices in one file or request: the forms, and the names that both know.
-public enum DeviceImport {
+package enum DeviceImport {
   /// How the devices are written.
-  public enum Format: String, Sendable, CaseIterable {
+  package enum Format: String, Sendable, CaseIterable {
     /// A JSON object on each line, as the body of `PUT /api/v1/devices`.
     case ndjson
     /// RFC 4180 with a header line of the same names; tags separated by blanks.
@@ -12,15 +12,15 @@ public enum DeviceImport {
   }
 
   /// A device and where it stands.
-  public struct Line: Sendable {
+  package struct Line: Sendable {
     /// From 1; in CSV the header counts.
-    public let number: Int
+    package let number: Int
     /// The device.
-    public let device: DeviceInput
+    package let device: DeviceInput
   }
 
   /// More than a device with 1000 tags needs. A line is held in memory while it comes in.
-  public static let maximumLineBytes = 128 * 1024
+  package static let maximumLineBytes = 128 * 1024
 
   /// What may be said of a device.
   static let columns = ["app", "environment", "platform", "token", "alias", "tags", "registration_id", "name"]

@@ -1,46 +1,46 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 
 /// Lines of an import that are registered in one transaction.
-public struct DeviceImportBatch: Sendable {
+package struct DeviceImportBatch: Sendable {
   /// Lines for one transaction: each commit writes every page of the token index that it touched, see
   /// `Device.register`.
-  public static let size = 20_000
+  package static let size = 20_000
 
   private var lines: [DeviceImport.Line] = []
 
   /// An empty batch.
-  public init() {}
+  package init() {}
 
   /// Whether there is nothing to register.
-  public var isEmpty: Bool { lines.isEmpty }
+  package var isEmpty: Bool { lines.isEmpty }
   /// Whether it is time to register.
-  public var isFull: Bool { lines.count >= Self.size }
+  package var isFull: Bool { lines.count >= Self.size }
 
   /// Adds a line.
-  public mutating func add(_ line: DeviceImport.Line) { lines.append(line) }
+  package mutating func add(_ line: DeviceImport.Line) { lines.append(line) }
 
   /// Gives the lines so far away, and begins anew.
-  public mutating func take() -> DeviceImportBatch {
+  package mutating func take() -> DeviceImportBatch {
     defer { self = DeviceImportBatch() }
     return self
   }
 
   /// What became of a batch.
-  public struct Outcome: Sendable {
+  package struct Outcome: Sendable {
     /// New devices.
-    public var added = 0
+    package var added = 0
     /// Known devices.
-    public var updated = 0
+    package var updated = 0
     /// Lines that were left out.
-    public var rejected: [RejectedLine] = []
+    package var rejected: [RejectedLine] = []
   }
 
   /// Registers the devices. Runs of lines of the same app go together, so that their order stays.
   ///
   /// - Parameter actor: who does it, for the timeline.
-  public func register(_ database: Database, by actor: String, now: Date) throws -> Outcome {
+  package func register(_ database: Database, by actor: String, now: Date) throws -> Outcome {
     var outcome = Outcome()
     var apps: [String: App?] = [:]
     var groups: [(app: App, lines: [DeviceImport.Line])] = []

@@ -1,34 +1,34 @@
-public import JSON
+package import JSON
 import Model
 
 /// What became of an import: the API's schema `ImportResult`.
-public struct DeviceImportReport: Sendable {
+package struct DeviceImportReport: Sendable {
   /// How many lines are told one by one.
-  public static let errorLimit = 1000
+  package static let errorLimit = 1000
 
   /// Lines with a device, good or not.
-  public private(set) var lines = 0
+  package private(set) var lines = 0
   /// New devices.
-  public private(set) var added = 0
+  package private(set) var added = 0
   /// Known devices.
-  public private(set) var updated = 0
+  package private(set) var updated = 0
   /// Lines that were left out.
-  public private(set) var rejected = 0
+  package private(set) var rejected = 0
   /// The first ``errorLimit`` of them.
-  public private(set) var errors: [RejectedLine] = []
+  package private(set) var errors: [RejectedLine] = []
 
   /// An import that has not begun.
-  public init() {}
+  package init() {}
 
   /// Counts a line that could not be read.
-  public mutating func add(_ line: RejectedLine) {
+  package mutating func add(_ line: RejectedLine) {
     lines += 1
     rejected += 1
     if errors.count < Self.errorLimit { errors.append(line) }
   }
 
   /// Counts what became of a batch.
-  public mutating func add(_ outcome: DeviceImportBatch.Outcome) {
+  package mutating func add(_ outcome: DeviceImportBatch.Outcome) {
     lines += outcome.added + outcome.updated
     added += outcome.added
     updated += outcome.updated
@@ -38,7 +38,7 @@ public struct DeviceImportReport: Sendable {
 
 extension DeviceImportReport: JSONWritable {
   /// One object.
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("lines", lines)
       json.member("added", added)

@@ -1,15 +1,13 @@
-public import JSON
-public import Model
+package import JSON
+package import Model
 
 /// A device as somebody tells it to us: the body of `PUT /api/v1/devices`, and a line of an import.
-public struct DeviceInput: Sendable {
+package struct DeviceInput: Sendable {
   /// Bundle id.
-  public var app: String
+  package var app: String
   /// All the rest.
-  public var registration: Registration
-
-  /// Creates one.
-  public init(app: String, registration: Registration) {
+  package var registration: Registration
+  package init(app: String, registration: Registration) {
     self.app = app
     self.registration = registration
   }
@@ -23,7 +21,7 @@ public struct DeviceInput: Sendable {
   ///
   /// - Throws: everything that is wrong with it, in the order of the fields; unknown fields too. The app's own rule for
   ///   names is not looked at, because the app is not known yet: see ``problems(rule:)``.
-  public init(json: JSONValue) throws(Problems) {
+  package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let input = Self.read(fields, json)
     try fields.finish()
@@ -73,7 +71,7 @@ public struct DeviceInput: Sendable {
   }
 
   /// What is wrong with alias and tags in an app with this rule for names.
-  public func problems(rule: AliasRule) -> [Problem] {
+  package func problems(rule: AliasRule) -> [Problem] {
     var problems: [Problem] = []
     if case .set(let alias?) = registration.alias, let problem = rule.problem(with: alias) {
       problems.append(problem.under("alias"))

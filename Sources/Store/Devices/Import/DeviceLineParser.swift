@@ -1,5 +1,5 @@
 internal import Foundation
-public import JSON
+package import JSON
 import Model
 
 /// Reads devices from a stream, piece by piece: memory for one line, whatever the file.
@@ -10,7 +10,7 @@ import Model
 ///
 /// A line that is wrong is told and left out; those after it are read. Only a CSV header that is wrong ends everything:
 /// it is told as line 1, and ``isStopped`` is true.
-public struct DeviceLineParser {
+package struct DeviceLineParser {
   private enum Splitter {
     case lines(LineSplitter)
     case records(CSVSplitter)
@@ -20,18 +20,18 @@ public struct DeviceLineParser {
   private let defaults: [String: JSONValue]
   private var header: [String]?
   /// Whether nothing more is read, because the header of the CSV is wrong.
-  public private(set) var isStopped = false
+  package private(set) var isStopped = false
   /// How many devices were read or rejected so far; blank lines and the header do not count.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   /// - Parameter defaults: what counts where a line says nothing, as `["app": "com.example.app"]`.
-  public init(format: DeviceImport.Format, defaults: [String: JSONValue] = [:]) {
+  package init(format: DeviceImport.Format, defaults: [String: JSONValue] = [:]) {
     splitter = format == .csv ? .records(CSVSplitter()) : .lines(LineSplitter())
     self.defaults = defaults
   }
 
   /// Takes the next bytes, and gives the devices that are whole now, in order.
-  public mutating func push(_ bytes: some Sequence<UInt8>) -> [Result<DeviceImport.Line, RejectedLine>] {
+  package mutating func push(_ bytes: some Sequence<UInt8>) -> [Result<DeviceImport.Line, RejectedLine>] {
     guard !isStopped else { return [] }
     switch splitter {
     case .lines(var lines):
@@ -46,7 +46,7 @@ public struct DeviceLineParser {
   }
 
   /// Ends the reading: gives the last line if it has no line end.
-  public mutating func finish() -> [Result<DeviceImport.Line, RejectedLine>] {
+  package mutating func finish() -> [Result<DeviceImport.Line, RejectedLine>] {
     guard !isStopped else { return [] }
     switch splitter {
     case .lines(var lines): return lines.finish().compactMap { read($0) }

@@ -1,7 +1,7 @@
-public import Model
+package import Model
 
 /// What is said about a line of an import.
-public enum ImportMessage: String, MessageSet {
+package enum ImportMessage: String, MessageSet {
   case lineTooLong = "import.line_too_long"
   case notUTF8 = "import.not_utf8"
   case openQuote = "import.open_quote"
@@ -14,7 +14,7 @@ public enum ImportMessage: String, MessageSet {
   case appUnknown = "import.app_unknown"
 
   /// The English sentence.
-  public var english: String {
+  package var english: String {
     switch self {
     case .lineTooLong: "The line exceeds {limit} bytes."
     case .notUTF8: "The line is not UTF-8. Save the file with this encoding."
@@ -33,18 +33,16 @@ public enum ImportMessage: String, MessageSet {
 }
 
 /// A line that was left out, and why.
-public struct RejectedLine: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RejectedLine: Error, Sendable, Hashable, CustomStringConvertible {
   /// From 1; of several lines (quoted line ends in CSV) the first.
-  public let line: Int
+  package let line: Int
   /// At least one.
-  public let problems: [Problem]
-
-  /// Creates one.
-  public init(line: Int, problems: [Problem]) {
+  package let problems: [Problem]
+  package init(line: Int, problems: [Problem]) {
     self.line = line
     self.problems = problems
   }
 
   /// As `line 3: token: …; alias: …`.
-  public var description: String { "line \(line): " + problems.map(\.description).joined(separator: "; ") }
+  package var description: String { "line \(line): " + problems.map(\.description).joined(separator: "; ") }
 }

@@ -1,8 +1,8 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
-extension PushRecord {
+extension Push {
   /// A page of the pushes that fit, newest first.
   ///
   /// Where no index finds what fits, a page may have fewer items than asked for: it then looked as far back as it had
@@ -10,12 +10,12 @@ extension PushRecord {
   ///
   /// - Parameter cursor: `next` of the page before; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
-  public static func list(
+  package static func list(
     _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int, patience: Patience = Patience()
-  ) throws -> Page<PushRecord> {
+  ) throws -> Page<Push> {
     let (sql, arguments, looksThrough) = query(filter, before: try position(cursor) ?? .max, limit: limit + 1)
     guard looksThrough else {
-      return Page(try database.fetchAll(sql, arguments: arguments) { try PushRecord($0) }, limit: limit, key: \.id)
+      return Page(try database.fetchAll(sql, arguments: arguments) { try Push($0) }, limit: limit, key: \.id)
     }
     var patience = patience
     var ids: [Int64] = []
@@ -93,33 +93,33 @@ func escaped(_ text: String) -> String {
 }
 
 /// What a list of pushes is narrowed down to; nil: not by this.
-public struct PushFilter: Sendable, Hashable {
+package struct PushFilter: Sendable, Hashable {
   /// Pushes of this app.
-  public var app: Int64?
+  package var app: Int64?
   /// Pushes to this environment.
-  public var environment: Environment?
+  package var environment: Environment?
   /// Pushes in one of these states; empty: in any.
-  public var states: [PushState] = []
+  package var states: [PushState] = []
   /// Pushes that came this way.
-  public var source: String?
+  package var source: String?
   /// Asked for at or after.
-  public var from: Date?
+  package var from: Date?
   /// Asked for before.
-  public var before: Date?
+  package var before: Date?
   /// With this text in title, body, a tag, an alias or a registration id; case is ignored for ASCII letters.
-  public var search: String?
+  package var search: String?
   /// Occurrences of this schedule.
-  public var schedule: Int64?
+  package var schedule: Int64?
   /// Repeats of this push.
-  public var parent: Int64?
+  package var parent: Int64?
 
   /// All pushes.
-  public init(app: Int64? = nil) { self.app = app }
+  package init(app: Int64? = nil) { self.app = app }
 }
 
-extension PushRecord {
+extension Push {
   /// How many pushes are in each state, from an index.
-  public static func states(_ database: Database) throws -> [PushState: Int] {
+  package static func states(_ database: Database) throws -> [PushState: Int] {
     var states: [PushState: Int] = [:]
     try database.forEach("SELECT state, count(*) FROM pushes INDEXED BY pushes_states GROUP BY state") { row in
       states[try row.value(0, as: PushState.self)] = row.int(1)
@@ -129,7 +129,7 @@ extension PushRecord {
   }
 
   /// How many devices had which outcome, of all pushes that are kept; and how many wait to be sent to again.
-  public static func outcomes(_ database: Database) throws -> (counts: OutcomeCounts, waiting: Int) {
+  package static func outcomes(_ database: Database) throws -> (counts: OutcomeCounts, waiting: Int) {
     var counts = OutcomeCounts()
     try database.forEach("SELECT outcome, sum(count) FROM push_reasons GROUP BY outcome") { row in
       counts[try row.value(0, as: OutcomeKind.self)] = row.int(1)

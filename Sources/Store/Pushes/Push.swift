@@ -1,104 +1,104 @@
-public import Foundation
-public import Model
+package import Foundation
+package import Model
 internal import SQLite
 
 /// A push as it is kept: what was asked for, and how far it is. (`Push` is the name of the module of its values.)
-public struct PushRecord: Sendable, Hashable, Identifiable {
+package struct Push: Sendable, Hashable, Identifiable {
   /// Row id.
-  public let id: Int64
+  package let id: Int64
   /// Public id.
-  public let uid: String
+  package let uid: String
   /// For `APNsID(seed:device:)`.
-  public let seed: UInt64
+  package let seed: UInt64
   /// The app.
-  public let appID: Int64
+  package let appID: Int64
   /// The environment.
-  public let environment: Environment
+  package let environment: Environment
   /// The API's own JSON of the draft.
-  public let draftJSON: String
+  package let draftJSON: String
   /// For lists.
-  public let title: String?
+  package let title: String?
   /// For lists.
-  public let body: String?
+  package let body: String?
   /// Where it is in its life.
-  public let state: PushState
+  package let state: PushState
   /// Why it failed.
-  public let error: String?
+  package let error: String?
   /// As `web`, `api`, `cli`, `schedule`.
-  public let source: String
+  package let source: String
   /// Who asked for it.
-  public let createdBy: String
+  package let createdBy: String
   /// When it was asked for.
-  public let createdAt: Date
+  package let createdAt: Date
   /// When it is to be sent; nil: at once.
-  public let sendAt: Date?
+  package let sendAt: Date?
   /// When sending began.
-  public let startedAt: Date?
+  package let startedAt: Date?
   /// When the last device had its outcome, or it was given up.
-  public let finishedAt: Date?
+  package let finishedAt: Date?
   /// How many devices it is for; nil: not counted yet.
-  public let target: Int?
+  package let target: Int?
   /// How many devices have which outcome.
-  public let counts: OutcomeCounts
+  package let counts: OutcomeCounts
   /// Every device of the audience up to this id has its outcome.
-  public let cursor: Int64
+  package let cursor: Int64
   /// Devices registered after this one do not take part; nil: not begun.
-  public let lastDeviceID: Int64?
+  package let lastDeviceID: Int64?
   /// How many devices without an outcome wait to be sent to again.
-  public let waiting: Int
+  package let waiting: Int
   /// Devices up to this id may have been sent to; those without an outcome are at most as many as may be under way.
-  public let handedOut: Int64
+  package let handedOut: Int64
   /// Whether it is over, and devices that it did not come to are still given their outcome.
-  public let isSettling: Bool
+  package let isSettling: Bool
   /// How many devices may have been sent to twice.
-  public let repeats: Repeats
+  package let repeats: Repeats
   /// The number of the trail that names the devices that it has left for; 0: none does, or nothing is under way.
-  public let trail: Int64
+  package let trail: Int64
   /// The push that this one repeats for those that it did not reach.
-  public let parentID: Int64?
+  package let parentID: Int64?
   /// Until when it is held back, so that it can be taken back whole.
-  public let holdUntil: Date?
+  package let holdUntil: Date?
   /// The schedule that it is an occurrence of.
-  public let scheduleID: Int64?
+  package let scheduleID: Int64?
 
   /// A hold further off than this is none: the clock was set back.
-  public static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
+  package static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
 
   /// When it was to begin, if that was not the moment when it was kept.
-  public var plannedAt: Date? { [sendAt, holdUntil].compactMap { $0 }.max() }
+  package var plannedAt: Date? { [sendAt, holdUntil].compactMap { $0 }.max() }
 
   /// When it may begin, nil: now.
-  public func waits(now: Date) -> Date? {
+  package func waits(now: Date) -> Date? {
     let hold = holdUntil.flatMap { $0 <= now.addingTimeInterval(Self.longestHold) ? $0 : nil }
     return [sendAt, hold].compactMap { $0 }.filter { $0 > now }.max()
   }
 
   /// Since when what it did on each device is being removed, or was; the counts remain. Nil: it is all there.
-  public let detailsRemovedAt: Date?
+  package let detailsRemovedAt: Date?
 
   /// Sends that were made although one before may have arrived: no more doubles than this can there be. Those of which
   /// a trail knows that they left are counted one by one; without one, all that may have been under way.
-  public struct Repeats: Sendable, Hashable {
+  package struct Repeats: Sendable, Hashable {
     /// An answer had not come in time, or the connection had ended before it.
-    public var unanswered = 0
+    package var unanswered = 0
     /// Under way, as far as the store knew, when the process ended.
-    public var interrupted = 0
+    package var interrupted = 0
 
     /// No repeats.
-    public init() {}
+    package init() {}
 
     /// All of them.
-    public var total: Int { unanswered + interrupted }
+    package var total: Int { unanswered + interrupted }
 
     /// Counts a device that was sent to again after `last`, if it may have it from then.
-    public mutating func count(after last: Outcome?) {
+    package mutating func count(after last: Outcome?) {
       guard case .unknown(let reason) = last else { return }
       if reason == OwnReason.interrupted.rawValue { interrupted += 1 } else { unanswered += 1 }
     }
   }
 
   /// How many devices of the audience have no outcome yet; nil: not counted yet.
-  public var pending: Int? { target.map { max(0, $0 - counts.total) } }
+  package var pending: Int? { target.map { max(0, $0 - counts.total) } }
 
   static let columns = """
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,

@@ -1,37 +1,37 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
-extension PushRecord {
+extension Push {
   /// One push by its public id, nil if there is none.
-  public static func find(_ database: Database, uid: String) throws -> PushRecord? {
-    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.uid = ?", uid) { try PushRecord($0) }
+  package static func find(_ database: Database, uid: String) throws -> Push? {
+    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.uid = ?", uid) { try Push($0) }
   }
 
   /// One push, nil if there is none.
-  public static func find(_ database: Database, id: Int64) throws -> PushRecord? {
-    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try PushRecord($0) }
+  package static func find(_ database: Database, id: Int64) throws -> Push? {
+    try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try Push($0) }
   }
 
   /// One push.
   ///
   /// - Throws: `StoreError.notFound`.
-  public static func get(_ database: Database, id: Int64) throws -> PushRecord {
+  package static func get(_ database: Database, id: Int64) throws -> Push {
     guard let push = try find(database, id: id) else { throw StoreError.notFound(noun: "push", id: "\(id)") }
     return push
   }
 
   /// Those that still have to be sent, oldest first: what is taken up at start.
-  public static func unfinished(_ database: Database) throws -> [PushRecord] {
+  package static func unfinished(_ database: Database) throws -> [Push] {
     try database.fetchAll(
       """
       SELECT \(columns) FROM pushes p INDEXED BY pushes_unfinished WHERE p.state IN ('queued', 'sending') ORDER BY p.id
       """
-    ) { try PushRecord($0) }
+    ) { try Push($0) }
   }
 
   /// Row ids of those that wait and whose time has come, oldest first. Quick whatever the number of pushes.
-  public static func due(_ database: Database, now: Date) throws -> [Int64] {
+  package static func due(_ database: Database, now: Date) throws -> [Int64] {
     // The first condition is the index's own; the planner knows it by its text.
     try database.fetchAll(
       """
@@ -44,7 +44,7 @@ extension PushRecord {
   }
 
   /// How many devices of each platform it is for.
-  public static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
+  package static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
     var targets: [Platform: Int] = [:]
     try database.forEach("SELECT platform, count FROM push_targets WHERE push_id = ?", id) { row in
       targets[try Platform(code: row.int(0))] = row.int(1)
@@ -54,13 +54,13 @@ extension PushRecord {
   }
 
   /// What came of all pushes asked for in a stretch of time.
-  public struct Sum: Sendable, Hashable {
+  package struct Sum: Sendable, Hashable {
     /// When the stretch begins.
-    public let from: Date
+    package let from: Date
     /// How many pushes were asked for.
-    public let pushes: Int
+    package let pushes: Int
     /// How many devices have which outcome.
-    public let counts: OutcomeCounts
+    package let counts: OutcomeCounts
   }
 
   /// Sums over stretches of time, oldest first: what the 30-day chart shows. Stretches without a push are left out.
@@ -68,7 +68,7 @@ extension PushRecord {
   /// - Parameters:
   ///   - from: where the first stretch begins, as midnight in the viewer's zone.
   ///   - length: of a stretch, in seconds.
-  public static func sums(
+  package static func sums(
     _ database: Database, app: Int64? = nil, from: Date, before: Date, length: Int = 86_400
   ) throws -> [Sum] {
     try database.fetchAll(

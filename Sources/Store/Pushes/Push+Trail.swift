@@ -1,16 +1,16 @@
-public import Foundation
+package import Foundation
 internal import Model
-public import SQLite
+package import SQLite
 
 /// What a trail (a file that names the devices that left, see Delivery) says when a process has died.
-extension PushRecord {
+extension Push {
   /// Row ids of pushes whose devices under way stand in a trail.
-  public static func ofTrail(_ database: Database, _ trail: Int64) throws -> [Int64] {
+  package static func ofTrail(_ database: Database, _ trail: Int64) throws -> [Int64] {
     try database.fetchAll("SELECT id FROM pushes WHERE trail = ? AND trail <> 0 ORDER BY id", trail) { $0.int64(0) }
   }
 
   /// Says that the devices that a push leaves for stand in a trail from now on: before the first of them leaves.
-  public static func setTrail(_ database: Database, id: Int64, _ trail: Int64) throws {
+  package static func setTrail(_ database: Database, id: Int64, _ trail: Int64) throws {
     try database.run("UPDATE pushes SET trail = ? WHERE id = ?", trail, id)
   }
 
@@ -18,7 +18,7 @@ extension PushRecord {
   /// and no others. Again it changes nothing.
   ///
   /// - Parameter left: row ids of the devices that the trail names.
-  public static func follow(_ database: Database, id: Int64, left: [Int64], now: Date) throws {
+  package static func follow(_ database: Database, id: Int64, left: [Int64], now: Date) throws {
     try database.transaction {
       let left = Set(left)
       let onItsWay = WaitingDelivery.onItsWay

@@ -1,8 +1,8 @@
-public import Foundation
-public import Model
-public import SQLite
+package import Foundation
+package import Model
+package import SQLite
 
-extension PushRecord {
+extension Push {
   /// Keeps a new push, queued. With the idempotency answer and the audit line of the same request in one transaction,
   /// either all of it is there or nothing.
   ///
@@ -11,10 +11,10 @@ extension PushRecord {
   ///   - audit: who asked for it, from where.
   /// - Throws: `StoreError.detailsRemoved` for a repeat of a push of which nobody knows any more whom it did not reach.
   @discardableResult
-  public static func create(
-    _ database: Database, _ new: NewPush, answer: ((PushRecord) throws -> IdempotentAnswer)? = nil,
+  package static func create(
+    _ database: Database, _ new: NewPush, answer: ((Push) throws -> IdempotentAnswer)? = nil,
     audit: NewAuditEntry? = nil, now: Date
-  ) throws -> PushRecord {
+  ) throws -> Push {
     try database.transaction {
       if let parent = try new.parentID.flatMap({ try find(database, id: $0) }), let date = parent.detailsRemovedAt {
         throw StoreError.detailsRemoved(push: parent.uid, at: date)
@@ -42,7 +42,7 @@ extension PushRecord {
   ///
   /// - Parameter error: why it failed.
   /// - Returns: whether it was in one of `states`; false: somebody else was quicker, nothing was changed.
-  public static func move(
+  package static func move(
     _ database: Database, id: Int64, from states: Set<PushState>, to state: PushState, error: String? = nil, now: Date
   ) throws -> Bool {
     let expected = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
@@ -61,7 +61,7 @@ extension PushRecord {
   ///
   /// Devices that joined or left the audience after it was counted (removed, dead, a tag more or less) make the target
   /// another number: it is now what was really reached for, so that the outcomes add up to it.
-  public static func settle(_ database: Database, id: Int64) throws {
+  package static func settle(_ database: Database, id: Int64) throws {
     try database.run(
       """
       UPDATE pushes SET settling = 0, trail = 0,
@@ -71,7 +71,7 @@ extension PushRecord {
   }
 
   /// Counts devices that are about to be sent to although they may have it already.
-  public static func note(_ database: Database, id: Int64, repeats: Repeats) throws {
+  package static func note(_ database: Database, id: Int64, repeats: Repeats) throws {
     try database.run(
       """
       UPDATE pushes SET repeated_unanswered = repeated_unanswered + ?,
@@ -84,7 +84,7 @@ extension PushRecord {
   /// - Parameters:
   ///   - handedOut: as in ``setHandedOut(_:id:upTo:)``.
   ///   - trail: as in ``setTrail(_:id:_:)``.
-  public static func setTarget(
+  package static func setTarget(
     _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64, handedOut: Int64 = 0,
     trail: Int64 = 0
   ) throws {
@@ -99,13 +99,13 @@ extension PushRecord {
   }
 
   /// Says that nothing is under way, and that no device above `device` was sent to.
-  public static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
+  package static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = ? WHERE id = ?", device, id)
   }
 
   /// Says that devices up to `device` may be sent to from now on: kept before it happens, so that a restart knows which
   /// devices without an outcome may have the push already.
-  public static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
+  package static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = max(handed_out, ?) WHERE id = ?", device, id)
   }
 }
