@@ -28,10 +28,8 @@ extension DatabasePool {
   /// Less free space than this, in bytes, is a full disk: what is written next may not fit.
   package static let leastSpace: UInt64 = 1 << 20
 
-  /// Writes that nobody needs are not made more often than this.
+  /// Trials are not made more often than this, and not at all when something else was written meanwhile.
   private static let probePause = Duration.seconds(1)
-  /// A disk that took a write so lately needs no trial.
-  private static let freshness = Duration.seconds(10)
 
   /// What the disk refused last and has not done since, nil if nothing.
   package var diskTrouble: SQLiteError? { disk.withLock { $0.trouble } }
@@ -54,14 +52,14 @@ extension DatabasePool {
   }
 
   /// Whether the disk takes and gives what it is asked now: looks for space, and writes a few bytes if nothing was
-  /// written lately. Asked often, it answers from what it knows.
+  /// written in the last second. Asked more often, it answers from what it knows.
   ///
   /// - Returns: what it refuses; nil if all is well.
   package func checkDisk() async -> SQLiteError? {
     if let trouble = Self.spaceTrouble(path) { return trouble }
     let now = ContinuousClock.now
     let isDue = disk.withLock { disk in
-      if disk.trouble == nil, let at = disk.writtenAt, now - at < Self.freshness { return false }
+      if disk.trouble == nil, let at = disk.writtenAt, now - at < Self.probePause { return false }
       if let at = disk.triedAt, now - at < Self.probePause { return false }
       disk.triedAt = now
       return true

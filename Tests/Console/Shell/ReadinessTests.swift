@@ -25,8 +25,11 @@ struct ReadinessTests {
   func readOnly() async throws {
     try await ConsoleScene.with { scene in
       try await scene.store.write { try $0.script("PRAGMA query_only = ON") }
-      let ready = try await scene.call(.get, "/readyz", as: nil)
-      #expect(ready.status == 503 && ready.text.contains("is not writable"))
+      // What was written a moment ago stands for a second.
+      try await waitUntil("the disk is found out") {
+        let ready = try await scene.call(.get, "/readyz", as: nil)
+        return ready.status == 503 && ready.text.contains("is not writable")
+      }
       let answer = try await scene.call(
         .post, "/api/v1/apps", as: .admin, json: ["bundle_id": "com.example.new", "name": "New"])
       #expect(answer.status == 503 && answer.json?["detail"]?.string?.contains("is not writable") == true)
