@@ -37,6 +37,7 @@ struct DocumentStrangerTests {
           "path.app" = "\(ConsoleScene.bundleID)"
           "path.id" = 1
           "path.environment" = "development"
+          "query.wait" = "0s"
           """.utf8
         ).write(to: settings)
         try await WebTestServer.with(scene.router) { address in
