@@ -6,6 +6,7 @@ function start() {
   const place = document.querySelector('[data-upload-preview]');
   const input = form?.elements.file;
   if (!input || !place) return;
+  const drop = form.querySelector('.drop');
   let running;
   const look = async () => {
     running?.abort();
@@ -19,24 +20,24 @@ function start() {
     form.addEventListener(event, (dragged) => {
       if (!dragged.dataTransfer.types.includes('Files')) return;
       dragged.preventDefault();
-      form.classList.toggle('dropping', event === 'dragover');
+      drop?.classList.toggle('over', event === 'dragover');
       if (event === 'drop' && dragged.dataTransfer.files.length) {
         input.files = dragged.dataTransfer.files;
         look();
       }
     });
   }
-  form.addEventListener('dragleave', () => form.classList.remove('dropping'));
+  form.addEventListener('dragleave', () => drop?.classList.remove('over'));
 }
 
-/** The passport, or the reason, out of the page that the button would lead to. Nothing is kept. */
+/** What is in the file, or the reason, out of the page that the button would lead to. Nothing is kept. */
 async function ask(form, signal) {
   const body = new FormData(form);
   body.set('action', 'inspect');
   try {
     const answer = await fetch(form.getAttribute('action'), { method: 'POST', body, signal, credentials: 'same-origin' });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    return page.querySelector('[data-inspected]') ?? page.querySelector('form[data-upload] .notice.failed');
+    return page.querySelector('[data-inspected]') ?? page.querySelector('form[data-upload] .callout.red');
   } catch {
     return undefined;
   }

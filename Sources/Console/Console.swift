@@ -32,7 +32,7 @@ package struct Console: Sendable {
     package var retentionChanged: @Sendable () -> Void = {}
     /// Waits before it is looked again whether who follows a stream of events still may.
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
-    /// Whether a template that names an unknown key is an error; for tests.
+    /// Whether a template of mail that names an unknown key is an error; for tests.
     package var isStrict = false
     /// Whether `/metrics` answers everybody; otherwise it wants a token of the API.
     package var isMetricsOpen = false
@@ -82,7 +82,6 @@ package struct Console: Sendable {
   let simulator: APNsSimulator?
   let configuration: Configuration
   let locales: Locales
-  let renderer: PageRenderer
   let views: PageViews
   let publicFiles: StaticFiles
   /// What pages are made of, under addresses that browsers may keep.
@@ -119,13 +118,10 @@ package struct Console: Sendable {
     hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
     locales = try Locales(folder: configuration.templates + "/locales")
-    let templates = try TemplateLibrary(
-      directory: configuration.templates, missingKey: configuration.isStrict ? .error : .empty)
     assets = try AssetFolder(root: configuration.publicFiles, folders: Self.assetFolders)
-    renderer = PageRenderer(
-      templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
     views = try PageViews(
-      templates: templates, locales: locales, version: configuration.version, assets: assets.prefix)
+      templates: try TemplateLibrary(directory: configuration.templates), locales: locales,
+      version: configuration.version, assets: assets.prefix)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       isStrict: configuration.isStrict)

@@ -161,8 +161,8 @@ enum Resources {
   }
 
   private static func holds(_ folder: String) -> Bool {
-    FileManager.default.fileExists(atPath: folder + "/Templates/layout.mustache")
-      && FileManager.default.fileExists(atPath: folder + "/Public/css/console.css")
+    FileManager.default.fileExists(atPath: folder + "/Templates/layout/page.mustache")
+      && FileManager.default.fileExists(atPath: folder + "/Public/css/signalbox.css")
   }
 }
 

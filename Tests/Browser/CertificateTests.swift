@@ -50,7 +50,7 @@ extension InBrowser {
         try await scene.sees("Not saved")
         try await scene.sees("com.example.shop.voip")
         try await scene.sees("in the file, matches the certificate")
-        try await scene.browser.wait(for: "//*[@class='tag soon'][.='Expires soon']")
+        try await scene.browser.wait(for: "//*[@class='state'][.='Expires soon']/span[@class='dot amber']")
         #expect(try await kept(scene) == before)
 
         try await scene.browser.find("#file").type(path)
@@ -60,7 +60,7 @@ extension InBrowser {
         #expect(try await kept(scene).count == before.count + 1)
         try await scene.sees("29 of 365 days left")
         try await scene.open("/certificates")
-        try await scene.browser.wait(for: "//tbody/tr[1]/td[1]/span[@class='amber'][.='29']")
+        try await scene.browser.wait(for: "//tbody/tr[1]/td[3]/p[@class='strong amber'][.='29 days']")
         try await scene.open("/")
         try await scene.browser.wait(
           for: "//ul[@class='needs']/li[contains(.,'Apple Push Services')]/span[contains(@class,'amber')]")

@@ -21,8 +21,8 @@ extension InBrowser {
         try await scene.sees("Waiting for its certificate")
         try await scene.audit("a certificate with its guide")
 
-        try await scene.browser.find("#successor-file").type(try scene.pushFile("new.p12", daysLeft: 390))
-        try await scene.fill("successor-password", "open sesame")
+        try await scene.browser.find("#successor").type(try scene.pushFile("new.p12", daysLeft: 390))
+        try await scene.fill("password", "open sesame")
         try await scene.press("Preview")
         try await scene.sees("Same topic and team. All devices stay reachable.")
         try await scene.press("Test only")

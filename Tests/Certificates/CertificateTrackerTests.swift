@@ -60,7 +60,7 @@ struct CertificateTrackerTests {
         #expect(try TrackedCertificate.all(database).count == 1)
         let material = try TrackedCertificate.material(database, id: first.id, sealer: store.sealer)
         #expect(try PrivateKey(pem: String(decoding: material, as: UTF8.self)).matches(try #require(whole.certificate)))
-        let facts = try CertificateFacts.find(database, certificate: first.id)
+        let facts = try CertificateContents.find(database, certificate: first.id)
         #expect(facts?.notes.note == "from the portal" && facts?.says["has_private_key"] == true)
       }
       for again in [whole, cer] {

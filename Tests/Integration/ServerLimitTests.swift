@@ -158,7 +158,7 @@ struct ServerLimitTests {
         var clients: [TestClient] = []
         for _ in 0..<500 { clients.append(try TestClient(port)) }
         let answer = try TestClient(port).ask(
-          "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+          "GET /css/signalbox.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(answer.status == 200)
         withExtendedLifetime(clients) {}
         try await eventually("the log says so") {
@@ -179,7 +179,7 @@ struct ServerLimitTests {
         // Nothing below is free, and nothing above may be used.
         let lowest = try #require((0...).first { !open.contains($0) })
         try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=\(lowest):"], in: box.folder)
-        let file = first.ask("GET /css/console.css HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "</html>")
+        let file = first.ask("GET /css/signalbox.css HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "</html>")
         #expect(file.status == 503 && file.text.contains("\r\nRetry-After: 5\r\n"))
         // The first waits, and gives way.
         let second = try TestClient(port)
@@ -198,7 +198,7 @@ struct ServerLimitTests {
         try await eventually("the log says so") { child.errorText.contains("no file descriptors left") }
         try await Child.run("prlimit", ["--pid", "\(pid)", "--nofile=1024:"], in: box.folder)
         let fourth = try TestClient(port).ask(
-          "GET /css/console.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+          "GET /css/signalbox.css HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(fourth.status == 200)
       }
     }

@@ -53,7 +53,7 @@ package enum CertificateTracker {
           ["name": first.details.name, "date": first.createdAt.formatted(.iso8601.year().month().day())])
       ])
     }
-    let notes = try CertificateFacts.Notes(madeBy: labels.madeBy, note: labels.note)
+    let notes = try CertificateContents.Notes(madeBy: labels.madeBy, note: labels.note)
     var material = file.material
     defer { PrivateKey.wipe(&material) }
     if let first = try details.sha256.flatMap({ try TrackedCertificate.find(database, sha256: $0).first }) {
@@ -62,7 +62,7 @@ package enum CertificateTracker {
       return try TrackedCertificate.get(database, id: first.id)
     }
     let kept = try TrackedCertificate.add(database, details, material: material, sealer: sealer, by: user, now: now)
-    try CertificateFacts.add(database, certificate: kept.id, says: file.facts, notes)
+    try CertificateContents.add(database, certificate: kept.id, says: file.facts, notes)
     if let request { try SigningRequest.fulfil(database, id: request.id, by: kept.id, sealer: sealer, now: now) }
     return kept
   }
@@ -71,17 +71,17 @@ package enum CertificateTracker {
   /// say something else now.
   private static func complete(
     _ database: Database, _ id: Int64, _ file: InspectedFile, _ details: TrackedCertificate.Details,
-    _ notes: CertificateFacts.Notes, _ material: [UInt8], sealer: any Sealer, now: Date
+    _ notes: CertificateContents.Notes, _ material: [UInt8], sealer: any Sealer, now: Date
   ) throws {
     try TrackedCertificate.refill(
       database, id: id, material: material, publicPEM: details.publicPEM, sealer: sealer, now: now)
     let kept = try TrackedCertificate.get(database, id: id)
     if let app = details.appID { try TrackedCertificate.update(database, id: id, name: kept.details.name, app: app) }
-    try CertificateFacts.update(database, certificate: id, says: file.facts)
-    let before = try CertificateFacts.find(database, certificate: id)?.notes
-    try CertificateFacts.update(
+    try CertificateContents.update(database, certificate: id, says: file.facts)
+    let before = try CertificateContents.find(database, certificate: id)?.notes
+    try CertificateContents.update(
       database, certificate: id,
-      try CertificateFacts.Notes(madeBy: notes.madeBy ?? before?.madeBy, note: notes.note ?? before?.note))
+      try CertificateContents.Notes(madeBy: notes.madeBy ?? before?.madeBy, note: notes.note ?? before?.note))
   }
 
   /// What is kept beside the secret.

@@ -8,7 +8,7 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   private let certificate: TrackedCertificate
   private let app: String?
   private let uses: [TrackedCertificate.Use]
-  private let facts: CertificateFacts?
+  private let facts: CertificateContents?
   private let planned: Forecast.Needs
   private let taken: Acknowledgement?
   private let now: Date
@@ -20,7 +20,7 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   ///   - planned: what will be sent with it.
   ///   - taken: who is on it.
   package init(
-    _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateFacts?,
+    _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateContents?,
     planned: Forecast.Needs = .init(), taken: Acknowledgement? = nil, now: Date
   ) {
     self.certificate = certificate

@@ -26,7 +26,7 @@ package struct Renewal: Sendable {
 
   private let labels: CertificateTracker.Labels
   /// What is kept beside the successor: what was said with it, else what stands beside the old one.
-  private let notes: CertificateFacts.Notes
+  private let notes: CertificateContents.Notes
 
   /// Whether it cannot be put in place.
   package var isStopped: Bool { findings.contains { $0.level == .stop } }
@@ -50,8 +50,8 @@ package struct Renewal: Sendable {
     // A team's second key: what is the same needs not be typed again.
     if file.teamID == nil, labels.teamID?.isEmpty != false { labels.teamID = old.details.teamID }
     labels.appID = labels.appID ?? old.details.appID
-    let said = try CertificateFacts.Notes(madeBy: labels.madeBy, note: labels.note)
-    let before = try CertificateFacts.find(database, certificate: id)?.notes
+    let said = try CertificateContents.Notes(madeBy: labels.madeBy, note: labels.note)
+    let before = try CertificateContents.find(database, certificate: id)?.notes
     (labels.madeBy, labels.note) = (said.madeBy ?? before?.madeBy, said.note ?? before?.note)
     self.labels = labels
     self.file = try KeyFinder.joined(database, file, sealer: sealer).file
@@ -64,8 +64,8 @@ package struct Renewal: Sendable {
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
     // What people noted of a file that is kept already is theirs, unless they say something else now.
-    let own = try known.flatMap { try CertificateFacts.find(database, certificate: $0.id)?.notes }
-    notes = try CertificateFacts.Notes(
+    let own = try known.flatMap { try CertificateContents.find(database, certificate: $0.id)?.notes }
+    notes = try CertificateContents.Notes(
       madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
       old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
@@ -115,7 +115,7 @@ package struct Renewal: Sendable {
     }
     let successor =
       try known ?? CertificateTracker.keep(database, file, labels, sealer: sealer, by: user, now: now)
-    if known != nil { try CertificateFacts.update(database, certificate: successor.id, notes) }
+    if known != nil { try CertificateContents.update(database, certificate: successor.id, notes) }
     let moved = try TrackedCertificate.replace(database, id: old.id, by: successor.id, now: now)
     let audited: JSONValue = [
       "successor": .integer(successor.id), "name": .string(successor.details.name),

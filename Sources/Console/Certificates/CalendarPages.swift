@@ -19,23 +19,14 @@ enum CalendarPages {
     routes.plain(.get, path) { request in try await feed(request, console) }
   }
 
-  /// The panel on `/certificates`.
+  /// The part of `/certificates` about it; nil without a person.
   ///
   /// - Parameter address: one that was just made: it is shown now and never again.
-  static func value(_ page: PageContext, address: String?) async throws -> Value {
-    guard let user = page.user?.id else { return false }
-    let feed = try await page.store.read { try CalendarFeed.find($0, user: user) }
-    let texts = page.texts
-    return [
-      "address": .string(address ?? ""), "any": .bool(feed != nil),
-      "state": .string(
-        feed.map { feed in
-          texts(
-            "expiry.calendar_since",
-            ["date": feed.createdAt.dayText, "read": texts.ago(feed.readAt, now: page.now)])
-        } ?? texts("expiry.calendar_none")),
-      "make": .string(texts(feed == nil ? "expiry.calendar_make" : "expiry.calendar_again")),
-    ]
+  static func view(_ page: PageContext, address: String?) async throws -> CalendarView? {
+    guard let user = page.user?.id else { return nil }
+    return CalendarView(
+      address: address, feed: try await page.store.read { try CalendarFeed.find($0, user: user) },
+      texts: page.texts, now: page.now)
   }
 
   private static func make(_ page: PageContext) async throws -> Response {
@@ -85,4 +76,25 @@ enum CalendarPages {
     response.headers.append("Content-Disposition", "inline; filename=\"certificates.ics\"")
     return response
   }
+}
+
+/// The link under which calendars read everything that ends, for `certificates/_calendar`.
+struct CalendarView: View {
+  /// One that was just made.
+  let address: String?
+  let feed: CalendarFeed?
+  /// When a calendar last read it.
+  let read: String
+
+  init(address: String?, feed: CalendarFeed?, texts: Texts, now: Date) {
+    (self.address, self.feed) = (address, feed)
+    read = texts.ago(feed?.readAt, now: now)
+  }
+
+  static let fields: [Field<Self>] = [
+    .optional("address") { $0.address },
+    .flag("has_link") { $0.feed != nil },
+    .written("date") { view, output in if let date = view.feed?.createdAt { output.write(day: date) } },
+    .text("read") { $0.read },
+  ]
 }

@@ -16,7 +16,7 @@ struct CertificateLabels: Sendable {
 
   /// As they are kept.
   init(_ database: Database, _ certificate: TrackedCertificate) throws {
-    let notes = try CertificateFacts.find(database, certificate: certificate.id)?.notes
+    let notes = try CertificateContents.find(database, certificate: certificate.id)?.notes
     (name, appID) = (certificate.details.name, certificate.details.appID)
     (madeBy, note) = (notes?.madeBy, notes?.note)
   }
@@ -29,15 +29,15 @@ struct CertificateLabels: Sendable {
   /// What people noted.
   ///
   /// - Throws: everything that is wrong, each under its field.
-  func checked() throws(Problems) -> CertificateFacts.Notes {
+  func checked() throws(Problems) -> CertificateContents.Notes {
     var problems: [Problem] = []
     if let problem = name.isEmpty
       ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: Self.nameLimit)
     {
       problems.append(problem.under("name"))
     }
-    var notes: CertificateFacts.Notes?
-    do { notes = try CertificateFacts.Notes(madeBy: madeBy, note: note) } catch { problems += error.all }
+    var notes: CertificateContents.Notes?
+    do { notes = try CertificateContents.Notes(madeBy: madeBy, note: note) } catch { problems += error.all }
     guard problems.isEmpty, let notes else { throw Problems(problems) }
     return notes
   }
@@ -49,7 +49,7 @@ struct CertificateLabels: Sendable {
     let notes = try checked()
     let before = try CertificateLabels(database, try TrackedCertificate.get(database, id: certificate))
     try TrackedCertificate.update(database, id: certificate, name: name, app: appID)
-    try CertificateFacts.update(database, certificate: certificate, notes)
+    try CertificateContents.update(database, certificate: certificate, notes)
     var after = self
     (after.madeBy, after.note) = (notes.madeBy, notes.note)
     let entry = NewAuditEntry(

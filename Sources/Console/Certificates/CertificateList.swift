@@ -2,8 +2,6 @@ import Calendar
 import Certificates
 import Foundation
 import HTTPServer
-import JSON
-import Mustache
 import Model
 import SQLite
 import Store
@@ -23,7 +21,12 @@ struct CertificateList {
     let begun: [Int]
     let notBegun: Int
     let failing: Int
-    let stretches: [ExpiryList.Stretch]
+    let timeline: ExpiryTimeline
+
+    /// How many things are in a band.
+    func count(_ band: Expiry.Band) -> Int {
+      band == .notYetValid ? notBegun : CertificateList.bands.firstIndex(of: band).map { begun[$0] } ?? 0
+    }
   }
 
   let page: PageContext
@@ -35,10 +38,8 @@ struct CertificateList {
     (self.page, self.apps, texts, now) = (page, apps, page.texts, page.now)
   }
 
-  /// What the template needs.
-  func members() async throws -> [String: Value] {
-    let (pager, filter, timeline) = (Pager(page.request, path: "/certificates"), filter(), ExpiryTimeline(now: now))
-    let now = now
+  func view() async throws -> ExpiryListView {
+    let (pager, filter, now) = (Pager(page.request, path: "/certificates"), filter(), now)
     let ranges = Self.bands.map { Expiry.ends(of: $0, now: now) ?? 0...0 }
     let cursor = page.request.method.isSafe ? pager.cursor : nil
     let facts = try await page.store.read { database in
@@ -47,18 +48,18 @@ struct CertificateList {
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
         uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
         begun: counts.begun, notBegun: counts.notBegun,
-        failing: try ExpiryList.failing(database), stretches: try timeline.stretches(database))
+        failing: try ExpiryList.failing(database), timeline: try ExpiryTimeline(database, now: now))
     }
+    let rows = facts.found.items.map { row($0, facts) }
+    let isFiltered = Self.filters.contains { page.filled($0) != nil }
     let total = facts.begun.reduce(0, +) + facts.notBegun + facts.failing
-    return [
-      "summary": .list(summary(facts)), "filter": filterValue(),
-      "any_at_all": .bool(total > 0 || !facts.found.items.isEmpty),
-      "any_certificates": .bool(!facts.found.items.isEmpty),
-      "certificates": .list(facts.found.items.map { row($0, facts) }),
-      "page_text": .string(texts("expiry.shown", count: facts.found.items.count)),
-      "newer": Value(pager.previous), "older": Value(pager.next(facts.found.next)),
-      "timeline": timeline.value(facts.stretches, texts),
-    ]
+    return ExpiryListView(
+      counts: ExpiryCounts(
+        expired: facts.count(.expired), due: facts.count(.urgent) + facts.count(.soon), failing: facts.failing,
+        total: max(total, rows.count)),
+      bands: links(facts), filter: filterView(isActive: isFiltered), rows: rows,
+      pager: PagerView(pager, next: facts.found.next), timeline: facts.timeline,
+      next: isFiltered || cursor != nil ? nil : rows.first { ($0.days ?? -1) >= 0 && !$0.isReplaced })
   }
 
   // MARK: Filter
@@ -83,39 +84,30 @@ struct CertificateList {
     return Int64(date.timeIntervalSince1970) * 1000
   }
 
-  private func filterValue() -> Value {
-    let all = [("", texts("expiry.all"))]
-    let span = page.filled("from").flatMap { from in page.filled("before").map { (from, $0) } }
-    return [
-      "q": .string(page.filled("q") ?? ""), "from": .string(span?.0 ?? ""), "before": .string(span?.1 ?? ""),
-      "span": .string(span.map { texts("expiry.span", ["from": $0.0, "before": $0.1]) } ?? ""),
-      "band": .options(
-        all + Self.bands.map { ($0.rawValue, texts("band.\($0.rawValue)")) }
-          + [(Self.failing, texts("expiry.failing"))], selected: page.filled("band") ?? ""),
-      "kind": .options(
-        all + CertificateKind.allCases.map { ($0.rawValue, texts("certificates.kinds.\($0.rawValue)")) },
-        selected: page.filled("kind") ?? ""),
-      "app": .options(all + apps.map { ($0.bundleID, $0.name) }, selected: page.filled("app") ?? ""),
-      "any": .bool(Self.filters.contains { page.filled($0) != nil }),
-    ]
+  private func filterView(isActive: Bool) -> ExpiryFilterView {
+    ExpiryFilterView(
+      search: page.filled("q") ?? "",
+      bands: ChoiceView.list(
+        Self.bands.map { ($0.rawValue, texts("band.\($0.rawValue)")) } + [(Self.failing, texts("expiry.failing"))],
+        chosen: page.filled("band") ?? ""),
+      kinds: ChoiceView.list(
+        CertificateKind.allCases.map { ($0.rawValue, texts("certificates.kinds.\($0.rawValue)")) },
+        chosen: page.filled("kind") ?? ""),
+      apps: ChoiceView.list(apps.map { ($0.bundleID, $0.name) }, chosen: page.filled("app") ?? ""),
+      span: page.filled("from").flatMap { from in page.filled("before").map { (from, $0) } }, isActive: isActive)
   }
 
-  private func summary(_ facts: Facts) -> [Value] {
-    var counts = zip(Self.bands, facts.begun).map { band, count in
-      (band.rawValue, band == .notYetValid ? facts.notBegun : count, texts("band.\(band.rawValue)"))
+  private func links(_ facts: Facts) -> [BandLink] {
+    let bands = Self.bands.map {
+      BandLink(band: $0.rawValue, label: texts("band.\($0.rawValue)"), count: facts.count($0), tone: $0.tone)
     }
-    counts.append((Self.failing, facts.failing, texts("expiry.failing")))
-    return counts.filter { $0.1 > 0 }.map { band, count, text in
-      [
-        "href": .string("/certificates?band=\(band)"), "text": .string("\(text): \(count.grouped)"),
-        "failed": .bool(["expired", "urgent", Self.failing].contains(band)), "soon": .bool(band == "soon"),
-      ]
-    }
+    let failing = BandLink(band: Self.failing, label: texts("expiry.failing"), count: facts.failing, tone: "red")
+    return (bands + [failing]).filter { $0.count > 0 }
   }
 
   // MARK: Rows
 
-  private func row(_ item: ExpiryList.Item, _ facts: Facts) -> Value {
+  private func row(_ item: ExpiryList.Item, _ facts: Facts) -> ExpiryRow {
     switch item {
     case .certificate(let certificate):
       row(certificate, facts.uses[certificate.id] ?? [], facts.taken[Renewable(certificate).subject])
@@ -125,54 +117,38 @@ struct CertificateList {
 
   private func row(
     _ certificate: TrackedCertificate, _ uses: [TrackedCertificate.Use], _ taken: Acknowledgement?
-  ) -> Value {
+  ) -> ExpiryRow {
     let details = certificate.details
-    let used = uses.map { use in
-      texts(
-        "certificates.use",
-        [
-          "app": apps.first { $0.id == use.appID }?.name ?? use.bundleID, "environment": use.environment.word(texts),
-          "devices": use.activeDevices.grouped,
-        ])
-    }
-    return row(
-      href: "/certificates/\(certificate.id)", name: details.name,
-      detail: details.topics.joined(separator: ", "), kind: details.kind,
+    let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
+    let topics = details.topics.joined(separator: ", ")
+    return ExpiryRow(
+      // What the name says already is not said twice.
+      href: "/certificates/\(certificate.id)", name: details.name, detail: details.name.contains(topics) ? "" : topics,
+      kind: texts("certificates.kinds.\(details.kind)"),
       app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",
-      environments: details.environments, dates: (details.notBefore, details.notAfter), isFailing: false,
-      replaced: certificate.isReplaced && uses.isEmpty ? texts("renewal.is_replaced") : "", taken: taken,
-      usedBy: used.isEmpty ? texts("certificates.nobody") : used.joined(separator: "; "))
+      environments: details.environments.map { $0.word(texts) }.joined(separator: ", "), band: band,
+      bandWord: texts("band.\(band.rawValue)"), notAfter: details.notAfter,
+      days: Expiry.daysLeft(notAfter: details.notAfter, now: now),
+      isReplaced: certificate.isReplaced && uses.isEmpty, taken: taken.map { ItemReminders.words($0, texts) },
+      usedBy: uses.map { use in
+        texts(
+          "certificates.use",
+          [
+            "app": apps.first { $0.id == use.appID }?.name ?? use.bundleID, "environment": use.environment.word(texts),
+            "devices": use.activeDevices.grouped,
+          ])
+      })
   }
 
-  private func row(_ host: WatchedHost, _ taken: Acknowledgement?) -> Value {
-    row(
-      href: "/\(host.key)", name: host.name, detail: host.note, kind: CertificateKind.host.rawValue, app: "",
-      environments: [], dates: (host.seen?.notBefore, host.seen?.notAfter), isKnown: host.seen != nil,
-      isFailing: HostFinding.blindness(host, now: now) != nil, taken: taken,
-      usedBy: HostFinding.all(host, now: now).first.map { texts.text($0.problem) } ?? "")
-  }
-
-  private func row(
-    href: String, name: String, detail: String, kind: String, app: String, environments: [Environment],
-    dates: (notBefore: Date?, notAfter: Date?), isKnown: Bool = true, isFailing: Bool, replaced: String = "",
-    taken: Acknowledgement?, usedBy: String
-  ) -> Value {
-    let band = Expiry.band(notBefore: dates.notBefore, notAfter: dates.notAfter, now: now)
-    let days = isKnown ? Expiry.daysLeft(notAfter: dates.notAfter, now: now) : nil
-    return [
-      "href": .string(href), "days_left": .string(days?.grouped ?? "–"), "known": .bool(isKnown),
-      "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
-      "failing": .bool(isFailing), "replaced": .string(replaced),
-      "taken": .string(taken.map { ItemReminders.words($0, texts) } ?? ""),
-      "failed": .bool(isKnown && (band == .expired || band == .urgent)),
-      "soon": .bool(isKnown && band == .soon), "name": .string(name), "topics": .string(detail),
-      "kind": .string(texts("certificates.kinds.\(kind)")), "app": .string(app),
-      "environments": .list(
-        environments.map { ["name": .string($0.word(texts)), "production": .bool($0 == .production)] }),
-      "not_after": .string(dates.notAfter.map(Timestamp.text) ?? ""),
-      "not_after_text": .string(
-        dates.notAfter?.utcText ?? (isKnown ? texts("certificates.never") : texts("expiry.not_known"))),
-      "used_by": .string(usedBy),
-    ]
+  private func row(_ host: WatchedHost, _ taken: Acknowledgement?) -> ExpiryRow {
+    let band = Expiry.band(notBefore: host.seen?.notBefore, notAfter: host.seen?.notAfter, now: now)
+    return ExpiryRow(
+      href: "/\(host.key)", name: host.name, detail: host.note,
+      kind: texts("certificates.kinds.\(CertificateKind.host.rawValue)"), app: "", environments: "", band: band,
+      bandWord: texts("band.\(band.rawValue)"), notAfter: host.seen?.notAfter,
+      days: host.seen == nil ? nil : Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now),
+      isKnown: host.seen != nil, isFailing: HostFinding.blindness(host, now: now) != nil,
+      taken: taken.map { ItemReminders.words($0, texts) },
+      usedBy: HostFinding.all(host, now: now).first.map { [texts.text($0.problem)] } ?? [])
   }
 }

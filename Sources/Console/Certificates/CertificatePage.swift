@@ -14,10 +14,12 @@ enum CertificatePage {
     let certificate: TrackedCertificate
     let uses: [TrackedCertificate.Use]
     let apps: [App]
-    let renewal: RenewalPanel
-    let facts: CertificateFacts?
+    let renewal: CertificateRenewal
+    let contents: CertificateContents?
     let reminders: ItemReminders
     let planned: Forecast.Needs
+
+    var notes: CertificateContents.Notes? { contents?.notes }
 
     func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
@@ -31,74 +33,60 @@ enum CertificatePage {
       let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
       return Facts(
         certificate: certificate, uses: uses, apps: try App.all(database),
-        renewal: try RenewalPanel(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
-        facts: try CertificateFacts.find(database, certificate: id),
+        renewal: try CertificateRenewal(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
+        contents: try CertificateContents.find(database, certificate: id),
         reminders: try ItemReminders(database, Renewable(certificate), now: now),
         planned: try Forecast.needs(database, now: now)[id] ?? .init())
     }
   }
 
   static func show(
-    _ page: PageContext, _ upload: RenewalPanel.Upload = .init(), errors: FieldErrors = FieldErrors()
+    _ page: PageContext, _ upload: CertificateRenewal.Upload = .init(), errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let facts = try await facts(page)
     let details = facts.certificate.details
-    let notes = facts.facts?.notes
     let form = Form([
-      ("name", details.name), ("app", details.appID.map(String.init) ?? ""), ("made_by", notes?.madeBy ?? ""),
-      ("note", notes?.note ?? ""),
+      ("name", details.name), ("app", details.appID.map(String.init) ?? ""), ("made_by", facts.notes?.madeBy ?? ""),
+      ("note", facts.notes?.note ?? ""),
     ])
-    return try show(page, facts, form, errors, upload)
+    return show(page, facts, form, errors, upload)
   }
 
   private static func show(
     _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors,
-    _ upload: RenewalPanel.Upload = .init()
-  ) throws -> Response {
-    let texts = page.texts
-    let certificate = facts.certificate
-    func kept(_ name: String, _ value: String, _ date: Date? = nil) -> Value {
-      [
-        "label": .string(texts("certificates.\(name)")), "value": .string(value), "mono": false,
-        "datetime": .string(date.map(Timestamp.text) ?? ""),
-      ]
-    }
-    return try page.page(
-      "certificates/show", .certificates,
-      [
-        "id": .integer(certificate.id), "title": .string(certificate.details.name),
-        "passport": Passport(certificate, facts.facts).value(texts, now: page.now),
-        "guide": RenewalGuide(certificate, uses: facts.uses, madeBy: facts.facts?.notes.madeBy).value(texts),
-        "renewal": facts.renewal.value(page, upload), "requests": requests(facts, page),
-        "reminders": facts.reminders.value(page, errors),
-        "kept": .list(
-          [
-            kept("file_name", certificate.details.fileName), kept("uploaded_by", certificate.uploadedBy),
-            kept("uploaded_at", certificate.createdAt.utcText, certificate.createdAt),
-          ]
-            + [("made_by", facts.facts?.notes.madeBy), ("note_text", facts.facts?.notes.note)].compactMap {
-              name, text in
-              text.map { kept(name, $0) }
-            }),
-        "can_remove": .bool(page.may(.admin)), "any_uses": .bool(!facts.uses.isEmpty),
-        "uses": .list(
-          facts.uses.map { use in
-            [
-              "href": .string("/apps/\(use.appID)"), "app": .string(facts.appName(use)),
-              "production": .bool(use.environment == .production), "environment": .string(use.environment.word(texts)),
-              "last_accepted": .string(texts.ago(use.lastAcceptedAt, now: page.now)),
-              "devices": .string(use.activeDevices.grouped),
-              "planned": .string(planned(facts.planned.of(use), texts)),
-            ]
-          }),
-        "forecast": ForecastValue(
-          planned: facts.planned, notAfter: certificate.details.notAfter, apps: facts.apps, now: page.now
-        ).value(texts),
-        "apps": .options(
-          [("", texts("certificates.no_app"))] + facts.apps.map { (String($0.id), $0.name) }, selected: form["app"]),
-        "form": form.value(["name", "made_by", "note"]),
-        "errors": errors.value(["name", "app", "made_by", "note"]),
-      ], status: errors.isEmpty && upload.errors.isEmpty && upload.problem == nil ? .ok : .unprocessableContent)
+    _ upload: CertificateRenewal.Upload = .init()
+  ) -> Response {
+    let (texts, now) = (page.texts, page.now)
+    let (certificate, uses) = (facts.certificate, facts.uses)
+    let details = certificate.details
+    let view = CertificateView(
+      certificate: certificate,
+      heading: ExpiryHeading(
+        band: Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now),
+        days: Expiry.daysLeft(notAfter: details.notAfter, now: now),
+        isReplaced: certificate.isReplaced && uses.isEmpty),
+      details: FileDetails(certificate, facts.contents).view(texts, now: now),
+      uses: uses.map {
+        CertificateUseRow(
+          use: $0, app: facts.appName($0), planned: planned(facts.planned.of($0), texts), now: now)
+      }, reminders: facts.reminders.view(page, errors),
+      forecast: ForecastView(facts.planned, notAfter: details.notAfter, apps: facts.apps, now: now, texts),
+      renewal: facts.renewal.view(page, upload),
+      guide: RenewalGuide(
+        certificate, uses: uses, madeBy: facts.notes?.madeBy,
+        hasRequest: facts.renewal.requests.contains(where: \.isWaiting), texts),
+      requests: requests(facts, page),
+      upload: [
+        FactView(texts("certificates.file_name"), details.fileName),
+        FactView(texts("certificates.uploaded_by"), certificate.uploadedBy),
+        FactView(texts("certificates.uploaded_at"), at: certificate.createdAt),
+        FactView(texts("certificates.made_by"), facts.notes?.madeBy),
+        FactView(texts("certificates.note_text"), facts.notes?.note),
+      ].compactMap { $0 },
+      mayChange: page.may(.admin), form: form, errors: errors,
+      apps: CertificateUploadForm.apps(facts.apps, chosen: form["app"], texts))
+    let isRefused = !errors.isEmpty || !upload.errors.isEmpty || upload.problem != nil
+    return page.answer(view, status: isRefused ? .unprocessableContent : .ok)
   }
 
   /// As “2 scheduled, 1 repeating”.
@@ -108,14 +96,11 @@ enum CertificatePage {
     return words.isEmpty ? "–" : words.joined(separator: ", ")
   }
 
-  /// Requests for its renewal, false for what is not requested in this way.
-  private static func requests(_ facts: Facts, _ page: PageContext) -> Value {
-    let order = SigningOrder.renewing(facts.certificate, uses: facts.uses, email: nil)
-    guard order?.problem == nil, order != nil else { return false }
-    return [
-      "can_make": .bool(page.may(.admin)), "any": .bool(!facts.renewal.requests.isEmpty),
-      "items": .list(facts.renewal.requests.map { SigningRequestPages.value($0, page) }),
-    ]
+  /// Requests for its renewal, nil for what is not requested in this way.
+  private static func requests(_ facts: Facts, _ page: PageContext) -> SigningRequestsView? {
+    guard let order = SigningOrder.renewing(facts.certificate, uses: facts.uses, email: nil), order.problem == nil
+    else { return nil }
+    return SigningRequestsView(requests: facts.renewal.requests, page)
   }
 
   static func update(_ page: PageContext) async throws -> Response {
@@ -127,7 +112,7 @@ enum CertificatePage {
     do { _ = try labels.checked() } catch { problems += error.all }
     if app == nil, page.form.filled("app") != nil { problems.append(CertificatePages.noApp) }
     guard problems.isEmpty else {
-      return try show(page, facts, page.form, FieldErrors(Problems(problems), page.texts))
+      return show(page, facts, page.form, FieldErrors(Problems(problems), page.texts))
     }
     let (id, now) = (facts.certificate.id, page.now)
     let audit = page.audit("certificate.update", "certificate \(id)")

@@ -2,16 +2,17 @@ import Certificates
 import Foundation
 import HTTPServer
 import JSON
-import Mustache
 import Model
 import SQLite
 import Store
 
 /// Certificates, keys and profiles: what ends first, looking into a file, keeping and removing it.
 enum CertificatePages {
-  static let views: [any PageView.Type] = [
-    CertificateRemovalView.self, SuccessorView.self, RenewalUndoView.self, SealingView.self,
-  ]
+  static let views: [any PageView.Type] =
+    [
+      CertificateListView.self, InspectedFileView.self, CertificateView.self, CertificateRemovalView.self,
+      SuccessorView.self, RenewalUndoView.self, SealingView.self,
+    ] + SigningRequestPages.views
 
   static func add(to routes: inout ConsoleRouter) {
     SealingPages.add(to: &routes)
@@ -48,17 +49,16 @@ enum CertificatePages {
     let sealer = page.store.sealer
     let (apps, sealing) = try await page.store.read { (try App.all($0), try SealingPages.Facts($0, sealer)) }
     // Fields of both forms are called the same: what was typed into one is not shown in the other.
-    let typed = upload.isRefused ? Form([]) : page.form
-    var members = upload.members(page, apps, form: watch.isEmpty ? nil : Form([]))
-    members["sealing"] = SealingPages.notice(sealing, page)
-    members.merge(try await CertificateList(page, apps: apps).members()) { $1 }
-    members["watch"] = [
-      "form": typed.value(HostForm.fields), "errors": watch.value(HostForm.fields),
-      "protocols": HostForm.protocols(page.texts, selected: typed["protocol"]),
-    ]
-    members["calendar"] = try await CalendarPages.value(page, address: calendar)
-    return try page.page(
-      "certificates/index", .certificates, members,
+    let watchForm = upload.isRefused ? Form([]) : page.form
+    let mayChange = page.may(.admin)
+    return page.answer(
+      CertificateListView(
+        list: try await CertificateList(page, apps: apps).view(), sealing: SealingPages.notice(sealing, page),
+        upload: mayChange ? upload.view(apps, watch.isEmpty ? page.form : Form([]), page.texts) : nil,
+        watch: mayChange
+          ? WatchHostView(
+            form: watchForm, errors: watch, protocols: HostForm.protocols(page.texts, chosen: watchForm["protocol"]))
+          : nil, calendar: try await CalendarPages.view(page, address: calendar)),
       status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
   }
 
@@ -82,17 +82,11 @@ enum CertificatePages {
     }
     var form = CertificateUploadForm()
     if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
-    var members = form.members(page, apps)
-    members["title"] = .string(file.name)
-    members["passport"] = Passport(file, keyID: page.form["key_id"]).value(page.texts, now: page.now)
-    members["known"] =
-      known.map {
-        [
-          "text": .string(page.texts("certificates.known")), "href": .string("/certificates/\($0.id)"),
-          "name": .string($0.details.name),
-        ]
-      } ?? false
-    return try page.page("certificates/inspected", .certificates, members)
+    return page.answer(
+      InspectedFileView(
+        name: file.name, details: FileDetails(file, keyID: page.form["key_id"]).view(page.texts, now: page.now),
+        known: known.map { LinkView(href: "/certificates/\($0.id)", label: $0.details.name) },
+        upload: form.view(apps, page.form, page.texts)))
   }
 
   /// An app that was removed while its name stood in the form.

@@ -14,7 +14,7 @@ struct CertificateUploadForm {
     "file", "password", "app", "key_id", "team_id", "take", "made_by", "note", "app_key", "master_secret",
   ]
   /// What comes back filled in; never a secret.
-  private static let kept = ["key_id", "team_id", "take", "made_by", "note", "app_key"]
+  static let kept = ["key_id", "team_id", "take", "made_by", "note", "app_key"]
 
   var problem: String?
   var errors = FieldErrors()
@@ -24,25 +24,14 @@ struct CertificateUploadForm {
   /// Whether it was sent, and comes back with what is wrong.
   var isRefused: Bool { problem != nil || !errors.isEmpty }
 
-  /// What the template needs.
-  ///
-  /// - Parameter form: what was typed into it; nil: what the page was called with.
-  func members(_ page: PageContext, _ apps: [App], form: Form? = nil) -> [String: Value] {
-    let form = form ?? page.form
-    return [
-      "can_upload": .bool(page.may(.admin)), "problem": .string(problem ?? ""),
-      "remedy": .string(
-        problem == nil ? "" : page.texts(locked == nil ? "certificates.nothing_kept" : "certificates.nothing_kept_yet")),
-      "locked": .string(locked?.uid ?? ""),
-      "locked_text": .string(locked.map { page.texts("certificates.locked", ["name": $0.name]) } ?? ""),
-      "apps": .options(
-        [("", page.texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, selected: form["app"]),
-      "form": form.value(Self.kept), "errors": errors.value(Self.fields),
-      "open": [
-        "more": .bool(["take", "made_by", "note"].contains { form.filled($0) != nil || !errors[$0].isEmpty }),
-        "jpush": .bool(["app_key", "master_secret"].contains { form.filled($0) != nil || !errors[$0].isEmpty }),
-      ],
-    ]
+  /// The choice of the app that a file belongs to.
+  static func apps(_ apps: [App], chosen: String, _ texts: Texts) -> [ChoiceView] {
+    ChoiceView.list([("", texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, chosen: chosen)
+  }
+
+  /// - Parameter form: what was typed into it.
+  func view(_ apps: [App], _ form: Form, _ texts: Texts) -> CertificateUploadView {
+    CertificateUploadView(state: self, form: form, apps: Self.apps(apps, chosen: form["app"], texts))
   }
 
   /// Opens what was sent.
@@ -88,5 +77,31 @@ struct CertificateUploadForm {
   struct Refusal: Error {
     let form: CertificateUploadForm
     init(_ form: CertificateUploadForm) { self.form = form }
+  }
+}
+
+/// The form, for `certificates/_upload`.
+struct CertificateUploadView: View {
+  let state: CertificateUploadForm
+  let form: Form
+  let apps: [ChoiceView]
+
+  static let fields: [Field<CertificateUploadView>] =
+    CertificateUploadForm.fields.map { name in
+      .view(name) { view -> FieldView in
+        let isKept = CertificateUploadForm.kept.contains(name)
+        return FieldView(
+          value: isKept ? view.form.raw(name) : "", error: view.state.errors[name],
+          choices: name == "app" ? view.apps : [])
+      }
+    } + [
+      .optional("problem") { $0.state.problem },
+      .view("locked") { $0.state.locked.map { LockedFileView(uid: $0.uid, name: $0.name) } },
+      .flag("shows_more") { $0.hasAny(["take", "made_by", "note"]) },
+      .flag("shows_jpush") { $0.hasAny(["app_key", "master_secret"]) },
+    ]
+
+  private func hasAny(_ names: [String]) -> Bool {
+    names.contains { form.filled($0) != nil || !state.errors[$0].isEmpty }
   }
 }

@@ -28,7 +28,7 @@ enum CertificatesAPI {
     let uses = try TrackedCertificate.uses(database, id: certificate.id)[certificate.id] ?? []
     let app = try certificate.details.appID.flatMap { try App.find(database, id: $0)?.bundleID }
     let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
-    let facts = try CertificateFacts.find(database, certificate: certificate.id)
+    let facts = try CertificateContents.find(database, certificate: certificate.id)
     let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
     return CertificateAnswer(
       certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
@@ -71,7 +71,7 @@ enum CertificatesAPI {
           .certificate(
             CertificateAnswer(
               certificate, app: certificate.details.appID.flatMap { apps[$0] }, uses: uses[certificate.id] ?? [],
-              facts: try CertificateFacts.find(database, certificate: certificate.id),
+              facts: try CertificateContents.find(database, certificate: certificate.id),
               planned: planned[certificate.id] ?? .init(),
               taken: try Acknowledgement.find(database, Renewable(certificate).subject, now: now), now: now))
         case .host(let host):
@@ -102,8 +102,8 @@ enum CertificatesAPI {
     // An empty or missing name is told below.
     let name = fields.string("name", required: body["name"] != nil, limit: .bytes(CertificateLabels.nameLimit))
     let bundleID = fields.string("app", limit: .characters(AppName.bundleIDLimit))
-    let madeBy = fields.string("made_by", limit: .characters(CertificateFacts.Notes.madeByLimit))
-    let note = fields.string("note", limit: .characters(CertificateFacts.Notes.noteLimit), lines: true)
+    let madeBy = fields.string("made_by", limit: .characters(CertificateContents.Notes.madeByLimit))
+    let note = fields.string("note", limit: .characters(CertificateContents.Notes.noteLimit), lines: true)
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let audit = call.audit("certificate.update", "certificate \(id)")

@@ -1,81 +1,107 @@
 import Calendar
 import Certificates
 import Foundation
-import JSON
 import Mustache
 import Model
 import SQLite
 import Store
 
-/// When things end, week by week, as coordinates for the template's SVG: 640 × 150, the axis at 124, the top at 8.
+/// When things end, week by week, in hundredths of a percent of the picture.
 ///
 /// However many things there are, it is 62 bars: from 30 days ago to 400 days ahead.
-struct ExpiryTimeline {
+struct ExpiryTimeline: View {
   private static let week = 7 * 86_400.0
   private static let weeks = 62
-  private static let left = 40.0
-  private static let width = 600.0
 
-  private let now: Date
-  private let from: Date
+  let weeks: [ExpiryWeek]
+  let months: [ExpiryMonth]
+  /// Where today is.
+  let today: Int
+  /// How many things end in it.
+  let total: Int
+  let from: Date
+  let before: Date
 
-  init(now: Date) {
-    self.now = now
-    let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
-    from = Date(timeIntervalSince1970: today - 30 * 86_400)
-  }
+  static let fields: [Field<Self>] = [
+    .number("count") { $0.total },
+    .flag("has_any") { $0.total > 0 },
+    .written("from") { $1.write(day: $0.from) },
+    .written("before") { $1.write(day: $0.before) },
+    .written("today") { $1.write(hundredths: $0.today) },
+    .list("months") { $0.months },
+    .list("weeks") { $0.weeks },
+  ]
 
-  private var before: Date { from.addingTimeInterval(Self.week * Double(Self.weeks)) }
-
-  func stretches(_ database: Database) throws -> [ExpiryList.Stretch] {
-    try ExpiryList.stretches(database, from: from, before: before, length: Self.week)
-  }
-
-  func value(_ stretches: [ExpiryList.Stretch], _ texts: Texts) -> Value {
+  init(_ database: Database, now: Date) throws {
+    let first = Date(
+      timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 - 30 * 86_400)
+    let last = first.addingTimeInterval(Self.week * Double(Self.weeks))
+    func x(_ date: Date) -> Int {
+      Int((10_000 * date.timeIntervalSince(first) / (Self.week * Double(Self.weeks))).rounded())
+    }
+    let stretches = try ExpiryList.stretches(database, from: first, before: last, length: Self.week)
     let top = SendChart.rounded(stretches.map(\.count).max() ?? 0)
-    let total = stretches.reduce(0) { $0 + $1.count }
-    return [
-      "any": .bool(total > 0),
-      "summary": .string(
-        texts("expiry.timeline_summary", count: total, ["from": from.dayText, "before": before.dayText])),
-      "top": .string(top.grouped), "middle": .string((top / 2).grouped),
-      "today": .double(x(now).hundredths), "today_text": .double((x(now) + 4).hundredths),
-      "months": .list(months()), "weeks": .list(stretches.map { bar($0, top: top, texts) }),
-    ]
+    weeks = stretches.map { stretch in
+      let start = first.addingTimeInterval(Double(stretch.index) * Self.week)
+      let left = start.timeIntervalSince(now) / 86_400
+      return ExpiryWeek(
+        stretch: stretch, start: start, end: start.addingTimeInterval(Self.week), x: x(start),
+        width: 10_000 / Self.weeks - 30,
+        // One thing among thousands is seen as well.
+        height: max(300, 10_000 * stretch.count / top),
+        tone: left <= Double(Expiry.urgentDays) ? "f-fail" : left <= Double(Expiry.warningDays) ? "f-unknown" : "f-acc")
+    }
+    let today = x(now)
+    // Beside today there is no room for another mark.
+    months = Self.months(from: first, before: last).map { ExpiryMonth(name: $0.name, x: x($0.date)) }
+      .filter { abs($0.x - today) > 1200 }
+    (from, before, self.today) = (first, last, today)
+    total = stretches.reduce(0) { $0 + $1.count }
   }
 
-  private func x(_ date: Date) -> Double {
-    Self.left + Self.width * date.timeIntervalSince(from) / (Self.week * Double(Self.weeks))
-  }
-
-  private func bar(_ stretch: ExpiryList.Stretch, top: Int, _ texts: Texts) -> Value {
-    let start = from.addingTimeInterval(Double(stretch.index) * Self.week)
-    let end = start.addingTimeInterval(Self.week)
-    // One thing among thousands is seen as well.
-    let height = max(3, 116 * Double(stretch.count) / Double(top))
-    let left = start.timeIntervalSince(now) / 86_400
-    let kind = left <= Double(Expiry.urgentDays) ? "failed" : left <= Double(Expiry.warningDays) ? "soon" : "accepted"
-    return [
-      "x": .double((x(start) + 1).hundredths), "y": .double((124 - height).hundredths),
-      "height": .double(height.hundredths),
-      "width": .double((Self.width / Double(Self.weeks) - 2).hundredths), "class": .string(kind),
-      "day": .string(start.dayText), "count": .string(stretch.count.grouped), "name": .string(stretch.name),
-      "href": .string("/certificates?from=\(start.dayText)&before=\(end.dayText)"),
-      "text": .string(texts("expiry.bar", count: stretch.count, ["day": start.dayText, "name": stretch.name])),
-    ]
-  }
-
-  /// Where months begin, every third with its name.
-  private func months() -> [Value] {
-    var values: [Value] = []
-    let parts = from.dayText.split(separator: "-").compactMap { Int($0) }
+  /// Where every third month begins.
+  private static func months(from first: Date, before: Date) -> [(name: String, date: Date)] {
+    var months: [(name: String, date: Date)] = []
+    let parts = first.dayText.split(separator: "-").compactMap { Int($0) }
     guard parts.count == 3 else { return [] }
     var (year, month) = (parts[0], parts[1])
     while true {
       (year, month) = month == 12 ? (year + 1, 1) : (year, month + 1)
       let name = String(format: "%04d-%02d", year, month)
-      guard let date = Timestamp.parse("\(name)-01T00:00:00Z"), date < before else { return values }
-      values.append(["x": .double(x(date).hundredths), "label": .string(month % 3 == 1 ? name : "")])
+      guard let date = Timestamp.parse("\(name)-01T00:00:00Z"), date < before else { return months }
+      if month % 3 == 1 { months.append((name, date)) }
     }
   }
+}
+
+/// What ends in one week.
+struct ExpiryWeek: View {
+  let stretch: ExpiryList.Stretch
+  let start: Date
+  let end: Date
+  let x: Int
+  let width: Int
+  let height: Int
+  /// The class of its bar.
+  let tone: String
+
+  static let fields: [Field<Self>] = [
+    .text("href") { "/certificates?from=\($0.start.dayText)&before=\($0.end.dayText)" },
+    .written("day") { $1.write(day: $0.start) },
+    .number("count") { $0.stretch.count },
+    .text("name") { $0.stretch.name },
+    .text("tone") { $0.tone },
+    .written("x") { $1.write(hundredths: $0.x) },
+    .written("width") { $1.write(hundredths: $0.width) },
+    .written("y") { $1.write(hundredths: 10_000 - $0.height) },
+    .written("height") { $1.write(hundredths: $0.height) },
+  ]
+}
+
+/// A mark under the bars.
+struct ExpiryMonth: View {
+  let name: String
+  let x: Int
+
+  static let fields: [Field<Self>] = [.text("name") { $0.name }, .written("x") { $1.write(hundredths: $0.x) }]
 }

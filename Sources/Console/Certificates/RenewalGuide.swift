@@ -1,24 +1,20 @@
 import Certificates
 import Foundation
-import JSON
 import Mustache
 import Model
 import Store
 
 /// How this very item is renewed, with its own names: where, as whom, what to choose there, what to revoke.
-struct RenewalGuide {
-  private let details: TrackedCertificate.Details
-  private let uploadedBy: String
-  private let madeBy: String?
-  private let uses: [TrackedCertificate.Use]
+struct RenewalGuide: View {
+  let title: String
+  let lead: String
+  let steps: [RenewalStep]
 
-  /// - Parameter madeBy: the Apple ID, or other account, with which it was made, if somebody noted it.
-  init(_ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], madeBy: String? = nil) {
-    details = certificate.details
-    uploadedBy = certificate.uploadedBy
-    self.uses = uses
-    self.madeBy = madeBy
-  }
+  static let fields: [Field<Self>] = [
+    .text("title") { $0.title },
+    .text("lead") { $0.lead },
+    .list("steps") { $0.steps },
+  ]
 
   /// Which guide each kind has; kinds by their raw values, so that one that is added later has its guide at once.
   private static let guides: [String: String] = [
@@ -49,29 +45,38 @@ struct RenewalGuide {
   private static let keys = "https://developer.apple.com/account/resources/authkeys/list"
   private static let profiles = "https://developer.apple.com/account/resources/profiles/list"
 
-  func value(_ texts: Texts) -> Value {
-    guard let guide = Self.guides[details.kind], let steps = Self.steps[guide] else { return false }
-    let arguments = arguments(texts)
-    return [
-      "title": .string(texts("guide.\(guide).title")), "lead": .string(texts("guide.\(guide).lead", arguments)),
-      "steps": .list(
-        steps.map { step in
-          [
-            "text": .string(texts("guide.\(guide).\(step.name)", arguments)),
-            "detail": .string(texts("guide.\(guide).\(step.name)_detail", arguments)),
-            "address": .string(step.address ?? ""),
-          ]
-        }),
-    ]
+  /// - Parameters:
+  ///   - madeBy: the Apple ID, or other account, with which it was made, if somebody noted it.
+  ///   - hasRequest: whether a signing request for it waits for its certificate: then the first step is done.
+  init?(
+    _ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], madeBy: String?, hasRequest: Bool, _ texts: Texts
+  ) {
+    guard let guide = Self.guides[certificate.details.kind], let steps = Self.steps[guide] else { return nil }
+    let arguments = Self.arguments(certificate, uses, madeBy, texts)
+    title = texts("guide.\(guide).title")
+    lead = texts("guide.\(guide).lead", arguments)
+    let done = hasRequest && steps.first?.name == "request" ? 1 : 0
+    let isReplaced = certificate.isReplaced
+    self.steps = steps.enumerated().map { index, step in
+      RenewalStep(
+        text: texts("guide.\(guide).\(step.name)", arguments),
+        detail: texts("guide.\(guide).\(step.name)_detail", arguments), address: step.address,
+        state: isReplaced || index > done ? "" : index < done ? "done" : "now")
+    }
   }
 
-  private func arguments(_ texts: Texts) -> [String: String] {
+  private static func arguments(
+    _ certificate: TrackedCertificate, _ uses: [TrackedCertificate.Use], _ madeBy: String?, _ texts: Texts
+  ) -> [String: String] {
+    let details = certificate.details
     let own = details.topics.filter { !$0.hasSuffix(".voip") && !$0.hasSuffix(".complication") }
     let bundleID = own.first ?? details.topics.first ?? uses.first?.bundleID ?? "–"
     let environments =
       details.environments.isEmpty
       ? "–" : details.environments.map { $0.word(texts) }.joined(separator: ", ")
-    let who = madeBy.map { texts("guide.as", ["who": $0]) } ?? texts("guide.as_unknown", ["who": uploadedBy])
+    let who =
+      madeBy.map { texts("guide.as", ["who": $0]) }
+      ?? texts("guide.as_unknown", ["who": certificate.uploadedBy])
     return [
       "topic": details.topics.first ?? bundleID, "app_id": bundleID,
       "topics": details.topics.isEmpty ? "–" : details.topics.joined(separator: ", "),
@@ -81,4 +86,20 @@ struct RenewalGuide {
       "days": String(Int(TrackedCertificate.undoTime / 86_400)),
     ]
   }
+}
+
+/// One step of a ``RenewalGuide``.
+struct RenewalStep: View {
+  let text: String
+  let detail: String
+  let address: String?
+  /// The class: `done`, `now`, or nothing for what comes later.
+  let state: String
+
+  static let fields: [Field<Self>] = [
+    .text("text") { $0.text },
+    .text("detail") { $0.detail },
+    .optional("address") { $0.address },
+    .text("state") { $0.state },
+  ]
 }

@@ -36,7 +36,7 @@ enum RenewalPages {
     do {
       file = try await brought.inspect(page)
     } catch let problem as FileProblem {
-      var upload = RenewalPanel.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
+      var upload = CertificateRenewal.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
       if problem.problem.field == "password" {
         // The sentence stands above; here only what to do.
         upload.errors.add("password", page.texts("certificates.password_again"))
@@ -58,8 +58,8 @@ enum RenewalPages {
       return page.redirect(to: "/certificates/\(id)/successor/\(candidate.uid)")
     } catch let problems as Problems {
       let errors = FieldErrors(problems, page.texts)
-      let other = errors.others(RenewalPanel.fields.filter { $0 != "successor" })
-      var upload = RenewalPanel.Upload(
+      let other = errors.others(CertificateRenewal.fields.filter { $0 != "successor" })
+      var upload = CertificateRenewal.Upload(
         problem: other ?? page.texts("certificates.see_fields", ["name": name]), errors: errors)
       if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
       return try await CertificatePage.show(page, upload)

@@ -2,7 +2,6 @@ import Certificates
 import Foundation
 import HTTPServer
 import JSON
-import Mustache
 import Model
 import Reactor
 import SQLite
@@ -10,7 +9,7 @@ package import Store
 
 /// Requests for certificates that are made here: the private key stays, sealed, and no route gives it.
 enum SigningRequestPages {
-  private static let fields = ["app", "host", "algorithm"]
+  static let views: [any PageView.Type] = [SigningRequestListView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
@@ -23,34 +22,15 @@ enum SigningRequestPages {
   private static func index(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
     let (requests, apps) = try await page.store.read { (try SigningRequest.all($0), try App.all($0)) }
     let texts = page.texts
-    return try page.page(
-      "certificates/requests", .certificates,
-      [
-        "can_make": .bool(page.may(.admin)), "any_requests": .bool(!requests.isEmpty),
-        "requests": .list(requests.map { value($0, page) }),
-        "apps": .options(
-          [("", texts("requests.choose_app"))] + apps.map { (String($0.id), $0.name) }, selected: page.form["app"]),
-        "algorithms": .options(
+    return page.answer(
+      SigningRequestListView(
+        list: SigningRequestsView(requests: requests, page), errors: errors, host: page.form.raw("host"),
+        apps: ChoiceView.list(
+          [("", texts("requests.choose_app"))] + apps.map { (String($0.id), $0.name) }, chosen: page.form["app"]),
+        algorithms: ChoiceView.list(
           SigningRequest.Algorithm.allCases.map { ($0.rawValue, texts("requests.\($0.rawValue)")) },
-          selected: page.form.filled("algorithm") ?? SigningRequest.Algorithm.p256.rawValue),
-        "form": page.form.value(["host"]), "errors": errors.value(fields),
-      ], status: errors.isEmpty ? .ok : .unprocessableContent)
-  }
-
-  /// One request as its row shows it, here and on the certificate's page.
-  static func value(_ request: SigningRequest, _ page: PageContext) -> Value {
-    let texts = page.texts
-    return [
-      "uid": .string(request.uid), "subject": .string(request.details.subject),
-      "algorithm": .string(texts("requests.\(request.details.algorithm.rawValue)")),
-      "purpose": .string(texts("requests.for_\(request.details.purpose.rawValue)")),
-      "waiting": .bool(request.isWaiting),
-      "state": .string(texts(request.isWaiting ? "requests.waits" : "requests.done")),
-      "made": .string(texts("requests.made", ["name": request.createdBy, "date": request.createdAt.dayText])),
-      "href": .string("/certificates/requests/\(request.uid)/file"),
-      "result": .string(request.fulfilledBy.map { "/certificates/\($0)" } ?? ""),
-      "can_remove": .bool(page.may(.admin)),
-    ]
+          chosen: page.form.filled("algorithm") ?? SigningRequest.Algorithm.p256.rawValue)),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
   // MARK: Making

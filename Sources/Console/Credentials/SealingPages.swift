@@ -2,7 +2,6 @@ import Certificates
 import Foundation
 import HTTPServer
 import JSON
-import Mustache
 import Model
 import SQLite
 import Store
@@ -32,27 +31,14 @@ enum SealingPages {
   /// More of them are counted, not named.
   private static let shown = 20
 
-  /// The notice above a list, false if all is well.
-  static func notice(_ facts: Facts, _ page: PageContext) -> Value {
-    guard facts.state != .fits || !facts.closed.isEmpty else { return false }
-    let rest = facts.closed.count - shown
-    return [
-      "text": .string(page.texts(sentence(facts.state))),
-      "more": .string(rest > 0 ? page.texts("expiry.more", count: rest) : ""),
-      "items": .list(
-        facts.closed.prefix(shown).map {
-          ["href": .string("/certificates/\($0.id)#successor"), "name": .string($0.details.name)]
-        }),
-      "can_begin": .bool(facts.state != .fits && page.may(.admin)),
-    ]
-  }
-
-  private static func sentence(_ state: Sealing.State) -> String {
-    switch state {
-    case .missing: "sealing.missing"
-    case .other: "sealing.another"
-    case .fits: "sealing.closed"
-    }
+  /// The notice above a list, nil if all is well.
+  static func notice(_ facts: Facts, _ page: PageContext) -> SealingNotice? {
+    guard facts.state != .fits || !facts.closed.isEmpty else { return nil }
+    return SealingNotice(
+      state: facts.state,
+      closed: facts.closed.prefix(shown).map {
+        LinkView(href: "/certificates/\($0.id)#replace", label: $0.details.name)
+      }, more: facts.closed.count - shown, mayBegin: facts.state != .fits && page.may(.admin))
   }
 
   private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {

@@ -21,3 +21,21 @@ struct SealingView: PageView {
     .view("confirm") { FieldView(error: $0.error) },
   ]
 }
+
+/// What does not open with the key of this installation, for `certificates/_sealing`.
+struct SealingNotice: View {
+  let state: Sealing.State
+  let closed: [LinkView]
+  /// How many more there are.
+  let more: Int
+  let mayBegin: Bool
+
+  static let fields: [Field<Self>] = [
+    .flag("is_missing") { $0.state == .missing },
+    .flag("is_other") { if case .other = $0.state { true } else { false } },
+    .flag("fits") { $0.state == .fits },
+    .list("closed") { $0.closed },
+    .view("more") { $0.more > 0 ? CountView(count: $0.more) : nil },
+    .flag("may_begin") { $0.mayBegin },
+  ]
+}

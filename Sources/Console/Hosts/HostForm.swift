@@ -1,11 +1,9 @@
 import Certificates
-import Mustache
 import Model
 import Store
 
 /// The form “Watch a host”, and the same for one that is watched already.
 struct HostForm {
-  static let fields = ["host", "protocol", "server_name", "note"]
   static let noteLimit = 500
 
   let address: HostAddress
@@ -36,10 +34,10 @@ struct HostForm {
   }
 
   /// The choices of the protocol.
-  static func protocols(_ texts: Texts, selected: String) -> Mustache.Value {
-    .options(
+  static func protocols(_ texts: Texts, chosen: String) -> [ChoiceView] {
+    ChoiceView.list(
       [("", texts("hosts.by_port"))]
         + HostAddress.StartProtocol.allCases.map { ($0.rawValue, texts("hosts.protocols.\($0.rawValue)")) },
-      selected: selected)
+      chosen: chosen)
   }
 }

@@ -2,14 +2,13 @@ import Certificates
 import Foundation
 import HTTPServer
 import JSON
-import Mustache
 import Model
 import SQLite
 import Store
 
 /// Hosts whose certificate is watched by their address.
 enum HostPages {
-  static let views: [any PageView.Type] = [HostRemovalView.self]
+  static let views: [any PageView.Type] = [HostView.self, HostRemovalView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     // Whoever may add one lets this machine connect to any place that it can reach.
@@ -62,7 +61,6 @@ enum HostPages {
   private static func show(
     _ page: PageContext, _ host: WatchedHost, _ form: Form?, _ errors: FieldErrors
   ) async throws -> Response {
-    let texts = page.texts
     let now = page.now
     let (history, reminders) = try await page.store.read { database in
       (
@@ -77,19 +75,9 @@ enum HostPages {
         ("server_name", host.address.serverName == host.address.host ? "" : host.address.serverName),
         ("note", host.note),
       ])
-    var members = HostPassport(host, now: page.now).members(texts)
-    members.merge(
-      [
-        "id": .integer(host.id), "title": .string(host.name), "may_probe": .bool(page.may(.operator)),
-        "may_edit": .bool(page.may(.admin)), "form": form.value(HostForm.fields),
-        "errors": errors.value(HostForm.fields),
-        "protocols": HostForm.protocols(texts, selected: form["protocol"]),
-        "reminders": reminders.value(page, errors), "any_history": .bool(!history.isEmpty),
-        "history": .list(history.map { HostPassport.event($0, texts) }),
-      ]
-    ) { $1 }
-    return try page.page(
-      "hosts/show", .certificates, members, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(
+      HostView(host, history, reminders, form: form, errors: errors, page),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
   private static func update(_ page: PageContext) async throws -> Response {

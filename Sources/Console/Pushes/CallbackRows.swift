@@ -1,4 +1,3 @@
-import JSON
 import Mustache
 import Model
 
@@ -46,14 +45,6 @@ struct CallbackRows {
       calls: calls.lowerBound == calls.upperBound
         ? "\(calls.lowerBound)" : "\(calls.lowerBound)–\(calls.upperBound)",
       duplicates: cell.duplicates)
-  }
-
-  /// A method and when it is called; for the phones too.
-  static func call(_ call: CallbackTable.Call, _ texts: Texts) -> Value {
-    let view = CallView(call, texts)
-    return [
-      "name": .string(view.name), "signature": .string(view.signature), "when": .string(view.condition),
-    ]
   }
 }
 

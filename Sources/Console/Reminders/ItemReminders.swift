@@ -37,7 +37,7 @@ struct ItemReminders: Sendable {
     item.notAfter.flatMap { end in taken?.quiet(notAfter: end) }
   }
 
-  func value(_ page: PageContext, _ errors: FieldErrors) -> Value {
+  func view(_ page: PageContext, _ errors: FieldErrors) -> RemindersView {
     let texts = page.texts
     // Of those that were kept back, the last one goes out when the time is over.
     let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
@@ -49,22 +49,17 @@ struct ItemReminders: Sendable {
         ["step": ReminderLog.step(next.step.rawValue, texts), "date": at.utcText])
     }
     let suggestion = item.suggestion(now: page.now)
-    return [
-      "href": .string("/\(item.subject.key)"), "next": .string(nextText), "any_log": .bool(!log.rows.isEmpty),
-      "log": log.value(
-        texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key),
-      "nobody": .bool(ends && !hasReceivers),
-      "can_take": .bool(suggestion != nil && page.may(.operator)),
-      "can_give_back": .bool(ends && page.may(.operator)),
-      "last_day": .bool(ends && suggestion == nil && !coming.isEmpty),
-      "today": .string(page.now.dayText), "latest": .string(item.limit(now: page.now)?.dayText ?? ""),
-      "kept_back": .string(kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)])),
-      "silences": .string(suggestion.map { silences($0, page) } ?? ""),
-      "taken": .string(taken.map { Self.words($0, texts) } ?? ""),
-      "until": .string(
-        page.form.has("until") ? page.form["until"] : suggestion?.dayText ?? ""),
-      "error": .string(errors["until"]),
-    ]
+    let mayChange = page.may(.operator)
+    return RemindersView(
+      key: item.subject.key, next: nextText, hasNoReceiver: ends && !hasReceivers,
+      taken: taken.map { Self.words($0, texts) },
+      keptBack: kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)]),
+      mayResume: ends && mayChange, isLastDay: ends && suggestion == nil && !coming.isEmpty,
+      maySnooze: suggestion != nil && mayChange, silences: suggestion.map { silences($0, page) } ?? "",
+      until: page.form.has("until") ? page.form["until"] : suggestion?.dayText ?? "", error: errors["until"],
+      today: page.now, latest: item.limit(now: page.now) ?? page.now,
+      messages: log.messages(
+        texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key))
   }
 
   /// Which reminders the day in the form keeps back.
@@ -134,4 +129,44 @@ struct ItemReminders: Sendable {
       return page.redirect(to: "/\(noun.path)/\(id)", flash: "given_back")
     }
   }
+}
+
+/// What ``ItemReminders`` shows, for `certificates/_reminders`.
+struct RemindersView: View {
+  /// The item's path, as `certificates/7`.
+  let key: String
+  let next: String
+  let hasNoReceiver: Bool
+  /// Who handles it, if somebody does.
+  let taken: String?
+  let keptBack: String
+  let mayResume: Bool
+  /// Whether it ends too soon to snooze anything.
+  let isLastDay: Bool
+  let maySnooze: Bool
+  /// What the day in the form holds back.
+  let silences: String
+  let until: String
+  let error: String
+  let today: Date
+  /// The last day that can be chosen.
+  let latest: Date
+  let messages: [ReminderRow]
+
+  static let fields: [Field<Self>] = [
+    .text("key") { $0.key },
+    .text("next") { $0.next },
+    .flag("no_receiver") { $0.hasNoReceiver },
+    .optional("taken") { $0.taken },
+    .text("kept_back") { $0.keptBack },
+    .flag("may_resume") { $0.mayResume },
+    .flag("is_last_day") { $0.isLastDay },
+    .flag("may_snooze") { $0.maySnooze },
+    .text("silences") { $0.silences },
+    .view("until") { FieldView(value: $0.until, error: $0.error) },
+    .written("today") { $1.write(day: $0.today) },
+    .written("latest") { $1.write(day: $0.latest) },
+    .list("messages") { $0.messages },
+    .flag("has_messages") { !$0.messages.isEmpty },
+  ]
 }

@@ -100,26 +100,4 @@ struct ReminderLog: Sendable {
     default: texts("reminders.step", count: step)
     }
   }
-
-  /// - Parameter showsReceivers: addresses, and answers, which may repeat them: for those who may see the receivers.
-  func value(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> Value {
-    .list(
-      rows.map { row in
-        let message = row.message
-        let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
-        let at = message.sentAt ?? message.createdAt
-        return [
-          "target": .string(showsReceivers ? message.target : ""),
-          "channel": .string(texts("settings.channels.\(message.channel.rawValue)")),
-          "at": .string(Timestamp.text(at)), "at_text": .string(at.utcText),
-          "what": .string(
-            mine.map { showsItems ? "\($0.itemName): \(Self.step($0.step, texts))" : Self.step($0.step, texts) }
-              .joined(separator: "; ")),
-          "state": .string(texts("reminders.states.\(message.state.rawValue)")),
-          "sent": .bool(message.state == .sent),
-          "failed": .bool(message.state != .sent && message.attempts > 0 && message.state == .pending),
-          "answer": .string(showsReceivers ? message.answer ?? "" : ""),
-        ]
-      })
-  }
 }

@@ -72,7 +72,7 @@ struct ReminderRow: View {
 }
 
 extension ReminderLog {
-  /// - Parameter showsReceivers: for those who may see the receivers.
+  /// - Parameter showsReceivers: addresses, and answers, which may repeat them: for those who may see the receivers.
   func messages(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> [ReminderRow] {
     rows.map { row in
       let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }

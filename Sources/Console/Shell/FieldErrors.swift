@@ -1,5 +1,3 @@
-import JSON
-import Mustache
 import Model
 
 /// The messages beside the fields of a form.
@@ -21,21 +19,9 @@ struct FieldErrors: Error, Sendable {
   /// The message of a field, empty if there is none.
   subscript(field: String) -> String { byField[field]?.joined(separator: " ") ?? "" }
 
-  /// A value for each of a form's fields.
-  func value(_ fields: [String]) -> Value {
-    .object(Dictionary(fields.map { ($0, Value.string(self[$0])) }) { $1 })
-  }
-
   /// What belongs to no field of the form: stands above it.
   func others(_ fields: [String]) -> String? {
     let texts = byField.filter { !fields.contains($0.key) }.sorted { $0.key < $1.key }.flatMap(\.value)
     return texts.isEmpty ? nil : texts.joined(separator: " ")
-  }
-}
-
-extension Form {
-  /// The values of a form's fields, as they were typed.
-  func value(_ fields: [String]) -> Value {
-    .object(Dictionary(fields.map { ($0, Value.string(raw($0))) }) { $1 })
   }
 }

@@ -1,7 +1,5 @@
 import Calendar
 import Foundation
-import JSON
-import Mustache
 import Model
 
 extension Int {
@@ -49,32 +47,5 @@ extension Texts {
 
   func duration(milliseconds: Int) -> String {
     milliseconds < 1000 ? "\(milliseconds) ms" : String(format: "%.1f s", Double(milliseconds) / 1000)
-  }
-}
-
-extension Value {
-  /// The value of a `<time>`: the instant for machines, and its text.
-  static func instant(_ date: Date) -> (datetime: Value, text: Value) {
-    (.string(Timestamp.text(date)), .string(date.utcText))
-  }
-
-  /// The choices of a `<select>`.
-  static func options(_ choices: [(value: String, label: String)], selected: String) -> Value {
-    .list(
-      choices.map { choice in
-        ["value": .string(choice.value), "label": .string(choice.label), "selected": .bool(choice.value == selected)]
-      })
-  }
-
-  /// Radio buttons or checkboxes.
-  static func choices(_ choices: [(value: String, label: String)], checked: [String]) -> Value {
-    .list(
-      choices.map { choice in
-        [
-          "value": .string(choice.value), "label": .string(choice.label),
-          "checked": .bool(checked.contains(choice.value)),
-          "production": .bool(choice.value == Environment.production.rawValue),
-        ]
-      })
   }
 }

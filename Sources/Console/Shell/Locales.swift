@@ -55,14 +55,11 @@ struct Texts: Sendable {
   /// Language tag.
   let code: String
   /// What templates name `t`.
-  let value: Value
-  /// The same for views.
   let language: ViewLanguage
   private let flat: [String: String]
 
   init(code: String, table: JSONValue) {
     self.code = code
-    value = table.templateValue
     var flat: [String: String] = [:]
     Self.flatten(table, "", &flat)
     self.flat = flat
@@ -104,19 +101,4 @@ struct Texts: Sendable {
 
   /// A problem in this language; in English if its table lacks the code.
   func text(_ problem: Problem) -> String { flat["messages." + problem.code].map(problem.filling) ?? problem.text }
-}
-
-extension JSONValue {
-  /// The same for a template.
-  var templateValue: Mustache.Value {
-    switch self {
-    case .null: .null
-    case .bool(let flag): .bool(flag)
-    case .integer(let number): .integer(number)
-    case .double(let number): .double(number)
-    case .string(let text): .string(text)
-    case .array(let elements): .list(elements.map(\.templateValue))
-    case .object(let members): .object(members.mapValues(\.templateValue))
-    }
-  }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPServer
 import JSON
-import Mustache
 import OpenSSL
 import Reactor
 import Model
@@ -69,19 +68,6 @@ struct PageContext: Sendable {
 
   /// A row's id in the address.
   func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
-
-  /// Renders a page in its frame, with the message that the page before left.
-  func page(
-    _ name: String, _ section: Section?, _ members: [String: Value], status: Status = .ok
-  ) throws -> Response {
-    var frame = PageRenderer.Frame(texts: texts, csrf: CSRFToken.masked(csrf), path: request.path, section: section)
-    frame.user = user.map { ($0.name, $0.role.rawValue) }
-    let flash = request.cookie(Cookies.flash).flatMap { texts.known("flash.\($0)") }
-    frame.flash = flash.map { ($0, false) }
-    var response = try console.renderer.page(name, members, frame, status: status)
-    if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
-    return response
-  }
 
   /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
   func redirect(to path: String, flash: String? = nil) -> Response {

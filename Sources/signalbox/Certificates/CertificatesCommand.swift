@@ -58,14 +58,14 @@ enum CertificatesCommand {
     let certificate: TrackedCertificate
     let app: String?
     let uses: [TrackedCertificate.Use]
-    let facts: CertificateFacts?
+    let facts: CertificateContents?
     let taken: Acknowledgement?
   }
 
   private static func find(_ database: Database, id: Int64? = nil, now: Date) throws -> [Found] {
     let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
     let uses = try TrackedCertificate.uses(database, id: id)
-    let facts = try CertificateFacts.all(database, certificate: id)
+    let facts = try CertificateContents.all(database, certificate: id)
     let taken = try Acknowledgement.all(database, now: now)
     let certificates = try id.map { [try TrackedCertificate.get(database, id: $0)] } ?? TrackedCertificate.all(database)
     return certificates.map { certificate in

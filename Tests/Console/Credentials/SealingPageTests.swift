@@ -23,7 +23,7 @@ struct SealingPageTests {
       var anna = try await scene.signIn(.admin)
       #expect(try await anna.get("/").text.contains("cannot be opened. Pushes with it fail"))
       let list = ScenePage(try await anna.get("/certificates"))
-      #expect(list.text.contains("Upload each file again") && list.links.contains("/certificates/1#successor"))
+      #expect(list.text.contains("Upload each file again") && list.links.contains("/certificates/1#replace"))
       let page = try await anna.get("/certificates/1")
       #expect(page.text.contains("Upload it again") && page.text.contains("the row is damaged"))
       let preview = try #require(
@@ -59,7 +59,7 @@ struct SealingPageTests {
       }
       var anna = try await scene.signIn(.admin)
       let list = ScenePage(try await anna.get("/certificates"))
-      #expect(list.links.count { $0.hasSuffix("#successor") } == 20 && list.text.contains("and 5 more"))
+      #expect(list.links.count { $0.hasSuffix("#replace") } == 20 && list.text.contains("and 5 more"))
       let overview = try await anna.get("/").text
       #expect(overview.components(separatedBy: "cannot be opened. Pushes with it fail").count == 21)
       #expect(overview.contains("5 more items"))

@@ -29,6 +29,9 @@ struct ConsoleScene: Sendable {
   static let noon = Date(timeIntervalSince1970: 1_795_176_000)
   static let bundleID = "com.example.shop"
   static let password = "correct horse battery staple"
+  /// The folder of the project.
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   let store: Store
   let engine: DeliveryEngine
@@ -104,7 +107,7 @@ struct ConsoleScene: Sendable {
     policy.patience = 0
     engine = DeliveryEngine(
       store: store, routes: provider, clock: { ConsoleScene.noon }, policy: policy, log: logger)
-    let root = TemplateFixtureTests.root
+    let root = Self.root
     var configuration = Console.Configuration(
       templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
       address: address, version: "0.0.0")

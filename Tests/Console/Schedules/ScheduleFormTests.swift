@@ -124,7 +124,7 @@ struct ScheduleFormTests {
 
   @Test("rules, moments and speeds in words")
   func words() throws {
-    let file = TemplateFixtureTests.root.appendingPathComponent("Templates/locales/en.json")
+    let file = ConsoleScene.root.appendingPathComponent("Templates/locales/en.json")
     let texts = Texts(code: "en", table: try JSONValue(parsing: Data(contentsOf: file)))
     let zone = try NamedZone("Europe/Berlin")
     func rule(_ days: RepeatRule.Days, _ interval: Int = 1) -> String {

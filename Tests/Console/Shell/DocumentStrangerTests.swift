@@ -11,8 +11,8 @@ import Testing
 @Suite("API: strangers with the document")
 struct DocumentStrangerTests {
   private static let python = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_OPENAPI"]
-  private static let document = TemplateFixtureTests.root.appendingPathComponent("Public/api/openapi.json").path
-  private static let scripts = TemplateFixtureTests.root.appendingPathComponent("Tests/Console/Fixtures/strangers").path
+  private static let document = ConsoleScene.root.appendingPathComponent("Public/api/openapi.json").path
+  private static let scripts = ConsoleScene.root.appendingPathComponent("Tests/Console/Fixtures/strangers").path
 
   private static func withFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

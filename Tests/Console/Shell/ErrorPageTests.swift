@@ -148,7 +148,7 @@ struct ErrorPageTests {
   func files() async throws {
     try await ConsoleScene.with { scene in
       for (target, type) in [
-        ("/css/console.css", "text/css"), ("/js/console.js", "text/javascript"),
+        ("/css/signalbox.css", "text/css"), ("/js/console.js", "text/javascript"),
         ("/icons/signalbox.svg", "image/svg+xml"),
       ] {
         let answer = try await scene.call(.get, target, as: nil)

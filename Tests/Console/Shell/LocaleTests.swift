@@ -14,7 +14,7 @@ import Testing
 /// The table of texts against the sources and templates that use it: nothing is missing, nothing is left over.
 @Suite("Locales: every text is there, and is used")
 struct LocaleTests {
-  private static let root = TemplateFixtureTests.root
+  private static let root = ConsoleScene.root
 
   private static func files(_ folder: String, _ ending: String) throws -> [String: String] {
     let base = root.appendingPathComponent(folder)

@@ -17,7 +17,7 @@ struct OpenAPIDocument {
   var schema: JSONSchema { JSONSchema(document: json) }
 
   init() throws {
-    let file = TemplateFixtureTests.root.appendingPathComponent("Public/api/openapi.json")
+    let file = ConsoleScene.root.appendingPathComponent("Public/api/openapi.json")
     json = try JSONValue(parsing: Data(contentsOf: file))
   }
 

@@ -23,7 +23,7 @@ struct PublicAddressTests {
       ("push.example.com.evil.example", "/", false), ("192.0.2.1:8080", "/", false), ("localhost:8080", "/", true),
       ("127.0.0.1", "/", true), ("[::1]:8080", "/", true), ("127.0.0.1.evil.example", "/", false),
       ("evil.example", "/healthz", true), ("10.0.0.7:8080", "/readyz", true), ("10.0.0.7:8080", "/metrics", true),
-      ("evil.example", "/api/v1/apps", false), ("evil.example", "/css/console.css", false),
+      ("evil.example", "/api/v1/apps", false), ("evil.example", "/css/signalbox.css", false),
       ("evil.example", "/nothing", false), ("evil.example", "/metrics/x", false),
     ])
   func hosts(host: String, target: String, isTaken: Bool) async throws {

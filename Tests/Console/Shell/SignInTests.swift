@@ -311,7 +311,7 @@ struct SignInTests {
         #expect(ScenePage(answer).values("email") == [Self.name])
       }
       #expect(try await scene.count("sign_in_failures") == 0, "what was not checked has not failed")
-      #expect(try await scene.call(.get, "/css/console.css", as: nil).status == 200)
+      #expect(try await scene.call(.get, "/css/signalbox.css", as: nil).status == 200)
       #expect(try await scene.call(.get, "/session/new", as: nil).status == 200)
       let waiting = known
       let task = Task {

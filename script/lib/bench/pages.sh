@@ -95,7 +95,7 @@ pages() {
   for nginx_port in $(shuf -i 20000-32000 -n 5); do
     pages_nginx "$nginx_port"
     tries=0
-    until curl -sf -o /dev/null "http://127.0.0.1:$nginx_port/css/console.css"; do
+    until curl -sf -o /dev/null "http://127.0.0.1:$nginx_port/css/signalbox.css"; do
       kill -0 "$nginx" 2>/dev/null && [ $((tries += 1)) -lt 50 ] || { tries=50; break; }
       read -rt 0.1 <> <(:) || true
     done
@@ -123,10 +123,10 @@ pages() {
 
   local signed_in="Cookie: signalbox_session=$cookie" allowed="Authorization: Bearer $token" measure
   for _ in $(seq "$rounds"); do
-    measure="static file, 21 kB"
-    pages_load "$measure" Signalbox "$seconds" "$base/css/console.css" "Accept: */*" "$serve"
+    measure="static file, 57 kB"
+    pages_load "$measure" Signalbox "$seconds" "$base/css/signalbox.css" "Accept: */*" "$serve"
     # shellcheck disable=SC2086
-    pages_load "$measure" nginx "$seconds" "http://127.0.0.1:$nginx_port/css/console.css" "Accept: */*" "$nginx" $worker
+    pages_load "$measure" nginx "$seconds" "http://127.0.0.1:$nginx_port/css/signalbox.css" "Accept: */*" "$nginx" $worker
     for path in / /pushes; do
       measure="page $path"
       pages_load "$measure" Signalbox "$seconds" "$base$path" "$signed_in" "$serve"

@@ -59,6 +59,8 @@ struct FactView: View {
   let label: String
   let value: String
   var href: String?
+  /// Whether it is a number or a name for machines.
+  var isMono = false
   /// Of a fact that is a moment; then there is no value.
   var time: MomentView?
 
@@ -66,15 +68,23 @@ struct FactView: View {
     .text("label") { $0.label },
     .text("value") { $0.value },
     .optional("href") { $0.href },
+    .flag("mono") { $0.isMono },
     .view("time") { $0.time },
   ]
 }
 
+/// Facts of their own, where a page shows several lists of them.
+struct FactListView: View {
+  let facts: [FactView]
+
+  static let fields: [Field<Self>] = [.list("facts") { $0.facts }]
+}
+
 extension FactView {
   /// Nil if there is nothing to say.
-  init?(_ label: String, _ value: String?, href: String? = nil) {
+  init?(_ label: String, _ value: String?, href: String? = nil, isMono: Bool = false) {
     guard let value, !value.isEmpty else { return nil }
-    self.init(label: label, value: value, href: href)
+    self.init(label: label, value: value, href: href, isMono: isMono)
   }
 
   /// Nil if it has not happened.

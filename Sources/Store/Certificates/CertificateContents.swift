@@ -5,7 +5,7 @@ package import SQLite
 import Text
 
 /// What a kept file says beyond the columns of its row, and what people noted of it. Nothing in it is secret.
-package struct CertificateFacts: Sendable, Hashable {
+package struct CertificateContents: Sendable, Hashable {
   /// What only people know.
   package struct Notes: Sendable, Hashable {
     /// The Apple ID of whoever made it: who can renew it.
@@ -70,19 +70,19 @@ package struct CertificateFacts: Sendable, Hashable {
   }
 
   /// Those of one file; nil if it was kept before they were.
-  package static func find(_ database: Database, certificate: Int64) throws -> CertificateFacts? {
+  package static func find(_ database: Database, certificate: Int64) throws -> CertificateContents? {
     try all(database, certificate: certificate)[certificate]
   }
 
   /// Those of all files, or of one, by the file's row id.
-  package static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateFacts] {
-    var found: [Int64: CertificateFacts] = [:]
+  package static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateContents] {
+    var found: [Int64: CertificateContents] = [:]
     try database.forEach(
       certificate == nil
         ? "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE ?1 IS NULL"
         : "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE certificate_id = ?1", certificate
     ) { row in
-      found[row.int64(0)] = CertificateFacts(
+      found[row.int64(0)] = CertificateContents(
         // Of the whole text, which has what is not plain in its strings alone.
         says: try JSONValue(parsing: Data(row.text(1).singleLine.utf8)),
         notes: try Notes(madeBy: row.optionalText(2), note: row.optionalText(3)))

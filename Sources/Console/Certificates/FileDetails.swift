@@ -7,7 +7,7 @@ import Model
 import Store
 
 /// What a certificate, key or profile says of itself, the same of a file that was just opened and of one that is kept.
-struct Passport {
+struct FileDetails {
   private let kind: CertificateKind?
   private let environments: [Environment]
   private let topics: [(name: String, kinds: [String])]
@@ -30,7 +30,7 @@ struct Passport {
   }
 
   /// Of a file that is kept.
-  init(_ certificate: TrackedCertificate, _ facts: CertificateFacts?) {
+  init(_ certificate: TrackedCertificate, _ contents: CertificateContents?) {
     let details = certificate.details
     // The chain that is kept beside the sealed key says more than the columns: what each topic is for, and warnings.
     let chain = details.publicPEM.flatMap { pem in
@@ -49,7 +49,7 @@ struct Passport {
         return warning != .noPrivateKey || !details.hasPrivateKey
       }
     }
-    let said = facts.flatMap { $0.says == .null ? nil : $0.says } ?? chain?.facts ?? [:]
+    let said = contents.flatMap { $0.says == .null ? nil : $0.says } ?? chain?.facts ?? [:]
     // What a person said at the upload stands in the columns.
     let columns: [String: JSONValue] = [
       "kind": .string(details.kind), "team_id": .optional(details.teamID), "key_id": .optional(details.keyID),
@@ -58,31 +58,23 @@ struct Passport {
     says = .object((said.object ?? [:]).merging(columns) { $1 })
   }
 
-  func value(_ texts: Texts, now: Date) -> Value {
+  func view(_ texts: Texts, now: Date) -> FileDetailsView {
     let band = Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now)
-    let warnings = warnings(now)
-    return [
-      "band": .string(band.rawValue), "band_text": .string(texts("band.\(band.rawValue)")),
-      "sentence": .string(sentence(texts)), "life": life(texts, now: now),
-      "facts": .list(PassportFacts(says, kind: kind, environments: environments).values(texts)),
-      "any_topics": .bool(!topics.isEmpty),
-      "topics": .list(
-        topics.map { ["name": .string($0.name), "kinds": .string(Self.sends($0.name, $0.kinds, kind))] }),
-      "any_warnings": .bool(!warnings.isEmpty),
-      "warnings": .list(
-        warnings.map { warning in
-          let isGrave =
-            switch warning {
-            case .expired, .signatureBroken, .neverValid: true
-            default: false
-            }
-          return [
-            "failed": .bool(isGrave),
-            "severity_text": .string(texts(isGrave ? "certificates.error" : "certificates.note")),
-            "message": .string(texts.text(warning.problem)),
-          ]
-        }),
-    ]
+    return FileDetailsView(
+      band: band, state: texts("band.\(band.rawValue)"), sentence: sentence(texts),
+      lifetime: Lifetime(notBefore: notBefore, notAfter: notAfter, now: now),
+      facts: FileDetailRows(says, kind: kind, environments: environments).rows(texts),
+      topics: topics.map { TopicRow(name: $0.name, kinds: Self.sends($0.name, $0.kinds, kind)) },
+      warnings: warnings(now).map { warning in
+        let isGrave =
+          switch warning {
+          case .expired, .signatureBroken, .neverValid: true
+          default: false
+          }
+        return FindingRow(
+          level: isGrave ? .stop : .warn, label: texts(isGrave ? "certificates.error" : "certificates.note"),
+          text: texts.text(warning.problem))
+      })
   }
 
   /// As `alert, background (app)`: which push types go to a topic, and as what the certificate lists it.
@@ -116,16 +108,72 @@ struct Passport {
       "certificates.sentence_sends",
       ["kind": name, "topics": shown, "environments": places.map { $0.word(texts) }.joined(separator: ", ")])
   }
+}
 
-  private func life(_ texts: Texts, now: Date) -> Value {
+/// What ``FileDetails`` shows, for `certificates/_details` and `certificates/_warnings`.
+struct FileDetailsView: View {
+  let band: Expiry.Band
+  /// The band's word.
+  let state: String
+  let sentence: String
+  let lifetime: Lifetime?
+  let facts: [FactView]
+  let topics: [TopicRow]
+  let warnings: [FindingRow]
+
+  static let fields: [Field<Self>] = [
+    .text("tone") { $0.band.tone },
+    .text("state") { $0.state },
+    .text("sentence") { $0.sentence },
+    .view("lifetime") { $0.lifetime },
+    .list("facts") { $0.facts },
+    .list("topics") { $0.topics },
+    .flag("has_topics") { !$0.topics.isEmpty },
+    .list("warnings") { $0.warnings },
+    .flag("has_warnings") { !$0.warnings.isEmpty },
+  ]
+}
+
+/// How much of the time from first to last day is left, in days.
+struct Lifetime: View {
+  let left: Int
+  let total: Int
+
+  /// Nil without a beginning or an end, and when it is over.
+  init?(notBefore: Date?, notAfter: Date?, now: Date) {
     guard let notBefore, let notAfter, let left = Expiry.daysLeft(notAfter: notAfter, now: now), left >= 0 else {
-      return false
+      return nil
     }
-    let total = max(1, Expiry.daysLeft(notAfter: notAfter, now: notBefore) ?? 1)
-    return [
-      "total": .integer(Int64(total)), "left": .integer(Int64(min(left, total))),
-      "low": .integer(Int64(min(Expiry.urgentDays, total))), "high": .integer(Int64(min(Expiry.warningDays, total))),
-      "text": .string(texts("certificates.life", ["left": left.grouped, "total": total.grouped])),
-    ]
+    total = max(1, Expiry.daysLeft(notAfter: notAfter, now: notBefore) ?? 1)
+    self.left = min(left, total)
+  }
+
+  static let fields: [Field<Self>] = [
+    .number("left") { $0.left },
+    .number("total") { $0.total },
+    .written("width") { $1.write(hundredths: 10_000 * $0.left / $0.total) },
+    .flag("red") { $0.left <= Expiry.urgentDays },
+    .flag("amber") { $0.left > Expiry.urgentDays && $0.left <= Expiry.warningDays },
+    .flag("fine") { $0.left > Expiry.warningDays },
+  ]
+}
+
+/// A topic, and what may be sent to it.
+struct TopicRow: View {
+  let name: String
+  let kinds: String
+
+  static let fields: [Field<Self>] = [.text("name") { $0.name }, .text("kinds") { $0.kinds }]
+}
+
+extension Expiry.Band {
+  /// The class of its dot and words.
+  var tone: String {
+    switch self {
+    case .expired, .urgent: "red"
+    case .soon: "amber"
+    case .notYetValid: "none"
+    case .fine, .neverExpires: ""
+    }
   }
 }

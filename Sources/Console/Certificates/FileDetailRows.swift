@@ -1,12 +1,10 @@
-import Calendar
 import Certificates
 import Foundation
 import JSON
-import Mustache
 import Model
 
-/// The facts of a passport as rows of label and value; a fact that the file does not tell has no row.
-struct PassportFacts {
+/// What a file says as rows of label and value; what it does not say has no row.
+struct FileDetailRows {
   private let says: JSONValue
   private let kind: CertificateKind?
   private let environments: [Environment]
@@ -18,17 +16,13 @@ struct PassportFacts {
     self.environments = environments
   }
 
-  func values(_ texts: Texts) -> [Value] {
+  func rows(_ texts: Texts) -> [FactView] {
     let certificate = says["certificate"] ?? .null
     let profile = says["profile"] ?? .null
     let account = says["service_account"] ?? .null
-    var rows: [Value] = []
-    func add(_ name: String, _ text: String?, mono: Bool = false, date: Date? = nil) {
-      guard let text, !text.isEmpty else { return }
-      rows.append([
-        "label": .string(texts("certificates.\(name)")), "value": .string(text), "mono": .bool(mono),
-        "datetime": .string(date.map(Timestamp.text) ?? ""),
-      ])
+    var rows: [FactView] = []
+    func add(_ name: String, _ text: String?, mono: Bool = false) {
+      FactView(texts("certificates.\(name)"), text, isMono: mono).map { rows.append($0) }
     }
     add("kind", texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")"))
     add("environments", environments.map { $0.word(texts) }.joined(separator: ", "))
@@ -59,7 +53,7 @@ struct PassportFacts {
     add("signature", certificate["signature"]?.string, mono: true)
     for name in ["not_before", "not_after"] {
       let date = says[name]?.string.flatMap { try? Date($0, strategy: .iso8601) }
-      add(name, date?.utcText, date: date)
+      FactView(texts("certificates.\(name)"), at: date).map { rows.append($0) }
     }
     if kind?.neverExpires == true { add("not_after", texts("certificates.never")) }
     add("private_key", secret.map { texts("certificates.\($0)") })

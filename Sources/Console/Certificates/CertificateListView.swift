@@ -1,0 +1,214 @@
+import Certificates
+import Foundation
+import Mustache
+import Model
+import Store
+
+/// `/certificates`: what ends first, and the forms that add something.
+struct CertificateListView: PageView {
+  static let template = "certificates/index"
+  static let section: Section? = .certificates
+
+  let list: ExpiryListView
+  let sealing: SealingNotice?
+  /// Nil for those who may not upload.
+  let upload: CertificateUploadView?
+  /// Nil for those who may not add a host.
+  let watch: WatchHostView?
+  let calendar: CalendarView?
+
+  static let fields: [Field<Self>] = [
+    .view("list") { $0.list },
+    .view("sealing") { $0.sealing },
+    .flag("may_change") { $0.upload != nil },
+    // A form that was refused stands first.
+    .view("refused") { $0.upload?.state.problem == nil ? nil : $0.upload },
+    .view("upload") { $0.upload?.state.problem == nil ? $0.upload : nil },
+    .view("watch") { $0.watch },
+    .view("calendar") { $0.calendar },
+  ]
+}
+
+/// Everything that ends, page by page, for `certificates/index`.
+struct ExpiryListView: View {
+  let counts: ExpiryCounts
+  let bands: [BandLink]
+  let filter: ExpiryFilterView
+  let rows: [ExpiryRow]
+  let pager: PagerView
+  let timeline: ExpiryTimeline
+  /// What ends next; nil with a filter, and on later pages.
+  let next: ExpiryRow?
+
+  static let fields: [Field<Self>] = [
+    .view("counts") { $0.counts },
+    .list("bands") { $0.bands },
+    .view("filter") { $0.filter },
+    .list("rows") { $0.rows },
+    .flag("has_rows") { !$0.rows.isEmpty },
+    .view("shown") { CountView(count: $0.rows.count) },
+    .view("pager") { $0.pager },
+    .view("timeline") { $0.timeline.total > 0 ? $0.timeline : nil },
+    .view("next") { $0.next },
+  ]
+}
+
+/// The heading: the worst that can be said of all.
+struct ExpiryCounts: View {
+  let expired: Int
+  /// Within 30 days.
+  let due: Int
+  let failing: Int
+  let total: Int
+
+  static let fields: [Field<Self>] = [
+    .view("expired") { $0.expired > 0 ? CountView(count: $0.expired) : nil },
+    .view("due") { $0.expired == 0 && $0.due > 0 ? CountView(count: $0.due) : nil },
+    .view("failing") { $0.expired + $0.due == 0 && $0.failing > 0 ? CountView(count: $0.failing) : nil },
+    .flag("fine") { $0.expired + $0.due + $0.failing == 0 && $0.total > 0 },
+    .flag("none") { $0.total == 0 },
+  ]
+}
+
+/// How many things are in a band, and the way to them.
+struct BandLink: View {
+  let band: String
+  let label: String
+  let count: Int
+  let tone: String
+
+  static let fields: [Field<Self>] = [
+    .text("band") { $0.band },
+    .text("label") { $0.label },
+    .number("count") { $0.count },
+    .text("tone") { $0.tone },
+  ]
+}
+
+/// The fields above the list, as they were chosen.
+struct ExpiryFilterView: View {
+  let search: String
+  let bands: [ChoiceView]
+  let kinds: [ChoiceView]
+  let apps: [ChoiceView]
+  /// Days, when a week of the timeline was chosen.
+  let span: (from: String, before: String)?
+  let isActive: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .view("band") { FieldView(choices: $0.bands) },
+    .view("kind") { FieldView(choices: $0.kinds) },
+    .view("app") { FieldView(choices: $0.apps) },
+    .view("span") { $0.span.map { SpanView(from: $0.from, before: $0.before) } },
+    .flag("active") { $0.isActive },
+  ]
+}
+
+/// From one day until before another.
+struct SpanView: View {
+  let from: String
+  let before: String
+
+  static let fields: [Field<Self>] = [.text("from") { $0.from }, .text("before") { $0.before }]
+}
+
+/// One thing that ends, on its runway.
+struct ExpiryRow: View {
+  let href: String
+  let name: String
+  let detail: String
+  let kind: String
+  let app: String
+  let environments: String
+  let band: Expiry.Band
+  let bandWord: String
+  let notAfter: Date?
+  /// Whole days; nil without an end.
+  let days: Int?
+  /// False for a host that nothing was seen of yet.
+  var isKnown = true
+  var isFailing = false
+  var isReplaced = false
+  /// Who handles it.
+  let taken: String?
+  /// What sends with it, or what was found.
+  let usedBy: [String]
+
+  static let fields: [Field<ExpiryRow>] = [
+    .text("href") { $0.href },
+    .text("name") { $0.name },
+    .text("detail") { $0.detail },
+    .text("kind") { $0.kind },
+    .text("app") { $0.app },
+    .text("environments") { $0.environments },
+    .flag("known") { $0.isKnown },
+    .flag("failing") { $0.isFailing },
+    .flag("replaced") { $0.isReplaced },
+    .optional("taken") { $0.taken },
+    .text("tone") { $0.isKnown ? $0.band.tone : "" },
+    .text("state") { $0.bandWord },
+    .view("ends") { row in row.notAfter.map { MomentView(date: $0) } },
+    .view("left") { row in row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
+    .flag("last_day") { $0.days == 0 },
+    .view("past") { row in row.days.flatMap { $0 < 0 ? CountView(count: -$0) : nil } },
+    .flag("never") { $0.isKnown && $0.days == nil },
+    .view("lane") { $0.lane },
+    .list("used_by") { $0.usedBy },
+  ]
+
+  private var lane: RunwayView? { days.map { RunwayView(days: max(0, $0), tone: band.tone) } }
+}
+
+/// The time that is left, as a line from today to the end.
+struct RunwayView: View {
+  let days: Int
+  /// The tone of the band.
+  let tone: String
+
+  static let fields: [Field<Self>] = [
+    .written("end") { $1.write(hundredths: Self.x($0.days)) },
+    .text("color") { $0.tone == "red" || $0.tone == "amber" ? $0.tone : "acc" },
+  ]
+
+  /// Days with their places, in hundredths of a percent. The first 60 days take most of the width: there one has to act.
+  private static let marks = [(0, 0), (7, 1400), (14, 2600), (30, 4600), (60, 7000), (182, 8400), (365, 10_000)]
+
+  private static func x(_ days: Int) -> Int {
+    for (low, high) in zip(marks, marks.dropFirst()) where days <= high.0 {
+      return low.1 + (high.1 - low.1) * (days - low.0) / (high.0 - low.0)
+    }
+    return 10_000
+  }
+}
+
+/// The form “Watch a host”, for `certificates/_watch`.
+struct WatchHostView: View {
+  let form: Form
+  let errors: FieldErrors
+  let protocols: [ChoiceView]
+
+  static let fields: [Field<WatchHostView>] =
+    ["host", "server_name", "note"].map { name in
+      .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
+    } + [.view("protocol") { FieldView(error: $0.errors["protocol"], choices: $0.protocols) }]
+}
+
+/// `/certificates` after “Inspect”: what a file is. Nothing was saved.
+struct InspectedFileView: PageView {
+  static let template = "certificates/inspected"
+  static let section: Section? = .certificates
+
+  let name: String
+  let details: FileDetailsView
+  /// The same file, if it is stored already.
+  let known: LinkView?
+  let upload: CertificateUploadView
+
+  static let fields: [Field<Self>] = [
+    .text("title") { $0.name },
+    .view("details") { $0.details },
+    .view("known") { $0.known },
+    .view("upload") { $0.upload },
+  ]
+}
