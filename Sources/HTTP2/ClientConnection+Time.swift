@@ -1,7 +1,7 @@
 import Reactor
 
 extension ClientConnection {
-  /// Looks at deadlines and at the peer's silence, again and again until the connection is closed.
+  /// Checks deadlines and the peer's silence periodically until the connection is closed.
   func watch() {
     let shortest = min(
       configuration.requestTimeout, configuration.pingAfter, configuration.pingTimeout, configuration.idlePingAfter,
@@ -15,14 +15,14 @@ extension ClientConnection {
     }
   }
 
-  /// - Parameter isLate: whether this process stood still: the peer may have answered long ago, and the answers may
-  ///   still be on their way out of its buffers. Nothing is given up before the next look.
+  /// - Parameter isLate: whether this process was stalled: the peer's answers may still be in the socket's buffer, so
+  /// nothing times out before the next look.
   private func look(isLate: Bool) {
     if isOverdue(loop.now()) {
-      // What has come counts before the time does.
+      // Bytes that have arrived count before the time does.
       let isRead = transport?.readWhatCame() ?? true
       guard state != .closed else { return }
-      // Once: on a machine that is always late time-outs hold too.
+      // Skipped once only: on a machine that is always late, time-outs must still apply.
       if isRead, !isLate || wasLate { giveUpOverdue() }
       guard state != .closed else { return }
     }
@@ -55,7 +55,7 @@ extension ClientConnection {
     }
   }
 
-  /// Asks the peer for a sign of life.
+  /// Asks the peer for a PING acknowledgement.
   func ping() {
     guard pingSent == nil, transport?.isOpen == true else { return }
     session.ping()

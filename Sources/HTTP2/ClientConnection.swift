@@ -4,23 +4,23 @@ package import Reactor
 
 /// One HTTP/2 connection to a server, over TLS. Loop thread only, except `init`.
 ///
-/// It never holds a request that it cannot send at once: whoever submits asks for ``claimCapacity()`` first and keeps
-/// the rest. Every request taken ends in exactly one ``Answer``, also when the connection is lost.
+/// Never holds a request that it cannot send at once: callers ask for ``claimCapacity()`` first and keep the rest.
+/// Every request taken ends in exactly one ``Answer``, also when the connection is lost.
 package final class ClientConnection: @unchecked Sendable {
-  // @unchecked because: every entry point holds `precondition(loop.isCurrent)`, and nothing else touches the state.
+  // @unchecked Sendable because every entry point checks `precondition(loop.isCurrent)`, and nothing else touches the
+  // state.
 
-  /// How far a connection is.
   package enum State: Sendable, Equatable {
     case idle
     /// Name look-up, TCP, TLS, until the peer's first SETTINGS.
     case connecting
     case open
-    /// Finishes what is in flight, takes nothing new.
+    /// Finishes what is in flight and takes nothing new.
     case draining
     case closed
   }
 
-  /// A change that the handler may want to act on.
+  /// A change that the handler may act on.
   package enum Event: Sendable {
     /// The peer's first SETTINGS came.
     case opened
@@ -28,19 +28,16 @@ package final class ClientConnection: @unchecked Sendable {
     case capacity
     /// The peer announced the end; nothing new is taken.
     case goingAway(GoAway)
-    /// Over. Everything in flight has ended before. Nil: in good order.
+    /// The connection is closed, after everything in flight ended. Nil: closed in good order.
     case closed(HTTP2Error?)
   }
 
-  /// Where to.
   package let endpoint: Endpoint
-  /// How far it is.
   package internal(set) var state = State.idle
-  /// Requests without an answer yet.
+  /// Requests that are not answered yet.
   package var inFlight: Int { session.slots.used }
-  /// How many requests were answered, whatever the status.
   package var answeredCount: Int { session.answeredCount }
-  /// How many streams the peer allows at once, as its last SETTINGS said.
+  /// How many concurrent streams the peer's last SETTINGS allow.
   package var peerLimit: Int { session.hasSettings ? Int(session.peer.maximumStreams) : 0 }
   /// The agreed TLS version and cipher, for logs; empty before the handshake is done.
   package var security: String { transport.map { "\($0.tls.version) \($0.tls.cipher)" } ?? "" }
@@ -53,10 +50,10 @@ package final class ClientConnection: @unchecked Sendable {
   let session: ClientSession
   var transport: SecureTransport?
   var connector: Connector?
-  /// What happened since the handler was last told, besides the answers that the session has.
+  /// Changes since the handler was last told, besides the session's answers.
   var events: [Event] = []
   var hasProven: Bool
-  /// Something was turned away because the socket took no more.
+  /// A request was turned away because the socket took no more.
   var hadNoRoom = false
   var isSubmitting = false
   var pingSent: UInt64?
@@ -87,19 +84,19 @@ package final class ClientConnection: @unchecked Sendable {
 
   // MARK: Beginning
 
-  /// Looks the name up and connects. An event tells how it went.
+  /// Looks the name up and connects; an event reports the outcome.
   package func start() {
     precondition(loop.isCurrent && state == .idle)
     Socket.ignoreBrokenPipeSignal()
     state = .connecting
     let seconds = configuration.connectTimeout
-    // Timers hold the connection and are cancelled when it ends. A weak reference would make every retain of the
+    // Timers retain the connection and are cancelled when it ends. A weak reference would make every retain of the
     // connection, several for each request, take Swift's slow path.
     timer = loop.schedule(after: seconds) { [self] in
       guard state == .connecting else { return }
       fail(HTTP2Error(.connectTimeout, "\(endpoint.authority) did not answer within \(seconds)."))
     }
-    // A look-up for each connection: Apple's addresses change, and a connection that is kept for days hears nothing of it.
+    // Look up for each connection: Apple's addresses change.
     connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver, lookUp: configuration.lookUp) {
       [self] result in
       guard state == .connecting else {
@@ -133,7 +130,7 @@ package final class ClientConnection: @unchecked Sendable {
 
   /// How many requests may be submitted now.
   ///
-  /// 0 also while a connection that was silent for long is tried with a PING; an event tells when there is room.
+  /// Also 0 while a connection that was silent for long is checked with a PING; an event tells when there is room.
   package func claimCapacity() -> Int {
     precondition(loop.isCurrent)
     guard state == .open, let transport else { return 0 }
@@ -154,10 +151,8 @@ package final class ClientConnection: @unchecked Sendable {
   /// How many requests may be in flight: the peer's limit, ours, and one until a first one was accepted.
   package var limit: Int { min(peerLimit, hasProven ? configuration.maximumStreams : 1) }
 
-  /// Whether no more requests could be in flight, however fast the network.
+  /// Whether the stream limit is reached.
   package var isSaturated: Bool { state == .open && inFlight >= limit }
-
-  // MARK: Ending
 
   /// Takes nothing new, and closes when everything in flight has been answered.
   package func drain() {
@@ -171,7 +166,7 @@ package final class ClientConnection: @unchecked Sendable {
     }
   }
 
-  /// Closes at once. Requests that were written end as unknown.
+  /// Closes at once. Requests that were written end as `unknown`.
   package func close(_ error: HTTP2Error) {
     precondition(loop.isCurrent)
     fail(error)
@@ -205,9 +200,9 @@ package final class ClientConnection: @unchecked Sendable {
     transport = nil
   }
 
-  /// Tells the handler what happened since the last time: answers first.
+  /// Tells the handler what happened since the last call, answers first.
   func report() {
-    // Not in the middle of handing over: the handler would be asked for answers to what it is just handing.
+    // Not while submitting: the handler would get answers to requests that it is just handing over.
     guard !isSubmitting else { return }
     while !session.ended.isEmpty || !events.isEmpty {
       let answers = session.takeEnded()
@@ -221,7 +216,7 @@ package final class ClientConnection: @unchecked Sendable {
 }
 
 extension Answer {
-  /// Whether the peer has accepted who we are.
+  /// Whether this answer shows that the peer accepted our credentials.
   fileprivate var proves: Bool {
     if case .answered(let status, _) = result { status != 401 && status != 403 } else { false }
   }
@@ -232,4 +227,11 @@ extension Duration {
     let (seconds, attoseconds) = components
     return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
   }
+}
+
+/// Receives the events of a ``ClientConnection``, always on its loop's thread.
+package protocol ClientConnectionHandler: AnyObject {
+  /// Requests ended; each is reported exactly once.
+  func connection(_ connection: ClientConnection, ended answers: [Answer])
+  func connection(_ connection: ClientConnection, changed event: ClientConnection.Event)
 }

@@ -1,37 +1,36 @@
 package import Reactor
 
-/// The connections to one server, and the requests that wait for them.
+/// The connections to one server, and the requests waiting for them.
 ///
-/// Starts with one connection when there is something to send, adds more while all are saturated, replaces those
-/// that end, and sends again what the server has certainly not processed. `submit` may be called from any thread;
-/// everything else happens on the loop.
+/// Starts one connection when there is something to send, adds more while all are saturated, replaces those that end,
+/// and resends what the server has certainly not processed. `submit` may be called from any thread; everything else
+/// runs on the loop.
 package final class ClientGroup: @unchecked Sendable {
-  // @unchecked because: what changes is touched on the loop's thread only.
+  // @unchecked Sendable because mutable state is touched on the loop's thread only; `submit` hands over to it.
 
-  /// How the group stands with its server.
+  /// The group's relation to its server.
   package enum State: Sendable, Equatable {
     /// Not connected, and nothing to send.
     case idle
     case connecting
     case ready
-    /// No connection stands, for this reason; tried again from time to time while something waits.
+    /// No connection could be opened, for this reason; retried while something waits.
     case failing(HTTP2Error)
   }
 
-  /// Where to.
   package let endpoint: Endpoint
-  /// How it stands. On the loop only.
+  /// Loop only.
   package private(set) var state = State.idle
-  /// Requests not sent yet. On the loop only.
+  /// Requests not sent yet. Loop only.
   package var queued: Int { queue.count }
-  /// Requests sent and not answered yet. On the loop only.
+  /// Requests sent and not answered yet. Loop only.
   package var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
-  /// At most so many requests in flight over all connections, whatever the server allows; the rest waits. Nil: no
-  /// limit of ours. Lowering it takes nothing back. On the loop only.
+  /// The most requests in flight over all connections, whatever the server allows; nil: no limit. Lowering it cancels
+  /// nothing. Loop only.
   package var inFlightLimit: Int?
-  /// Whether a connection is added where all are saturated. On the loop only.
+  /// Whether a connection is added when all are saturated. Loop only.
   package var mayGrow = true
-  /// Connections that take requests or are about to. On the loop only.
+  /// Connections that take requests or are connecting. Loop only.
   package var connectionCount: Int { live.count }
 
   let loop: EventLoop
@@ -66,7 +65,7 @@ package final class ClientGroup: @unchecked Sendable {
 
   // MARK: Requests
 
-  /// Hands requests over, from any thread. Each ends in one answer.
+  /// Submits requests, from any thread. Each ends in one answer.
   package func submit(_ batch: RequestBatch) {
     loop.execute { [self] in
       guard !isStopped else {
@@ -79,9 +78,10 @@ package final class ClientGroup: @unchecked Sendable {
     }
   }
 
-  /// Sends a request once more that has ended, before those that wait. On the loop only.
+  /// Resends a request that has ended, before those that wait. Loop only.
   ///
-  /// - Returns: false if it came back too often (``ClientGroupConfiguration/maximumRefusals``); then it is not sent.
+  /// - Returns: false if it came back more than ``ClientGroupConfiguration/maximumRefusals`` times; then it is not
+  /// sent.
   package func resend(_ answer: Answer) -> Bool {
     precondition(loop.isCurrent)
     guard !isStopped, queue.putBackIfAllowed(answer, configuration.maximumRefusals) else { return false }
@@ -89,30 +89,29 @@ package final class ClientGroup: @unchecked Sendable {
     return true
   }
 
-  /// Ends everything that waits, or what waits of one tag, as `notProcessed`; what is in flight goes on. On the loop
-  /// only.
+  /// Ends the waiting requests, or those of one tag, as `notProcessed`; requests in flight continue. Loop only.
   package func cancelQueued(tag: Int64? = nil) {
     precondition(loop.isCurrent)
     let answers = queue.remove(tag: tag).map { Answer(batch: $0.batch, index: $0.index, result: .notProcessed) }
     if !answers.isEmpty { handler?.group(self, ended: answers) }
   }
 
-  /// Fields added to every request from now on. On the loop only.
+  /// Sets the fields added to every request from now on. Loop only.
   package func setSharedFields(_ fields: [HeaderField]) {
     precondition(loop.isCurrent)
     sharedFields = fields
     connections.forEach { $0.setSharedFields(fields) }
   }
 
-  /// Finishes what is in flight on the present connections, and goes on with new ones: after a change of credentials.
-  /// On the loop only.
+  /// Finishes what is in flight on the present connections and opens new ones, after a change of credentials. Loop
+  /// only.
   package func replaceConnections() {
     precondition(loop.isCurrent)
     connections.forEach { $0.drain() }
     pump()
   }
 
-  /// Takes nothing new, cancels what waits, and closes when what is in flight has ended. On the loop only.
+  /// Takes nothing new, cancels what waits, and closes when everything in flight has ended. Loop only.
   package func stop() {
     precondition(loop.isCurrent)
     isStopped = true
@@ -178,7 +177,7 @@ package final class ClientGroup: @unchecked Sendable {
     let longest = configuration.maximumReconnectDelay
     let doubled = configuration.reconnectDelay * (1 << min(failures - 1, 16))
     let delay = error.isAuthentication ? longest : min(longest, doubled)
-    // A fifth more or less, so that many clients do not come back at the same moment.
+    // Jitter of 20 %, so that many clients do not reconnect at the same moment.
     retry = loop.schedule(after: delay * Double.random(in: 0.8...1.2)) { [weak self] in
       self?.retry = nil
       self?.pump()
@@ -209,7 +208,7 @@ package final class ClientGroup: @unchecked Sendable {
 
   // MARK: Time
 
-  /// Looks from time to time, as long as something waits.
+  /// Runs periodically while requests wait.
   private func tick() {
     guard ticker == nil, !queue.isEmpty, !isStopped else { return }
     ticker = loop.schedule(after: configuration.interval) { [weak self] in
@@ -224,7 +223,7 @@ package final class ClientGroup: @unchecked Sendable {
   private func grow() {
     let live = live
     guard mayGrow, !queue.isEmpty, !live.isEmpty, live.count < configuration.maximumConnections else { return }
-    // A peer that allows nothing is stalled, not saturated: that is another matter.
+    // A peer that allows no stream is stalled, not saturated.
     guard live.allSatisfy({ $0.isSaturated && $0.limit > 1 }) else { return }
     connect()
   }
@@ -239,7 +238,6 @@ package final class ClientGroup: @unchecked Sendable {
 }
 
 extension ClientGroup: ClientConnectionHandler {
-  /// Sends again what was not processed, and passes the rest on.
   package func connection(_ connection: ClientConnection, ended answers: [Answer]) {
     lastProgress = loop.now()
     var others: [Answer] = []
@@ -258,13 +256,12 @@ extension ClientGroup: ClientConnectionHandler {
     pump()
   }
 
-  /// Keeps count of the connections.
   package func connection(_ connection: ClientConnection, changed event: ClientConnection.Event) {
     switch event {
     case .opened: refreshState()
     case .capacity: break
     case .goingAway(let goAway):
-      // One that ends before it did anything must not be followed by the next at once.
+      // A connection that ended before it answered anything must not be followed by the next at once.
       if connection.answeredCount == 0 {
         failed(HTTP2Error(.goneAway, "\(endpoint.authority) sent GOAWAY: \(goAway.code)"))
       }
@@ -281,8 +278,19 @@ extension ClientGroup: ClientConnectionHandler {
 }
 
 extension ClientGroup {
-  /// Does something on the group's loop, where everything but ``submit(_:)`` belongs.
+  /// Runs `body` on the group's loop, where everything but ``submit(_:)`` belongs.
   package func onLoop(_ body: @escaping @Sendable (ClientGroup) -> Void) {
     loop.execute { [self] in body(self) }
   }
+}
+
+/// Receives the events of a ``ClientGroup``, always on its loop's thread.
+package protocol ClientGroupHandler: AnyObject {
+  /// Requests ended, each exactly once. `notProcessed` only if it was cancelled or refused too often.
+  func group(_ group: ClientGroup, ended answers: [Answer])
+  func group(_ group: ClientGroup, changed state: ClientGroup.State)
+  /// The end of a connection was announced; the group continues with another.
+  func group(_ group: ClientGroup, heard goAway: GoAway)
+  /// Requests are about to be sent: refresh expiring fields here, with ``ClientGroup/setSharedFields(_:)``.
+  func groupWillSend(_ group: ClientGroup)
 }

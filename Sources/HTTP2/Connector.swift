@@ -1,9 +1,9 @@
 import Glibc
 import Reactor
 
-/// Looks a name up, and tries its addresses one after the other until one takes a connection. Loop thread only.
+/// Looks a name up, and tries its addresses one after the other until one accepts a connection. Loop thread only.
 final class Connector: EventHandler, @unchecked Sendable {
-  // @unchecked because: used on the loop's thread only; the name look-up takes copies.
+  // @unchecked Sendable because it is used on the loop's thread only; the name look-up gets copies.
 
   private let loop: EventLoop
   private let endpoint: Endpoint
@@ -15,7 +15,7 @@ final class Connector: EventHandler, @unchecked Sendable {
   private var attempt: EventLoop.Timer?
   private var lastError = HTTP2Error(.connection, "no address")
 
-  /// One address that does not answer must not use up the time of the others.
+  /// Limits each address, so that one that does not answer leaves time for the others.
   private static let patience = Duration.seconds(5)
 
   init(
@@ -36,7 +36,7 @@ final class Connector: EventHandler, @unchecked Sendable {
       tryNext()
       return
     }
-    // No task: a busy cooperative pool would hold up the connection.
+    // Not a task: a busy cooperative pool would delay the connection.
     let isAdded = resolver.execute { [self, loop, lookUp] in
       let result = Result { try lookUp(host, port) }
       loop.execute { [self] in
@@ -85,7 +85,7 @@ final class Connector: EventHandler, @unchecked Sendable {
       abandon()
       return tryNext()
     }
-    // A late event of an older descriptor with the same number may have woken us.
+    // A late event of an older descriptor with the same number is ignored.
     guard readiness.contains(.writable) else { return }
     attempt?.cancel()
     let connected = descriptor

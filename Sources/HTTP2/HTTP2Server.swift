@@ -2,9 +2,9 @@ import Glibc
 package import OpenSSL
 package import Reactor
 
-/// Accepts HTTP/2 over TLS on one event loop: with `h2` agreed by ALPN, or with the bare preface of RFC 9113 §3.4.
+/// Accepts HTTP/2 over TLS on one event loop, with `h2` agreed by ALPN or with the bare preface of RFC 9113 §3.4.
 package final class HTTP2Server: @unchecked Sendable {
-  // @unchecked because: what changes is touched on the loop's thread only.
+  // @unchecked Sendable because mutable state is touched on the loop's thread only.
 
   let loop: EventLoop
   let settings: ServerSettings
@@ -15,7 +15,7 @@ package final class HTTP2Server: @unchecked Sendable {
   private var lastID = 0
   private var stopped: [() -> Void] = []
 
-  /// Creates a server; it accepts nothing before ``start(on:)``.
+  /// Accepts nothing before ``start(on:)``.
   ///
   /// - Parameter tls: a context for a server that offers `h2`.
   package init(loop: EventLoop, tls: TLSContext, settings: ServerSettings = .init(), handler: any ServerHandler) {
@@ -25,8 +25,6 @@ package final class HTTP2Server: @unchecked Sendable {
     self.handler = handler
   }
 
-  /// Begins to accept.
-  ///
   /// - Parameter address: port 0 takes a free one.
   /// - Returns: the address with the port.
   /// - Throws: `SystemError`, for instance if the port is taken.
@@ -53,7 +51,7 @@ package final class HTTP2Server: @unchecked Sendable {
     return bound
   }
 
-  /// Accepts no more, lets clients finish for a bounded time, and closes.
+  /// Accepts no more, lets clients finish for ``ServerSettings/stopTimeout``, and closes.
   package func stop() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       loop.execute { [self] in
@@ -96,14 +94,14 @@ package final class HTTP2Server: @unchecked Sendable {
     pauseAccepting()
   }
 
-  /// Out of descriptors or of room: the waiting client would wake us at once again, so look away for a while.
+  /// Out of descriptors or of room: the waiting client would wake the loop again at once, so pause accepting.
   private func pauseAccepting() {
     guard let acceptor else { return }
     loop.deregister(acceptor.listener)
     loop.schedule(after: .milliseconds(50)) { [weak self] in
       guard let self, let acceptor = self.acceptor else { return }
       guard connections.count < settings.maximumConnections else { return pauseAccepting() }
-      // Fails only if the system is out of memory; then the next look tries again.
+      // Fails only if the system is out of memory; the next attempt follows.
       do { try loop.register(acceptor.listener, for: [.readable], handler: acceptor) } catch { pauseAccepting() }
     }
   }
@@ -122,7 +120,7 @@ package final class HTTP2Server: @unchecked Sendable {
 /// The listening socket of one server.
 private final class Acceptor: EventHandler {
   let listener: Int32
-  /// Held by the loop through this: a server lives until it is stopped.
+  /// The loop holds the server through this: a server lives until it is stopped.
   private let server: HTTP2Server
 
   init(listener: Int32, server: HTTP2Server) {
@@ -131,4 +129,26 @@ private final class Acceptor: EventHandler {
   }
 
   func ready(_ readiness: Readiness) { server.accept(from: listener) }
+}
+
+/// Limits of a server; those that the peer must know are sent as SETTINGS (RFC 9113 §6.5.2).
+package struct ServerSettings: Sendable {
+  /// Concurrent streams of one client.
+  package var maximumStreams: UInt32 = 1000
+  /// Bytes that a client may send on one stream before a WINDOW_UPDATE.
+  package var initialWindow: UInt32 = 65_535
+  /// Bytes of all names and values of one request; more is answered with 431.
+  package var maximumHeaderBytes = 16_384
+  /// Bytes of a body that are kept; the rest is counted and dropped.
+  package var maximumBodyBytes = 65_536
+  /// The most connections; more wait in the kernel's queue.
+  package var maximumConnections = 1000
+  /// For TLS and the client's preface.
+  package var handshakeTimeout: Duration = .seconds(10)
+  /// How long a client without open requests may send nothing, not even a PING; nil: forever.
+  package var idleTimeout: Duration?
+  /// How long connections may finish requests in flight when the server stops.
+  package var stopTimeout: Duration = .seconds(5)
+
+  package init() {}
 }

@@ -1,4 +1,4 @@
-/// Header fields as they came: in order, repeats kept.
+/// Header fields in received order, repetitions kept.
 package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   private struct Entry: Equatable {
     let start: Int32
@@ -9,10 +9,8 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
 
-  /// Creates an empty list.
   package init() {}
 
-  /// Creates a list of the given fields.
   package init(_ fields: [(name: String, value: String)]) {
     for field in fields {
       entries.append(
@@ -24,14 +22,11 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     }
   }
 
-  /// Where the list begins: 0.
   package var startIndex: Int { 0 }
-  /// Number of fields.
   package var endIndex: Int { entries.count }
   /// Bytes of all names and values.
   package var byteCount: Int { bytes.count }
 
-  /// One field.
   package subscript(position: Int) -> (name: String, value: String) {
     let entry = entries[position]
     return (
@@ -40,7 +35,7 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     )
   }
 
-  /// The value of the first field of that name (lower case), nil if there is none.
+  /// The first value of a field (lower case).
   package subscript(name: String) -> String? {
     for entry in entries where has(name, entry) {
       return String(decoding: bytes[Int(entry.nameEnd)..<Int(entry.valueEnd)], as: UTF8.self)
@@ -48,7 +43,7 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     return nil
   }
 
-  /// The values of all fields of that name (lower case).
+  /// All values of a field (lower case).
   package func all(_ name: String) -> [String] {
     entries.filter { has(name, $0) }
       .map { String(decoding: bytes[Int($0.nameEnd)..<Int($0.valueEnd)], as: UTF8.self) }
@@ -77,5 +72,26 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     entries += other.entries.map {
       Entry(start: $0.start + start, nameEnd: $0.nameEnd + start, valueEnd: $0.valueEnd + start)
     }
+  }
+}
+
+package struct HeaderField: Sendable, Hashable {
+  package var name: String
+  /// Without line breaks.
+  package var value: String
+  /// How the peer may keep it.
+  package var indexing: Indexing
+
+  /// How HPACK (RFC 7541 §6.2) indexes a field.
+  package enum Indexing: Sendable, Hashable {
+    /// Added to the peer's table, so that a repetition costs one byte.
+    case table
+    /// Never indexed: for values that differ each time, and for secrets.
+    case never
+  }
+  package init(_ name: String, _ value: String, indexing: Indexing = .table) {
+    self.name = name
+    self.value = value
+    self.indexing = indexing
   }
 }

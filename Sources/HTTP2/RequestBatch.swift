@@ -1,20 +1,18 @@
-/// Requests of one template, packed into one piece of memory. Cheap to copy and to hand to another thread.
+/// Requests of one template, packed into one block of memory. Cheap to copy and to hand to another thread.
 package struct RequestBatch: Sendable {
   let storage: Storage
 
-  /// Number of requests.
   package var count: Int { storage.count }
 
-  /// What the batch is for, in the caller's words.
+  /// The purpose of the batch, chosen by the caller, such as the id of a push.
   package var tag: Int64 { storage.tag }
 
-  /// The id that a request was given.
   package func id(_ index: Int) -> Int64 { storage.items[index].id }
 
-  /// Requests stand one behind the other in `bytes`: path, each variable value behind its length, and the body if
-  /// there is no common one.
+  /// Requests stand one after another in `bytes`: path, each variable value after its length, and the body unless there
+  /// is a common one.
   final class Storage: @unchecked Sendable {
-    // @unchecked because: the builder is its only owner while it grows; of a finished batch only the refusals
+    // @unchecked Sendable because the builder is the only owner while it grows; in a finished batch only the refusals
     // change, and only on the loop of the one group that it was submitted to.
 
     struct Item {
@@ -23,7 +21,7 @@ package struct RequestBatch: Sendable {
       let pathLength: Int32
       /// -1: the common body.
       let bodyLength: Int32
-      /// How often it came back unprocessed. Counted by the group that sends it, on its loop.
+      /// How often the request came back unprocessed. Counted on the group's loop.
       var refusals: Int32 = 0
     }
 
@@ -72,7 +70,7 @@ package struct RequestBatch: Sendable {
       count += 1
     }
 
-    /// Makes room at the end and returns where it begins.
+    /// Makes room at the end and returns its address.
     fileprivate func extend(_ size: Int) -> UnsafeMutableRawPointer {
       if byteCount + size > byteCapacity {
         byteCapacity = max(byteCapacity * 2, byteCount + size)
@@ -92,10 +90,9 @@ package struct RequestBatchBuilder: ~Copyable {
   private let storage: RequestBatch.Storage
 
   /// - Parameters:
-  ///   - body: of all requests that bring none of their own.
-  ///   - tag: what the batch is for, as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
-  ///   - capacity: how many requests to expect.
-  ///   - notes: is told which requests leave.
+  /// - body: of all requests without a body of their own.
+  /// - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
+  /// - notes: learns which requests leave.
   package init(
     template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16,
     notes: (any DepartureNotes)? = nil
@@ -103,13 +100,12 @@ package struct RequestBatchBuilder: ~Copyable {
     storage = RequestBatch.Storage(template: template, tag: tag, body: body, capacity: capacity, notes: notes)
   }
 
-  /// Number of requests so far.
   package var count: Int { storage.count }
 
   /// Adds a request.
   ///
   /// - Parameters:
-  ///   - id: what the caller knows it by; comes back with the answer.
+  /// - id: comes back with the answer.
   ///   - values: one for each of the template's ``RequestTemplate/variableNames``.
   ///   - body: nil for the common one.
   package mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
@@ -128,7 +124,7 @@ package struct RequestBatchBuilder: ~Copyable {
   }
 
   /// Adds a request with the common body whose path ends with `bytes` in hexadecimal digits and whose only variable
-  /// value is a UUID: the shape of an APNs push, without a string on the way.
+  /// value is a UUID: the shape of an APNs push, without a temporary string.
   package mutating func append(
     id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: (high: UInt64, low: UInt64)
   ) {
@@ -165,6 +161,60 @@ package struct RequestBatchBuilder: ~Copyable {
     UnsafeMutableRawBufferPointer(start: storage.extend(count), count: count).copyBytes(from: bytes)
   }
 
-  /// The finished batch.
   package consuming func build() -> RequestBatch { RequestBatch(storage: storage) }
+}
+
+/// Learns which requests of a batch leave before a byte of them does, so that this is known after a crash. Called on
+/// the group's loop for each request: it must return at once.
+package protocol DepartureNotes: AnyObject, Sendable {
+  /// A request is about to be sent.
+  func left(_ index: Int, id: Int64)
+  /// It was not sent after all, or the peer has certainly not acted on it: it is resent or given up.
+  func returned(_ index: Int)
+}
+
+/// The common part of many requests: everything but path, the values of a few fields, and body.
+package final class RequestTemplate: Sendable {
+  package let variableNames: [String]
+
+  /// `:method`, `:scheme` and, if the template has its own, `:authority`.
+  let pseudoFields: [FieldBytes]
+  let hasOwnAuthority: Bool
+  /// The same in every request.
+  let fields: [FieldBytes]
+  let variables: [[UInt8]]
+  /// The answer to HEAD states the length of the body and has none (RFC 9110 §9.3.2).
+  let isHead: Bool
+
+  /// - Parameters:
+  ///   - authority: nil for the endpoint's own.
+  ///   - fields: the same in every request.
+  /// - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order; sent
+  /// without indexing, except the first.
+  package init(
+    method: String = "POST", scheme: String = "https", authority: String? = nil, fields: [HeaderField],
+    variableNames: [String] = []
+  ) {
+    self.variableNames = variableNames
+    hasOwnAuthority = authority != nil
+    isHead = method == "HEAD"
+    var pseudoFields = [HeaderField(":method", method), HeaderField(":scheme", scheme)]
+    if let authority { pseudoFields.append(HeaderField(":authority", authority)) }
+    self.pseudoFields = pseudoFields.map(FieldBytes.init)
+    self.fields = fields.map(FieldBytes.init)
+    variables = variableNames.map { Array($0.utf8) }
+  }
+}
+
+/// A header field in bytes.
+struct FieldBytes: Sendable {
+  let name: [UInt8]
+  let value: [UInt8]
+  let indexing: HeaderField.Indexing
+
+  init(_ field: HeaderField) {
+    name = Array(field.name.utf8)
+    value = Array(field.value.utf8)
+    indexing = field.indexing
+  }
 }

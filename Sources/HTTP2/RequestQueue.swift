@@ -1,14 +1,13 @@
-/// Requests that wait, before them those that came back.
+/// Requests that wait; those that came back go first.
 ///
-/// Batches of one tag go in the order in which they came; tags take turns of ``turnSize`` requests, so that a single
-/// request does not wait behind a million of another tag.
+/// Batches of one tag go in order; tags take turns of ``turnSize`` requests, so that a single request does not wait
+/// behind a million of another tag.
 struct RequestQueue {
   private struct Work {
     let batch: RequestBatch
     var next: Int
   }
 
-  /// What waits of one tag.
   private struct Lane {
     let tag: Int64
     var work: [Work] = []
@@ -27,12 +26,11 @@ struct RequestQueue {
     }
   }
 
-  /// Requests of one tag at a time while others wait.
   static let turnSize = 64
 
   /// In the order of their turns; none is empty.
   private var lanes: [Lane] = []
-  /// What the first lane has sent in this turn.
+  /// How many requests the first lane has sent in this turn.
   private var turn = 0
   private var returned: [(batch: RequestBatch, index: Int)] = []
   private var returnedHead = 0
@@ -60,7 +58,7 @@ struct RequestQueue {
     count += 1
   }
 
-  /// Takes a request back that was not processed, unless that has happened too often.
+  /// Requeues a request that was not processed, unless that has happened too often.
   mutating func putBackIfAllowed(_ answer: Answer, _ limit: Int) -> Bool {
     let item = answer.batch.storage.items + answer.index
     guard item.pointee.refusals < limit else { return false }
@@ -69,7 +67,7 @@ struct RequestQueue {
     return true
   }
 
-  /// What is to be sent next: a run of requests of one batch. They stay until ``take(_:)``.
+  /// The next requests to send: a run of one batch. They stay queued until ``take(_:)``.
   func next(atMost room: Int) -> (batch: RequestBatch, first: Int, count: Int)? {
     if returnedHead < returned.count {
       let (batch, index) = returned[returnedHead]
@@ -105,7 +103,7 @@ struct RequestQueue {
     }
   }
 
-  /// Removes everything, or what belongs to batches of one tag.
+  /// Removes everything, or the requests of one tag.
   mutating func remove(tag: Int64?) -> [(batch: RequestBatch, index: Int)] {
     var removed: [(batch: RequestBatch, index: Int)] = []
     var kept = RequestQueue()

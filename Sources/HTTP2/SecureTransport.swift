@@ -2,22 +2,22 @@ import Glibc
 import OpenSSL
 import Reactor
 
-/// What a ``SecureTransport`` carries bytes for: the client's or the server's end of an HTTP/2 session.
+/// The user of a ``SecureTransport``: the client's or the server's end of an HTTP/2 session.
 protocol SecureTransportOwner: AnyObject {
-  /// The handshake is done.
   func transportOpened()
-  /// Bytes came in. False: read no more, the owner closes the transport.
+  /// Bytes arrived. False: stop reading; the owner closes the transport.
   func transport(received bytes: UnsafeRawBufferPointer) -> Bool
-  /// Everything that had come was handed in, or written bytes made room: time to act and to write.
+  /// All available bytes were handed in, or writing made room: time to act and to write.
   func transportSettled()
-  /// The connection is over: nil if the peer closed it in good order.
+  /// The connection is over; nil: the peer closed it in good order.
   func transportFailed(_ error: HTTP2Error?)
 }
 
-/// One socket with TLS on an event loop: handshake, reading until nothing is left, writing in whole TLS records.
-/// Loop thread only.
+/// One socket with TLS on an event loop: handshake, reading until nothing is left, writing in whole TLS records. Loop
+/// thread only.
 final class SecureTransport: EventHandler, @unchecked Sendable {
-  // @unchecked because: every entry point is on the loop's thread; sent to the loop only to be called there.
+  // @unchecked Sendable because every entry point is on the loop's thread; it is sent to the loop only to be called
+  // there.
 
   private enum Phase {
     case handshake, open, closed
@@ -26,16 +26,15 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   let tls: TLSConnection
   private let loop: EventLoop
   private let descriptor: Int32
-  /// Held until the transport is closed, so that nobody else has to.
+  /// Retained until the transport is closed.
   private var owner: (any SecureTransportOwner)?
   private let readBuffer: UnsafeMutableRawBufferPointer
   private var phase = Phase.handshake
   private var interest: Readiness = []
   private let output: OutputBuffer
   private var isReading = false
-  /// The socket takes no more for now.
   private var isBlocked = false
-  /// The peer does not read what it asks for: it is not read from either, until it does.
+  /// Reading is paused because the peer does not read its answers.
   private var isPaused = false
 
   /// How many bytes may wait before the owner should stop writing.
@@ -45,7 +44,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
 
   /// Takes over a connected socket; closes it in the end.
   ///
-  /// - Parameter output: whoever has it may append to it; it is sent by ``flush()``.
+  /// - Parameter output: may be appended to by its holders; ``flush()`` sends it.
   init(
     loop: EventLoop, descriptor: Int32, context: TLSContext, serverName: String?,
     output: OutputBuffer = OutputBuffer(capacity: 81_920), owner: any SecureTransportOwner
@@ -69,10 +68,10 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   var isClosed: Bool { phase == .closed }
   var waiting: Int { output.count }
   var hasRoom: Bool { output.count < Self.highWater }
-  /// All bytes that left this process: a byte after them was never seen by the peer.
+  /// Bytes that left this process: the peer has never seen a byte after them.
   var written: UInt64 { output.taken }
 
-  /// Watches the socket, and begins the handshake.
+  /// Watches the socket and begins the handshake.
   func start() throws(SystemError) {
     interest = [.readable]
     do {
@@ -104,7 +103,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
         isBlocked = false
         flush()
       }
-      // An error or a hang-up is learnt by reading: the peer's last words may stand before it.
+      // Reading reports an error or a hang-up; the peer's last bytes may come before it.
       if !readiness.isDisjoint(with: [.readable, .failed]) || isPaused { readAll() }
       if phase == .open { owner?.transportSettled() }
     }
@@ -124,7 +123,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
         isBlocked = false
         watch()
         owner?.transportOpened()
-        // The peer's first bytes may have come with the handshake: no event tells of them.
+        // The peer's first bytes may have come with the handshake, without an event of their own.
         if phase == .open { readAll() }
         if phase == .open { owner?.transportSettled() }
       }
@@ -133,9 +132,9 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Reads what has come by now, also what no event has told of yet.
+  /// Reads what has arrived, also bytes without an event yet.
   ///
-  /// - Returns: whether nothing is left; false: the rest is read soon.
+  /// - Returns: whether nothing is left; otherwise the rest is read soon.
   func readWhatCame() -> Bool {
     guard phase == .open else { return true }
     let isDry = readAll()
@@ -163,9 +162,9 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
             return true
           }
           rounds += 1
-          // Both sides work at the same time only if answers leave before everything is read.
+          // Answers must leave before everything is read, so that both sides work at the same time.
           if rounds % 4 == 0 { owner?.transportSettled() }
-          // Others are on this loop too. What OpenSSL holds makes no event: come back for it.
+          // Yield to the other connections of this loop. Bytes inside OpenSSL cause no event, so come back for them.
           if rounds == 64, phase == .open {
             loop.execute { [self] in if phase == .open { ready(.readable) } }
             return false
@@ -188,13 +187,12 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
     return true
   }
 
-  /// Adds bytes; they leave with ``flush()``.
   func append(_ bytes: UnsafeRawPointer, _ count: Int) { output.append(bytes, count) }
 
-  /// Writes whole TLS records only, as long as some are full.
+  /// Writes whole TLS records only.
   func flushRecords() { write(downTo: 16_384) }
 
-  /// Writes all that the socket takes; goes on by itself when it takes more.
+  /// Writes all that the socket takes, and continues when it takes more.
   func flush() { write(downTo: 1) }
 
   private func write(downTo least: Int) {
@@ -207,25 +205,25 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
           isBlocked = true
           return resume()
         case .end:
-          // Our side of a closed connection; reading tells how it ended.
+          // Our side is closed; reading tells how the connection ended.
           return
         }
       }
       resume()
     } catch {
-      // A write fails first where the peer's alert or GOAWAY is still to be read: its reason is the better one.
-      // Inside of reading it is found without our help.
+      // A write fails first while the peer's alert or GOAWAY is still unread; its reason is the better one. A read in
+      // progress finds it by itself.
       guard !isReading else { return }
       readAll()
       if phase == .open { owner?.transportFailed(HTTP2Error(error)) }
     }
   }
 
-  /// After writing: reads again if only the peer's slowness kept us from it.
+  /// Resumes reading if only the peer's slowness prevented it.
   private func resume() {
     if isPaused, output.count <= Self.highWater {
       isPaused = false
-      // What OpenSSL holds makes no event.
+      // Bytes inside OpenSSL cause no event.
       loop.execute { [self] in if phase == .open { ready(.readable) } }
     }
     watch()

@@ -14,7 +14,7 @@ extension ServerConnection {
         source: nghttp2_data_source(ptr: Unmanaged.passUnretained(stream).toOpaque()), read_callback: Self.readBody)
       result = nghttp2_submit_response(session, id, storage.entries, storage.entries.count, &provider)
     }
-    // Nothing but lack of memory: the stream is ended, so that the client does not wait for ever.
+    // Fails only for lack of memory: end the stream, so that the client does not wait forever.
     if result != 0 { return reset(id, .internalError) }
     // At once, so that the fields need not be copied.
     sendFrames()
@@ -60,4 +60,39 @@ extension ServerConnection {
     depth -= 1
     if depth == 0, let error = closing { fail(error) }
   }
+}
+
+/// Header fields laid out as nghttp2 reads them.
+final class FieldStorage: @unchecked Sendable {
+  // @unchecked Sendable because it is immutable and owns the memory that `entries` points into.
+
+  let entries: [nghttp2_nv]
+  private let memory: UnsafeMutablePointer<UInt8>
+
+  init(_ fields: [HeaderField]) {
+    let size = fields.reduce(1) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+    self.memory = memory
+    var next = memory
+    entries = fields.map { field in
+      let name = next
+      for byte in field.name.utf8 {
+        next.pointee = byte
+        next += 1
+      }
+      let value = next
+      for byte in field.value.utf8 {
+        next.pointee = byte
+        next += 1
+      }
+      return nghttp2_nv(
+        name: name, value: value, namelen: field.name.utf8.count, valuelen: field.value.utf8.count,
+        flags: field.indexing == .never ? Self.flags | UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) : Self.flags)
+    }
+  }
+
+  deinit { memory.deallocate() }
+
+  /// nghttp2 need not copy: every block is encoded before the call that submits it returns.
+  private static let flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
 }

@@ -23,7 +23,7 @@ extension ServerConnection: SecureTransportOwner {
     var option: OpaquePointer?
     guard nghttp2_option_new(&option) == 0, let option else { return false }
     defer { nghttp2_option_del(option) }
-    // Closed streams are kept only for priorities, which nobody uses here.
+    // Closed streams are kept only for priorities, which are not used here.
     nghttp2_option_set_no_closed_streams(option, 1)
     let me = Unmanaged.passUnretained(self).toOpaque()
     guard nghttp2_session_server_new2(&session, callbacks, me, option) == 0, let session else { return false }
@@ -57,7 +57,7 @@ extension ServerConnection: SecureTransportOwner {
       if count < 0 {
         let error = closing
         closing = nil
-        // nghttp2 leaves it to us to say why: HTTP/1.1, for instance.
+        // nghttp2 leaves the explanation to us: the client may speak HTTP/1.1, for instance.
         nghttp2_session_terminate_session(session, ErrorCode.protocolError.rawValue)
         sendFrames()
         transport?.flush()
@@ -72,11 +72,11 @@ extension ServerConnection: SecureTransportOwner {
     return !isClosed
   }
 
-  /// As `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
+  /// `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
   private static let prefaceLength = 24
 
-  /// Tells a client that did not agree on h2 and does not begin as HTTP/2 does what is spoken here, in the words of
-  /// HTTP/1.1. The client closes: a close from here could overtake the answer.
+  /// Answers a client that neither agreed on h2 nor begins as HTTP/2, in HTTP/1.1. The client closes: a close from here
+  /// could overtake the answer.
   private func refuse() -> Bool {
     isRefused = true
     let body = "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n"
@@ -122,7 +122,7 @@ extension ServerConnection: SecureTransportOwner {
 
   // MARK: nghttp2's callbacks
   // Closures without captures in a nonisolated function (docs/performance.md, "Swift and C import notes"). They only
-  // note what came: the handler is asked when nghttp2 has returned.
+  // record events: the handler is called when nghttp2 has returned.
 
   private static func install(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, me in
@@ -190,7 +190,7 @@ extension ServerConnection: SecureTransportOwner {
         complete.append(stream)
       }
     case NGHTTP2_SETTINGS.rawValue:
-      // The end of the client's preface: whatever it is, it speaks HTTP/2.
+      // The end of the client's preface shows that it speaks HTTP/2.
       if !isAnnounced {
         isAnnounced = true
         handshakeTimer?.cancel()

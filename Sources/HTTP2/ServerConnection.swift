@@ -5,22 +5,22 @@ package import Reactor
 
 /// One client of an ``HTTP2Server``. Its methods may be called from any thread; they act on the server's loop.
 package final class ServerConnection: @unchecked Sendable {
-  // @unchecked because: what changes is touched on the loop's thread only; `onLoop` brings others there.
+  // @unchecked Sendable because mutable state is touched on the loop's thread only; `onLoop` brings other threads'
+  // calls there.
 
   /// Counts up within one server.
   package let id: Int
-  /// The other end.
   package let peer: SocketAddress?
-  /// The certificate that the client showed, in DER form; nil if none. Set when the handler hears of the connection.
+  /// The client's certificate in DER form; nil if none. Set when the handler learns of the connection.
   package internal(set) var clientCertificate: [UInt8]?
-  /// Requests that came in and are not wholly answered. On the loop only.
+  /// Requests that came in and are not completely answered. Loop only.
   package var openStreams: Int { streams.count }
-  /// Whether the client agreed on `h2` by ALPN; some send the preface without.
+  /// Whether the client agreed on `h2` by ALPN; some clients send the preface without.
   package internal(set) var usesALPN = false
 
   let loop: EventLoop
   let settings: ServerSettings
-  /// Held: a server lives until its last connection is closed.
+  /// Retained: a server lives until its last connection is closed.
   let server: HTTP2Server
   var session: OpaquePointer?
   var transport: SecureTransport?
@@ -28,24 +28,24 @@ package final class ServerConnection: @unchecked Sendable {
   var closing: HTTP2Error?
   var isClosed = false
   var isAnnounced = false
-  /// Whole requests, until nghttp2 has returned and the handler may be asked.
+  /// Complete requests; the handler is called after nghttp2 has returned.
   var complete: [ServerStream] = []
-  /// Streams that nghttp2 knows: its own pointers to them are not counted.
+  /// Owns the streams that nghttp2 points to.
   var streams: [Int32: ServerStream] = [:]
-  /// What came in above it is dropped: the client was told so.
+  /// Requests above it are dropped: the client was told so.
   var lastStreamID = Int32.max
   var flushIsPlanned = false
-  /// The handler is being asked, and everything is flushed afterwards.
+  /// The handler is being called, and everything is flushed afterwards.
   var isServing = false
   var handshakeTimer: EventLoop.Timer?
   var idleTimer: EventLoop.Timer?
-  /// On the loop's clock, in nanoseconds: when bytes last came in.
+  /// When bytes last came in, in nanoseconds of the loop's clock.
   var heardAt: UInt64 = 0
-  /// Whether the client is known to speak HTTP/2, by ALPN or by its preface: nothing is sent before.
+  /// Whether ALPN or the preface showed that the client speaks HTTP/2: nothing is sent before.
   var isSpeaking = false
   /// Bytes of the preface that came in without ALPN.
   var prefaceBytes = 0
-  /// The client speaks something else and was told so; what it still sends is dropped until it closes.
+  /// The client speaks another protocol and was told so; its bytes are dropped until it closes.
   var isRefused = false
 
   init(id: Int, peer: SocketAddress?, server: HTTP2Server) {
@@ -61,7 +61,7 @@ package final class ServerConnection: @unchecked Sendable {
   }
 
   func start(_ descriptor: Int32, _ context: TLSContext) {
-    // It holds the connection and is cancelled when that ends. A weak reference would make every retain of the
+    // The timer retains the connection and is cancelled when it ends. A weak reference would make every retain of the
     // connection, several for each request, take Swift's slow path.
     handshakeTimer = loop.schedule(after: settings.handshakeTimeout) { [self] in
       guard !isAnnounced else { return }
@@ -77,7 +77,7 @@ package final class ServerConnection: @unchecked Sendable {
     }
   }
 
-  /// Does something on the loop: at once if that is where we are.
+  /// Runs `body` on the loop, at once if this is the loop.
   func onLoop(_ body: @escaping @Sendable (ServerConnection) -> Void) {
     if loop.isCurrent {
       body(self)
@@ -86,13 +86,11 @@ package final class ServerConnection: @unchecked Sendable {
     }
   }
 
-  // MARK: What a server may do to its client
-
-  /// Announces the end (GOAWAY). Requests above the last stream id are dropped, those up to it are still answered.
+  /// Announces the end (GOAWAY). Requests above the last stream id are dropped, the others are still answered.
   ///
   /// - Parameters:
-  ///   - lastStreamID: nil for the last one that came in.
-  ///   - debugData: at APNs JSON with a `reason`.
+  /// - lastStreamID: nil: the last one that came in.
+  /// - debugData: at APNs, JSON with a `reason`.
   package func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }
@@ -105,7 +103,7 @@ package final class ServerConnection: @unchecked Sendable {
     }
   }
 
-  /// Tells the client how many streams it may have open from now on.
+  /// Changes how many streams the client may have open.
   package func setMaximumStreams(_ limit: UInt32) {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }
@@ -116,12 +114,12 @@ package final class ServerConnection: @unchecked Sendable {
     }
   }
 
-  /// Cuts the connection: what was not written is lost, as when a machine dies.
+  /// Cuts the connection without sending what waits, as when a machine dies.
   package func cut() {
     onLoop { $0.fail(HTTP2Error(.stopped, "The server dropped the connection.")) }
   }
 
-  /// Writes what is waiting, and closes in good order.
+  /// Sends what waits, and closes in good order.
   package func close() {
     onLoop { connection in
       connection.flush()
@@ -131,7 +129,7 @@ package final class ServerConnection: @unchecked Sendable {
 
   // MARK: Idleness
 
-  /// Looks at the client again when it will have been idle for the whole limit.
+  /// Checks again when the client will have been idle for the whole limit.
   func watchIdleness() {
     guard let limit = settings.idleTimeout, !isClosed else { return }
     idleTimer = loop.schedule(after: streams.isEmpty ? max(limit - idleTime, .zero) : limit) { [self] in
@@ -181,4 +179,18 @@ package final class ServerConnection: @unchecked Sendable {
     guard !isClosed, let session, let transport, transport.waiting == 0 else { return }
     if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { fail(nil) }
   }
+}
+
+/// One incoming request and its answer.
+final class ServerStream {
+  let id: Int32
+  var fields = HeaderList()
+  var headerIsTooLong = false
+  var body: [UInt8] = []
+  var bodyByteCount = 0
+  var isAnswered = false
+  var answer: [UInt8] = []
+  var answerSent = 0
+
+  init(id: Int32) { self.id = id }
 }

@@ -43,7 +43,6 @@ enum KnownExceptions {
     (.fileName, "Dates.swift"),
     (.fileName, "Expectations.swift"),
     (.fileName, "Fixtures.swift"),
-    (.fileName, "Frame.swift"),
     (.fileName, "TemporaryFolder.swift"),
     // Its suite is SwitchTests.
     (.fileName, "RenewalTests.swift"),

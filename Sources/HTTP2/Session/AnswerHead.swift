@@ -1,8 +1,7 @@
 import CNGHTTP2
 
-/// The fields of one header block of an answer, checked as RFC 9113 §8.2 and §8.3 want it.
+/// The fields of one header block of an answer, checked as RFC 9113 §8.2 and §8.3 require.
 struct AnswerHead {
-  /// What is wrong with it.
   enum Problem: Equatable {
     case malformed, tooLong
   }
@@ -10,17 +9,17 @@ struct AnswerHead {
   let isTrailer: Bool
   let keepsFieldsOfSuccess: Bool
   private(set) var status = 0
-  /// All but `:status`, if they are kept.
+  /// All but `:status`, if kept.
   private(set) var fields: HeaderList?
   private(set) var contentLength: Int64 = -1
   private(set) var problem: Problem?
   private var hasRegular = false
   private var size = 0
 
-  /// What we announce as SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2).
+  /// Sent as SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2).
   static let maximumSize = 32_768
 
-  /// - Parameter status: of the answer that the trailer belongs to; nil for a head.
+  /// - Parameter status: of the answer that the trailer belongs to.
   init(trailerOf status: Int?, keepsFieldsOfSuccess: Bool) {
     isTrailer = status != nil
     self.status = status ?? 0
@@ -80,7 +79,7 @@ struct AnswerHead {
     return first != 32 && first != 9 && last != 32 && last != 9 && value.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
   }
 
-  /// Fields that belong to HTTP/1.1's connections (RFC 9113 §8.2.2).
+  /// Fields of HTTP/1.1 connections (RFC 9113 §8.2.2).
   private static func isOfConnection(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     switch name.count {
     case 2: equal(name, "te")

@@ -20,16 +20,15 @@ extension ClientSession {
     guard frame.header.has(FrameFlag.endHeaders) else { return }
     let (stream, endsStream) = (block.stream, block.endsStream)
     let bytes = block.close()
-    // No typed error comes through `withUnsafeBufferPointer` of this compiler's library without its type.
+    // The closure needs its error type: this compiler's `withUnsafeBufferPointer` does not infer it.
     try bytes.withUnsafeBufferPointer { part throws(SessionFailure) in try received(part, stream, endsStream) }
   }
 
-  /// A whole header block.
   private func received(
     _ part: UnsafeBufferPointer<UInt8>, _ stream: Int32, _ endsStream: Bool
   ) throws(SessionFailure) {
     guard let slot = slots.find(stream) else { return try decoder.skip(part) }
-    // Nearly every answer of many servers: the 8th field of the fixed table, and no other.
+    // Most answers of many servers: only the 8th field of the static table, `:status 200`.
     if part.count == 1, part[0] == 0x88, slot.pointee.status == 0 {
       slot.pointee.status = 200
       if endsStream { complete(slot) }
@@ -51,7 +50,7 @@ extension ClientSession {
     } else {
       guard head.status >= 100 else { return malformed(slot) }
       if head.status < 200 {
-        // The fields of 1xx answers are those of another answer. 101 does not exist here (RFC 9113 §8.6).
+        // 1xx answers carry no final fields, and 101 does not exist in HTTP/2 (RFC 9113 §8.6).
         return endsStream || head.status == 101 ? malformed(slot) : ()
       }
       slot.pointee.status = head.status
@@ -63,7 +62,7 @@ extension ClientSession {
 
   func receivedData(_ frame: FrameSplitter.Frame) throws(SessionFailure) {
     let stream = frame.header.stream
-    // Padding counts too (RFC 9113 §6.9.1), and so do bytes that nobody wants any more.
+    // Padding counts too (RFC 9113 §6.9.1), and so do bytes of streams that were reset.
     try countBytes(frame.payload.count)
     let part = try unpadded(frame)
     guard let slot = slots.find(stream) else { return try mayBeIgnored(stream) }
@@ -103,14 +102,11 @@ extension ClientSession {
       throw SessionFailure(.protocolError, "reset stream \(stream), which was never opened")
     }
     guard let slot = slots.find(stream) else { return }
-    // RFC 9113 §8.7: not processed at all, unless it has already begun to answer.
+    // RFC 9113 §8.7: not processed, unless the answer has already begun.
     let isRefused = code == .refusedStream && slot.pointee.status == 0
     end(slot, isRefused ? .notProcessed : .unknown(.reset(code)))
   }
 
-  // MARK: Ends
-
-  /// The answer is there.
   private func complete(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
     let status = slot.pointee.status
     let announced = slot.pointee.contentLength
@@ -119,7 +115,7 @@ extension ClientSession {
     {
       return malformed(slot)
     }
-    // It did not wait for the request's end, and does not want it (RFC 9113 §8.1).
+    // The peer answered without waiting for the request's end, and does not need it (RFC 9113 §8.1).
     if !slot.pointee.isSent { abandon(slot, .cancel) }
     answeredCount += 1
     let done = slots.remove(slot)
@@ -130,14 +126,13 @@ extension ClientSession {
           status: status, detail: isBare ? nil : .init(fields: done.fields ?? HeaderList(), body: done.body))))
   }
 
-  /// Not an answer of HTTP: an error of the stream alone (RFC 9113 §8.1.1).
+  /// A malformed answer: an error of the stream alone (RFC 9113 §8.1.1).
   private func malformed(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
     reset(slot, .protocolError, .unknown(.reset(.protocolError)))
   }
 }
 
 extension SlotTable.Slot {
-  /// Adds the fields of a trailer.
   fileprivate mutating func append(_ trailer: HeaderList) {
     if fields == nil { fields = trailer } else { fields?.append(trailer) }
   }

@@ -1,11 +1,11 @@
 extension ClientSession {
-  /// Sends what the windows allow of the rest of a body.
+  /// Sends as much of the rest of a body as the windows allow.
   func sendBody(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
     let (start, length) = slot.pointee.requestBody
     let stream = slot.pointee.streamID
     while slot.pointee.bodySent < length {
       let sent = slot.pointee.bodySent
-      // A WINDOW_UPDATE for the stream, or other SETTINGS, will bring it back here.
+      // A WINDOW_UPDATE for the stream or new SETTINGS resume it.
       guard slot.pointee.window > 0 else { return }
       guard window > 0 else { return wait(slot) }
       let count = min(length - sent, slot.pointee.window, window, peer.maximumFrameSize)
@@ -21,7 +21,7 @@ extension ClientSession {
   private func wait(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
     guard !slot.pointee.isWaiting else { return }
     slot.pointee.isWaiting = true
-    // Those that ended while they waited are not taken out one by one.
+    // Streams that ended while they waited are removed together.
     if waiting.count > 4 * configuration.maximumStreams {
       waiting.removeFirst(waitingHead)
       waitingHead = 0
@@ -30,7 +30,7 @@ extension ClientSession {
     waiting.append(slot.pointee.streamID)
   }
 
-  /// Goes on with the bodies that waited for the window of the connection.
+  /// Resumes the bodies that waited for the connection's window.
   private func sendWaiting() {
     while waitingHead < waiting.count, window > 0 {
       let slot = slots.find(waiting[waitingHead])
@@ -45,7 +45,7 @@ extension ClientSession {
     }
   }
 
-  /// WINDOW_UPDATE: the peer takes more (RFC 9113 §6.9).
+  /// WINDOW_UPDATE (RFC 9113 §6.9).
   func receivedWindowUpdate(_ frame: FrameSplitter.Frame) throws(SessionFailure) {
     let stream = frame.header.stream
     let payload = try start(of: frame, length: 4)
@@ -61,7 +61,7 @@ extension ClientSession {
     guard !isIdle(stream) else {
       throw SessionFailure(.protocolError, "sent a WINDOW_UPDATE for stream \(stream), which was never opened")
     }
-    // One that has ended may be mentioned for a while.
+    // The peer may still mention a stream that has ended.
     guard let slot = slots.find(stream) else { return }
     guard increment > 0 else { return reset(slot, .protocolError, .unknown(.reset(.protocolError))) }
     slot.pointee.window += increment
@@ -71,7 +71,7 @@ extension ClientSession {
     sendBody(slot)
   }
 
-  /// Other windows for all open streams (RFC 9113 §6.9.2). The bodies go on with ``sendBodies()``.
+  /// Changes the windows of all open streams (RFC 9113 §6.9.2); ``sendBodies()`` resumes the bodies.
   func changeWindows(by difference: Int) throws(SessionFailure) {
     for slot in slots.all {
       slot.pointee.window += difference
@@ -81,14 +81,12 @@ extension ClientSession {
     }
   }
 
-  /// Goes on with all bodies.
   func sendBodies() {
     for slot in slots.all { sendBody(slot) }
   }
 }
 
 extension SlotTable.Slot {
-  /// The whole body of the request.
   fileprivate var requestBody: (start: UnsafeRawPointer, length: Int) {
     let storage = batch.storage
     let own = storage.items[index].bodyLength
@@ -97,6 +95,5 @@ extension SlotTable.Slot {
       : (UnsafeRawPointer(storage.bytes + bodyOffset), Int(own))
   }
 
-  /// Whether the body was sent to its end.
   var isSent: Bool { bodySent == requestBody.length }
 }

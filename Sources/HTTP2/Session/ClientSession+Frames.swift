@@ -1,5 +1,5 @@
 extension ClientSession {
-  /// Takes what came. After a failure the connection is of no more use; the peer has been told why in ``output``.
+  /// Processes received bytes. After a failure the connection is unusable; the GOAWAY for the peer is in ``output``.
   func receive(_ bytes: UnsafeBufferPointer<UInt8>) throws(SessionFailure) {
     var rest = bytes
     do {
@@ -43,14 +43,12 @@ extension ClientSession {
     case FrameType.windowUpdate: try receivedWindowUpdate(frame)
     case FrameType.priority: try receivedPriority(frame)
     case FrameType.pushPromise: throw SessionFailure(.protocolError, "sent a PUSH_PROMISE, which was refused")
-    // RFC 9113 §4.1: of unknown types nothing is to be made.
+    // Unknown types are ignored (RFC 9113 §4.1).
     default: break
     }
   }
 
-  // MARK: Parts of frames
-
-  /// The payload of a frame that has one length only.
+  /// The payload of a frame with a fixed length.
   func start(of frame: FrameSplitter.Frame, length: Int) throws(SessionFailure) -> UnsafePointer<UInt8> {
     guard frame.payload.count == length, let start = frame.payload.baseAddress else {
       throw SessionFailure(
@@ -77,7 +75,7 @@ extension ClientSession {
     }
   }
 
-  /// A frame of a stream that is not open: allowed where we gave it up, or the peer announced not to serve it.
+  /// A frame of a stream that is not open: allowed if we reset it, or the peer announced not to serve it.
   func mayBeIgnored(_ stream: Int32) throws(SessionFailure) {
     guard !isIdle(stream) else {
       throw SessionFailure(.protocolError, "answered on stream \(stream), which was never opened")
@@ -104,7 +102,7 @@ extension ClientSession {
       throw SessionFailure(.frameSizeError, "sent SETTINGS of \(frame.payload.count) bytes")
     }
     let window = peer.initialWindow
-    // One after the other, as RFC 9113 §6.5.3 wants it: a table may become smaller and larger again in one frame.
+    // In order (RFC 9113 §6.5.3): a table may become smaller and larger again in one frame.
     for offset in stride(from: 0, to: frame.payload.count, by: 6) {
       guard let entry = frame.payload.baseAddress.map({ $0 + offset }) else { break }
       let id = BigEndian.read16(entry)
@@ -113,7 +111,7 @@ extension ClientSession {
     }
     let difference = peer.initialWindow - window
     if difference != 0 { try changeWindows(by: difference) }
-    // Before the bodies go on: some servers count by the new windows only when they hear of this.
+    // Before the bodies continue: some servers apply the new windows only when they receive this.
     self.frame(FrameType.settings, flags: FrameFlag.acknowledged, stream: 0, length: 0)
     if difference > 0 { sendBodies() }
     notices.append(.settings(isFirst: !hasSettings))

@@ -1,13 +1,10 @@
 /// The client's side of HTTP/2 (RFC 9113) between bytes and answers, without socket and clock.
 ///
-/// What is to be sent stands in ``output``; what came is given to ``receive(_:)``, and what it meant stands in
-/// ``ended`` and ``notices`` until somebody takes it. Requests are written from a template by ``RequestEncoder``;
-/// the header fields of answers are unpacked by nghttp2.
+/// ``output`` holds the bytes to send; ``receive(_:)`` takes received bytes, whose meaning waits in ``ended`` and
+/// ``notices``. ``RequestEncoder`` writes requests from a template; nghttp2 decodes the header fields of answers.
 final class ClientSession {
-  /// What came besides answers.
   enum Notice {
     case settings(isFirst: Bool)
-    /// Our PING was answered.
     case pong
     case goAway(GoAway)
   }
@@ -15,11 +12,11 @@ final class ClientSession {
   let configuration: ClientConfiguration
   let output = OutputBuffer(capacity: 81_920)
   var notices: [Notice] = []
-  /// How many requests were answered, whatever the status.
+  /// Answers of any status.
   var answeredCount = 0
 
-  // Unchecked: these are changed several times for each push, by methods of this class alone that hold no access to
-  // one of them while they call each other. The checks at run time would be a twentieth of what a push costs.
+  // Unchecked because only this class's methods access these, and none holds an access while it calls another. They
+  // change several times for each push: run-time checks would take a twentieth of its cost.
   @exclusivity(unchecked) var ended: [Answer] = []
   @exclusivity(unchecked) var slots: SlotTable
   @exclusivity(unchecked) var encoder: RequestEncoder
@@ -27,17 +24,17 @@ final class ClientSession {
   @exclusivity(unchecked) var splitter = FrameSplitter()
   var peer = PeerSettings()
 
-  /// The number of the next stream. Wider than a stream's number, to be able to stand above the last.
+  /// Wider than a stream id, so that it can exceed the last.
   private(set) var nextStreamID: Int64 = 1
-  /// How many bytes of body the peer takes on all streams together.
+  /// The connection's window: bytes of body that the peer takes on all streams together.
   var window = initialWindow
-  /// Streams whose bodies wait for that window, in the order in which they came.
+  /// Streams whose bodies wait for that window, in order.
   var waiting: [Int32] = []
   var waitingHead = 0
-  /// Bytes that came on all streams since the peer was last given room.
+  /// Bytes received on all streams since the last WINDOW_UPDATE.
   var unreported = 0
 
-  /// The peer's first SETTINGS came.
+  /// Whether the peer's first SETTINGS came.
   var hasSettings = false
   var isAcknowledged = false
   var goAway: GoAway?
@@ -46,7 +43,7 @@ final class ClientSession {
   var abandoned = AbandonedStreams()
 
   static let initialWindow = 65_535
-  /// Answers are small and read at once: a wide window for the whole connection spares WINDOW_UPDATE frames.
+  /// Answers are small and read at once: a wide window avoids WINDOW_UPDATE frames.
   static let ownWindow = 16 << 20
   static let largestWindow = Int(Int32.max)
 
@@ -57,15 +54,13 @@ final class ClientSession {
     slots = SlotTable(maximumStreams: configuration.maximumStreams)
   }
 
-  /// Whether a number is left for another stream.
+  /// Whether a stream id is left.
   var hasStreamIDs: Bool { nextStreamID <= Int64(configuration.maximumStreamID) }
 
-  /// Whether a stream of that number was never ours to be answered.
+  /// Whether a stream id was never used by us.
   func isIdle(_ stream: Int32) -> Bool { stream & 1 == 0 || Int64(stream) >= nextStreamID }
 
-  // MARK: Sending
-
-  /// Writes the connection's beginning: preface, SETTINGS, and room for answers (RFC 9113 §3.4).
+  /// Writes preface, SETTINGS, and the connection's window (RFC 9113 §3.4).
   func begin() {
     let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     preface.withUnsafeBytes { bytes in
@@ -82,9 +77,9 @@ final class ClientSession {
     grant(Self.ownWindow - Self.initialWindow, stream: 0)
   }
 
-  /// Writes a request, and as much of its body as the peer has room for.
+  /// Writes a request, and as much of its body as the windows allow.
   ///
-  /// - Returns: false if the numbers of streams are used up: a new connection is needed.
+  /// - Returns: false if the stream ids are used up: a new connection is needed.
   func submit(_ batch: RequestBatch, _ index: Int, deadline: UInt64) -> Bool {
     guard hasStreamIDs else { return false }
     while !slots.isFree(Int32(truncatingIfNeeded: nextStreamID)) {
@@ -130,7 +125,7 @@ final class ClientSession {
     return true
   }
 
-  /// Keeps a request whose body is still to be sent, or that has none.
+  /// Keeps a request without a body, or whose body is not sent yet.
   private func remember(
     _ batch: RequestBatch, _ index: Int, _ deadline: UInt64, _ start: UInt64, _ stream: Int32, _ bodyOffset: Int,
     _ bodyLength: Int
@@ -142,7 +137,7 @@ final class ClientSession {
     if bodyLength > 0 { sendBody(slot) }
   }
 
-  /// A header block that is longer than a frame may be (RFC 9113 §6.10).
+  /// Splits a header block that is longer than a frame may be (RFC 9113 §6.10).
   private func splitBlock(_ block: [UInt8], _ stream: Int32, _ endOfStream: UInt8) {
     var rest = block[...]
     var type = FrameType.headers
@@ -153,6 +148,42 @@ final class ClientSession {
       let payload = frame(type, flags: flags, stream: stream, length: part.count)
       for (place, byte) in part.enumerated() { payload[place] = byte }
       type = FrameType.continuation
+    }
+  }
+}
+
+/// The server's SETTINGS (RFC 9113 §6.5.2).
+struct PeerSettings {
+  private(set) var headerTableSize: UInt32 = 4096
+  private(set) var maximumStreams: UInt32 = .max
+  private(set) var initialWindow = 65_535
+  private(set) var maximumFrameSize = 16_384
+
+  static let headerTableSizeID: UInt16 = 1
+  static let enablePushID: UInt16 = 2
+  static let maximumStreamsID: UInt16 = 3
+  static let initialWindowID: UInt16 = 4
+  static let maximumFrameSizeID: UInt16 = 5
+  static let maximumHeaderListID: UInt16 = 6
+
+  /// Applies one setting; unknown ones are ignored.
+  mutating func apply(_ id: UInt16, _ value: UInt32) throws(SessionFailure) {
+    switch id {
+    case Self.headerTableSizeID: headerTableSize = value
+    case Self.enablePushID:
+      guard value == 0 else { throw SessionFailure(.protocolError, "enabled server push: ENABLE_PUSH \(value)") }
+    case Self.maximumStreamsID: maximumStreams = value
+    case Self.initialWindowID:
+      guard value <= Int32.max else {
+        throw SessionFailure(.flowControlError, "announced an INITIAL_WINDOW_SIZE of \(value)")
+      }
+      initialWindow = Int(value)
+    case Self.maximumFrameSizeID:
+      guard (16_384...16_777_215).contains(value) else {
+        throw SessionFailure(.protocolError, "announced a MAX_FRAME_SIZE of \(value)")
+      }
+      maximumFrameSize = Int(value)
+    default: break
     }
   }
 }

@@ -2,15 +2,15 @@
 struct HPACKWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// The first byte of each form, and how many of its bits are left for a number.
+  /// The first byte of each form; its zero bits hold the number.
   enum Form: UInt8 {
-    /// §6.1: name and value stand in a table.
+    /// §6.1: name and value are in a table.
     case indexed = 0x80
     /// §6.2.1: the peer adds it to its table.
     case addedToTable = 0x40
-    /// §6.3: the size of the table changes.
+    /// §6.3: the table's size changes.
     case tableSize = 0x20
-    /// §6.2.3: nobody on the way may keep it.
+    /// §6.2.3: intermediaries must not index it.
     case neverIndexed = 0x10
     /// §6.2.2: not added to the table.
     case notIndexed = 0x00
@@ -27,7 +27,7 @@ struct HPACKWriter {
 
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-  /// A form with its number (§5.1): the index of a field or a name, or a size.
+  /// A form with its number (§5.1): an index, or a size.
   mutating func number(_ value: Int, _ form: Form) {
     let most = 1 << form.prefixBits - 1
     guard value >= most else { return bytes.append(form.rawValue | UInt8(value)) }
@@ -40,13 +40,13 @@ struct HPACKWriter {
     bytes.append(UInt8(rest))
   }
 
-  /// A literal's beginning: its name, by index or, at 0, in letters.
+  /// The start of a literal: its name, by index or, at 0, spelled out.
   mutating func name(_ name: [UInt8], index: Int, _ form: Form) {
     number(index, form)
     if index == 0 { string(name) }
   }
 
-  /// A string as it is (§5.2). Huffman coding would save a fifth of it, and costs more than sending it.
+  /// A string without Huffman coding (§5.2), which would save a fifth of it and cost more than sending it.
   mutating func string(_ text: [UInt8]) {
     length(text.count)
     bytes += text
@@ -63,7 +63,7 @@ struct HPACKWriter {
     bytes.append(UInt8(rest))
   }
 
-  /// The same length, straight to where it belongs; at most five bytes more than one.
+  /// Writes the same length to memory; at most six bytes.
   @inline(__always)
   static func length(_ count: Int, to start: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
     guard count >= 127 else {

@@ -1,10 +1,10 @@
 import CNGHTTP2
 
-/// Unpacks header blocks (HPACK, RFC 7541); the work is nghttp2's.
+/// Decodes header blocks (HPACK, RFC 7541) with nghttp2.
 struct HeaderDecoder: ~Copyable {
   private let inflater: OpaquePointer?
 
-  /// Fails only for lack of memory; then the first block does.
+  /// Fails only for lack of memory; then decoding the first block fails.
   init() {
     var inflater: OpaquePointer?
     self.inflater = nghttp2_hd_inflate_new(&inflater) == 0 ? inflater : nil
@@ -12,8 +12,8 @@ struct HeaderDecoder: ~Copyable {
 
   deinit { nghttp2_hd_inflate_del(inflater) }
 
-  /// The next field of a block, which is shortened by what was used; nil at its end. A block that was begun must be
-  /// taken to its end. The field is valid until the next call.
+  /// The next field of a block, which is advanced; nil at its end. A block must be read to its end. The field is valid
+  /// until the next call.
   func next(_ block: inout UnsafeBufferPointer<UInt8>) throws(SessionFailure) -> nghttp2_nv? {
     guard let inflater else { throw SessionFailure(.internalError, "could not be decoded: out of memory") }
     var field = nghttp2_nv()
@@ -35,9 +35,45 @@ struct HeaderDecoder: ~Copyable {
     }
   }
 
-  /// Unpacks a block that nobody wants: the tables of both sides must stay the same (RFC 9113 §4.3).
+  /// Decodes and drops a block: the tables of both sides must stay equal (RFC 9113 §4.3).
   func skip(_ block: UnsafeBufferPointer<UInt8>) throws(SessionFailure) {
     var rest = block
     while try next(&rest) != nil {}
+  }
+}
+
+/// A header block that comes in more than one frame (RFC 9113 §6.10).
+struct HeaderBlock {
+  /// 0 if none is open.
+  private(set) var stream: Int32 = 0
+  private(set) var endsStream = false
+  private(set) var bytes: [UInt8] = []
+  private var frames = 0
+
+  /// More than any answer needs, and little enough to hold for a peer that never ends.
+  static let maximumBytes = 65_536
+  static let maximumFrames = 32
+
+  var isOpen: Bool { stream != 0 }
+
+  mutating func open(_ stream: Int32, endsStream: Bool, _ part: UnsafeBufferPointer<UInt8>) {
+    self.stream = stream
+    self.endsStream = endsStream
+    bytes = Array(part)
+    frames = 1
+  }
+
+  mutating func append(_ part: UnsafeBufferPointer<UInt8>) throws(SessionFailure) {
+    frames += 1
+    guard frames <= Self.maximumFrames, bytes.count + part.count <= Self.maximumBytes else {
+      throw SessionFailure(.enhanceYourCalm, "sent an endless header block")
+    }
+    bytes += part
+  }
+
+  /// Forgets the block and returns it.
+  mutating func close() -> [UInt8] {
+    defer { self = HeaderBlock() }
+    return bytes
   }
 }

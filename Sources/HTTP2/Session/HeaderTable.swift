@@ -1,4 +1,4 @@
-/// The peer's table of header fields, as it follows from what we sent (RFC 7541 §2.3).
+/// The peer's table of header fields, computed from what we sent (RFC 7541 §2.3).
 struct HeaderTable {
   private struct Entry {
     let name: [UInt8]
@@ -6,7 +6,7 @@ struct HeaderTable {
     var size: Int { HeaderTable.size(name, value) }
   }
 
-  /// What we use at most, whatever the peer offers: the size that both sides begin with.
+  /// The most we use, whatever the peer offers: the initial size of both sides.
   static let maximumCapacity = 4096
 
   /// Newest first.
@@ -14,10 +14,10 @@ struct HeaderTable {
   private(set) var size = 0
   private(set) var capacity = maximumCapacity
 
-  /// What a field takes in the table (§4.1).
+  /// The size of a field in the table (§4.1).
   static func size(_ name: [UInt8], _ value: [UInt8]) -> Int { name.count + value.count + 32 }
 
-  /// Where a field stands: its index, and whether the value is the same too.
+  /// The index of a field, and whether its value is equal too.
   func find(_ name: [UInt8], _ value: [UInt8]?) -> (index: Int, isWhole: Bool)? {
     var sameName: Int?
     for (place, entry) in Self.fixed.enumerated() where entry.name == name {
@@ -31,7 +31,7 @@ struct HeaderTable {
     return sameName.map { ($0, false) }
   }
 
-  /// Adds a field; the oldest make room (§4.4). One that is too large empties the table.
+  /// Adds a field and evicts the oldest (§4.4). One that is too large empties the table.
   mutating func insert(_ name: [UInt8], _ value: [UInt8]) {
     let entry = Entry(name: name, value: value)
     evict(to: capacity - entry.size)
@@ -40,7 +40,6 @@ struct HeaderTable {
     size += entry.size
   }
 
-  /// Changes how much it holds (§4.3).
   mutating func resize(_ capacity: Int) {
     self.capacity = capacity
     evict(to: capacity)
@@ -50,7 +49,7 @@ struct HeaderTable {
     while size > limit, let oldest = entries.popLast() { size -= oldest.size }
   }
 
-  /// Appendix A.
+  /// The static table (Appendix A).
   private static let fixed: [(name: [UInt8], value: [UInt8])] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
     (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),

@@ -1,10 +1,9 @@
-/// Bytes on their way out: appended at one end, taken at the other. Belongs to one thread.
+/// Outgoing bytes: appended at the end, taken from the front. Belongs to one thread.
 final class OutputBuffer {
   private var memory: UnsafeMutableRawPointer
   private var capacity: Int
   private var head = 0
   private var tail = 0
-  /// All bytes ever appended.
   private(set) var appended: UInt64 = 0
 
   init(capacity: Int) {
@@ -15,16 +14,14 @@ final class OutputBuffer {
   deinit { memory.deallocate() }
 
   var count: Int { tail - head }
-  /// All bytes ever taken.
   var taken: UInt64 { appended - UInt64(count) }
 
-  /// Where the next bytes belong, with room for `size` of them; ``advance(_:)`` says how many were written there.
+  /// Room for `size` bytes at the end; ``advance(_:)`` then tells how many were written.
   func room(_ size: Int) -> UnsafeMutablePointer<UInt8> {
     if tail + size > capacity { makeRoom(size) }
     return (memory + tail).assumingMemoryBound(to: UInt8.self)
   }
 
-  /// Counts bytes as appended that were written to ``room(_:)``.
   func advance(_ size: Int) {
     tail += size
     appended += UInt64(size)

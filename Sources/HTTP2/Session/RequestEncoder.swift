@@ -1,31 +1,30 @@
 /// Writes the header blocks of requests (HPACK, RFC 7541).
 ///
-/// What the requests of a template have in common is encoded once; a request is then a few copies of memory. Fields
-/// that are the same in all of them go into the peer's table with the first request, and cost a byte from the second
-/// on. As Apple asks: path and authorization are never added, `apns-id` is once, for the sake of its name.
+/// The common part of a template's requests is encoded once; a request is then a few copies of memory. Fields that are
+/// equal in all of them go into the peer's table with the first request, and cost a byte from the second on. As Apple
+/// asks, path and authorization are never added; `apns-id` is once, for its name.
 struct RequestEncoder: ~Copyable {
   private var table = HeaderTable()
-  /// The smallest size of the table since the last block, if it changed: the peer has to be told (RFC 7541 §4.2).
+  /// The smallest table size since the last block, if it changed: the peer must be told (RFC 7541 §4.2).
   private var smallestCapacity: Int?
   private var template: RequestTemplate?
-  /// The layout is good for one request only: it adds to the table.
+  /// The layout is valid for one request only, because it adds to the table.
   private var isSingle = false
   private var writer = HPACKWriter()
 
-  /// Head (up to the path), tail (all that is the same), and the beginning of each variable field.
+  /// Head (up to the path), tail (the fields that are equal), and the beginning of each variable field.
   private var memory: UnsafeMutablePointer<UInt8>
   private var memoryCapacity = 1024
   private var headCount = 0
-  /// Where the tail ends, and each of the beginnings after it.
+  /// The end of the tail, and of each beginning after it.
   private var ends: [Int] = []
 
   private let authority: FieldBytes
-  /// Fields of the connection, as `authorization`: added to every request.
+  /// Fields of the connection, such as `authorization`, added to every request.
   var shared: [FieldBytes] = [] {
     didSet { template = nil }
   }
 
-  /// - Parameter authority: the endpoint's, for templates without one of their own.
   init(authority: String) {
     self.authority = FieldBytes(HeaderField(":authority", authority))
     memory = .allocate(capacity: memoryCapacity)
@@ -33,7 +32,7 @@ struct RequestEncoder: ~Copyable {
 
   deinit { memory.deallocate() }
 
-  /// The peer changed how large its table may be (SETTINGS_HEADER_TABLE_SIZE).
+  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE.
   mutating func resizeTable(_ offered: UInt32) {
     let capacity = min(Int(offered), HeaderTable.maximumCapacity)
     guard capacity != table.capacity else { return }
@@ -44,7 +43,7 @@ struct RequestEncoder: ~Copyable {
 
   /// Lays out the next request.
   ///
-  /// - Returns: how many bytes its header block takes at most.
+  /// - Returns: an upper bound for the size of its header block.
   mutating func prepare(_ storage: RequestBatch.Storage, _ item: RequestBatch.Storage.Item) -> Int {
     if template !== storage.template || isSingle { layOut(storage, item) }
     // Each length takes at most six bytes, and the variable values lie behind the path.
@@ -58,9 +57,9 @@ struct RequestEncoder: ~Copyable {
     return size
   }
 
-  /// Writes the header block of the request that was prepared.
+  /// Writes the header block of the prepared request.
   ///
-  /// - Returns: its end, and where in the batch's memory an own body begins.
+  /// - Returns: its end, and where in the batch's memory the request's own body begins.
   @inline(__always)
   func write(
     _ storage: RequestBatch.Storage, _ item: RequestBatch.Storage.Item, to start: UnsafeMutablePointer<UInt8>
@@ -95,7 +94,7 @@ extension RequestEncoder {
     isSingle = false
     writer.removeAll()
     announceTableSize()
-    // All fields that are to be found in the table must have room in it at the same time.
+    // All fields that are to be found in the table must fit into it at the same time.
     var room = table.capacity
     for field in template.pseudoFields { put(field, &room) }
     if !template.hasOwnAuthority { put(authority, &room) }
@@ -142,7 +141,7 @@ extension RequestEncoder {
     writer.string(field.value)
   }
 
-  /// The beginning of a field whose value is another in each request.
+  /// The beginning of a field whose value differs in each request.
   private mutating func putName(_ name: [UInt8], _ value: UnsafeRawBufferPointer, _ room: inout Int) {
     let found = table.find(name, nil)
     let bytes = Array(value)

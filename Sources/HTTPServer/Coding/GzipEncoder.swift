@@ -1,15 +1,15 @@
 import CZlib
 
-/// Compresses bytes into the gzip format (RFC 1952), piece by piece. Used for one body after another.
+/// Compresses bytes into the gzip format (RFC 1952) piece by piece; reused for one body after another.
 final class GzipEncoder {
-  /// Half of the time of the best level for 2 % more bytes: for what is made anew for each answer.
+  /// Half the time of the best level for 2 % more bytes: for bodies made for each answer.
   static let quick: Int32 = 6
   /// For what is compressed once and sent often.
   static let best: Int32 = 9
 
   private let stream: UnsafeMutablePointer<z_stream>
 
-  /// - Returns: nil without memory.
+  /// - Returns: nil if there is no memory.
   init?(level: Int32) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -24,10 +24,10 @@ final class GzipEncoder {
     stream.deallocate()
   }
 
-  /// Appends to `output` what can be said of the input so far; with the last piece, the end of the format.
+  /// Appends the compressed bytes available so far to `output`; with the last piece, the end of the format.
   func compress(_ piece: ArraySlice<UInt8>, isLast: Bool, into output: inout [UInt8]) {
     piece.withUnsafeBufferPointer { input in
-      // zlib reads from it only.
+      // zlib only reads from it.
       stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
       stream.pointee.avail_in = UInt32(input.count)
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16 * 1024) { room in
@@ -42,7 +42,7 @@ final class GzipEncoder {
     if isLast { deflateReset(stream) }
   }
 
-  /// The whole of some bytes; nil without memory.
+  /// Compresses all bytes; nil if there is no memory.
   static func compress(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
     guard let encoder = GzipEncoder(level: level) else { return nil }
     var output: [UInt8] = []

@@ -2,15 +2,15 @@ import Foundation
 import OpenSSL
 import Reactor
 
-/// Style sheets, scripts and pictures: read and compressed once, and kept. Their address holds a hash of them all, so
-/// that browsers need not ask again as long as nothing changes.
+/// Style sheets, scripts and pictures, read and compressed once. Their address holds a hash of all of them, so that
+/// browsers need not ask again until something changes.
 package struct AssetFolder: Sendable {
-  /// What stands before a file's path in a page, as `/assets/0f8c1d3e5a7b9c2d`.
+  /// The beginning of a file's address in a page, such as `/assets/0f8c1d3e5a7b9c2d`.
   package let prefix: String
   private let version: String
   private let files: [String: FileAnswer]
 
-  /// Reads what is below some folders, as ``StaticFiles`` would serve it.
+  /// Reads the files below some folders, as ``StaticFiles`` would serve them.
   ///
   /// - Throws: ``SystemError`` if a file cannot be read.
   package init(root: String, folders: [String]) throws {
@@ -40,8 +40,8 @@ package struct AssetFolder: Sendable {
   /// Answers GET and HEAD with a file.
   ///
   /// - Parameters:
-  ///   - version: as it stands in the address. A page from before an update gets the file of today, not to be kept.
-  ///   - path: decoded segments behind it, as ``Parameters/rest``.
+  /// - version: from the address. A page from before an update gets today's file, not to be cached.
+  /// - path: decoded segments after the version, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
   package func response(to request: Request, version: String, path: [String]) throws -> Response? {
     guard let file = files[path.joined(separator: "/")] else { return nil }

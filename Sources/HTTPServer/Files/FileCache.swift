@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Small files, kept for a moment: a page's style sheet and icons are asked for again and again. And the compressed
-/// form of text files, kept as long as they do not change.
+/// Keeps small files for a moment, because a page's style sheet and icons are requested again and again, and the
+/// compressed form of text files until they change.
 ///
-/// What is changed on disk is seen after ``lifetime`` at the latest.
+/// A change on disk takes effect after ``lifetime`` at the latest.
 final class FileCache: Sendable {
   private struct Entry: Sendable {
     let file: FileAnswer
@@ -24,7 +24,7 @@ final class FileCache: Sendable {
     var packed: [String: Packed] = [:]
     var bytes = 0
 
-    /// Thrown away whole when full: at most once a lifetime's worth of files.
+    /// Dropped completely when full: at most one lifetime's worth of files.
     mutating func makeRoom(_ count: Int, inPlaceOf former: Int) {
       if bytes + count - former > maximumBytes { self = State() } else { bytes -= former }
       bytes += count
@@ -40,8 +40,8 @@ final class FileCache: Sendable {
     }
   }
 
-  /// Keeps a file whose bytes are in memory, with its descriptor: there are as many as the folder has small files. A
-  /// large one is closed after its answer.
+  /// Keeps a file whose bytes are in memory, with its descriptor. Their number is bounded by the folder's small files;
+  /// a large file is closed after its answer.
   func store(_ file: FileAnswer, at location: String, now: UInt64) {
     guard case .file(let open) = file.content, open.bytes != nil else { return }
     state.withLock { state in

@@ -1,15 +1,15 @@
 import Glibc
 import Reactor
 
-/// A file that is open for reading, closed when nobody holds it any more.
+/// A file open for reading, closed with its last reference.
 package final class OpenFile: Sendable {
   let descriptor: Int32
-  /// Bytes when it was opened.
+  /// Size when it was opened.
   package let size: Int
-  /// All of them, of a small file: where the kernel cannot send the file by itself, nothing waits for the disk.
+  /// The bytes of a small file, for TLS, where the kernel cannot send the file by itself.
   let bytes: [UInt8]?
 
-  /// Takes over an open descriptor.
+  /// Takes ownership of the descriptor.
   ///
   /// - Parameter keepsBytes: reads the whole file at once. Blocks.
   /// - Throws: ``SystemError`` if it cannot be read.

@@ -1,26 +1,24 @@
 import Glibc
 package import Reactor
 
-/// Serves the files below a folder: no folders, nothing that begins with a dot, nothing outside, also not by a
-/// symbolic link.
+/// Serves the files below a folder: no directories, no dot files, nothing outside, not even through a symbolic link.
 package struct StaticFiles: Sendable {
-  /// Files up to this size are read at once, and kept open for a second.
+  /// Files up to this size are read at once and cached for a second.
   private static let smallSize = 32 * 1024
-  /// Larger ones are sent as they are: their compressed form would take too much memory.
+  /// Larger files are sent uncompressed: their compressed form would take too much memory.
   private static let largestPacked = 1 << 20
 
-  /// The folder, without symbolic links.
+  /// The folder, symbolic links resolved.
   package let root: String
   private let cacheControl: String
   private let pool: BlockingPool
   private let cache = FileCache()
 
-  /// Serves a folder.
   ///
   /// - Parameters:
-  ///   - cacheControl: `no-cache` lets browsers keep files but ask each time, which the ETag answers cheaply.
+  /// - cacheControl: `no-cache` lets browsers store files but revalidate each time, which the ETag makes cheap.
   ///   - pool: where files are opened and read.
-  /// - Throws: ``SystemError`` if the folder is not there.
+  /// - Throws: ``SystemError`` if the folder does not exist.
   package init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
     guard let resolved = Self.resolve(root) else { throw SystemError("realpath \(root)") }
     self.root = resolved
@@ -32,7 +30,7 @@ package struct StaticFiles: Sendable {
   ///
   /// - Parameter path: decoded segments below the root, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
-  /// - Throws: 412, 416, as the request's conditions and range ask for; ``SystemError`` for a file that cannot be read.
+  /// - Throws: 412 or 416 for the request's conditions and range; ``SystemError`` if the file cannot be read.
   package func response(to request: Request, path: [String]) async throws -> Response? {
     guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
     let location = ([root] + path).joined(separator: "/")
@@ -59,7 +57,7 @@ package struct StaticFiles: Sendable {
     return found
   }
 
-  /// Whether a file is text, and long enough to get shorter.
+  /// Whether a file is text, and long enough to compress.
   static func isWorthPacking(_ size: Int, name: String) -> Bool {
     size >= ContentCoding.leastBytes && ContentCoding.isText(ContentType.of(fileName: name))
   }
@@ -74,7 +72,7 @@ package struct StaticFiles: Sendable {
   static func open(_ location: String, below root: String) throws -> FileAnswer? {
     guard let resolved = resolve(location) else { return try nothing("realpath") }
     guard isInside(resolved, root) else { return nil }
-    // O_NONBLOCK: opening a named pipe must not wait. O_NOFOLLOW: a link put there meanwhile is not followed.
+    // O_NONBLOCK: opening a named pipe must not wait. O_NOFOLLOW: a link created meanwhile is not followed.
     let descriptor = Glibc.open(resolved, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return try nothing("open") }
     var information = stat()
@@ -91,7 +89,7 @@ package struct StaticFiles: Sendable {
     return FileAnswer(content: .file(file), modified: time.tv_sec, etag: etag, name: name)
   }
 
-  /// That a file is not there, or not for us, is an answer; everything else that `errno` says is trouble.
+  /// A missing or forbidden file is an answer; every other `errno` is an error.
   private static func nothing(_ call: String) throws -> FileAnswer? {
     let error = SystemError(call)
     switch error.number {
@@ -111,5 +109,24 @@ package struct StaticFiles: Sendable {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
+  }
+}
+
+/// Media types of files by their extension.
+enum ContentType {
+  private static let byExtension: [String: String] = [
+    "avif": "image/avif", "css": "text/css; charset=utf-8", "csv": "text/csv; charset=utf-8",
+    "gif": "image/gif", "html": "text/html; charset=utf-8", "ico": "image/vnd.microsoft.icon", "jpg": "image/jpeg",
+    "jpeg": "image/jpeg", "js": "text/javascript; charset=utf-8", "json": "application/json",
+    "map": "application/json", "md": "text/markdown; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
+    "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
+    "wasm": "application/wasm", "webmanifest": "application/manifest+json", "webp": "image/webp",
+    "woff": "font/woff", "woff2": "font/woff2", "xml": "application/xml", "yaml": "application/yaml",
+  ]
+
+  /// `application/octet-stream` for unknown types: browsers then offer to save the file.
+  static func of(fileName: String) -> String {
+    guard let dot = fileName.lastIndex(of: ".") else { return "application/octet-stream" }
+    return byExtension[fileName[fileName.index(after: dot)...].lowercased()] ?? "application/octet-stream"
   }
 }

@@ -1,6 +1,6 @@
 /// A field value with parameters: `form-data; name="file"; filename="a.p12"` (RFC 9110 section 5.6.6).
 struct FieldParameters {
-  /// What stands before the first semicolon, in small letters.
+  /// The text before the first semicolon, in lower case.
   let value: String
   private var parameters: [(name: String, value: String)] = []
 
@@ -40,7 +40,7 @@ struct FieldParameters {
       switch byte {
       case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
       case UInt8(ascii: "\\") where rest.first == UInt8(ascii: "\"") || rest.first == UInt8(ascii: "\\"):
-        // Other backslashes stay: old browsers send whole Windows paths.
+        // Other backslashes stay: old browsers send Windows paths.
         value.append(rest.removeFirst())
       default: value.append(byte)
       }

@@ -1,17 +1,13 @@
 /// A `multipart/form-data` form read into memory.
 package struct FormData: Sendable {
-  /// One field or file.
   package struct Item: Sendable {
-    /// Name, file name and type.
     package let part: MultipartPart
-    /// The content.
     package let bytes: [UInt8]
   }
 
-  /// All parts, in their order.
   package private(set) var items: [Item] = []
 
-  /// Reads a form whole; the route's body limit bounds its size.
+  /// Reads a whole form; the route's body limit bounds its size.
   ///
   /// - Throws: as ``MultipartReader``.
   package init(_ request: Request, limits: MultipartLimits = MultipartLimits()) async throws {

@@ -1,7 +1,7 @@
 import OpenSSL
 import Text
 
-/// Cuts `multipart/form-data` into parts (RFC 7578, RFC 2046 section 5.1): bytes in, events out, whatever the pieces.
+/// Splits `multipart/form-data` into parts (RFC 7578, RFC 2046 section 5.1), however the bytes are cut into pieces.
 struct MultipartParser {
   enum Event: Equatable {
     case part(MultipartPart)
@@ -13,7 +13,7 @@ struct MultipartParser {
   private enum State {
     /// Before the first boundary, at the start of a line.
     case preamble
-    /// Behind a boundary: a line end or two hyphens.
+    /// After a boundary: a line end or two hyphens.
     case boundaryEnd
     case header
     case content(isAtStart: Bool)
@@ -34,11 +34,11 @@ struct MultipartParser {
   init(boundary: String, limits: MultipartLimits) {
     self.limits = limits
     delimiter = Array("\r\n--\(boundary)".utf8)
-    // As if a line had ended before: the first boundary may stand at the very beginning.
+    // A leading line end, because the first boundary may stand at the very beginning.
     buffer = [0x0D, 0x0A]
   }
 
-  /// The boundary of a content type: 1 to 70 bytes of those that RFC 2046 allows.
+  /// The boundary of a content type: 1 to 70 bytes allowed by RFC 2046.
   static func boundary(ofContentType text: String?) -> String? {
     guard let text, let type = FieldParameters(text), type.value == "multipart/form-data",
       let boundary = type["boundary"], (1...70).contains(boundary.utf8.count), boundary.utf8.last != 0x20,
@@ -47,7 +47,6 @@ struct MultipartParser {
     return boundary
   }
 
-  /// Takes more bytes.
   mutating func feed(_ bytes: [UInt8]) throws(HTTPError) -> [Event] {
     if start > 0 {
       buffer.removeFirst(start)
@@ -59,14 +58,14 @@ struct MultipartParser {
     return events
   }
 
-  /// Says that no more bytes come.
+  /// Ends the input.
   func finish() throws(HTTPError) {
     guard case .epilogue = state else {
       throw HTTPError(.badRequest, "The multipart body ends before its last boundary.")
     }
   }
 
-  /// - Returns: whether there may be more to do.
+  /// - Returns: whether there may be more to parse.
   private mutating func step(_ events: inout [Event]) throws(HTTPError) -> Bool {
     switch state {
     case .preamble:
@@ -87,7 +86,7 @@ struct MultipartParser {
   }
 
   private mutating func boundaryEnd(_ events: inout [Event]) throws(HTTPError) -> Bool {
-    // Space between boundary and line end is allowed, and never sent.
+    // Space between boundary and line end is allowed, though never sent.
     while start < buffer.count, buffer[start] == 0x20 || buffer[start] == 0x09 { start += 1 }
     guard buffer.count - start >= 2 else { return false }
     switch (buffer[start], buffer[start + 1]) {
@@ -145,7 +144,7 @@ struct MultipartParser {
 
   private mutating func content(isAtStart: Bool, _ events: inout [Event]) throws(HTTPError) -> Bool {
     if isAtStart {
-      // A part may end with its headers: then the empty line is the boundary's.
+      // A part may end with its headers: then the empty line belongs to the boundary.
       let bare = delimiter.dropFirst(2)
       let first = buffer[start...].prefix(bare.count)
       if bare.starts(with: first) {
@@ -158,7 +157,7 @@ struct MultipartParser {
       state = .content(isAtStart: false)
     }
     let found = buffer.offset(of: delimiter, from: start)
-    // What could be the beginning of a boundary is kept back.
+    // Keep back what could be the beginning of a boundary.
     let end = found ?? max(start, buffer.count - delimiter.count + 1)
     partBytes += end - start
     guard partBytes <= limits.partBytes else {

@@ -1,6 +1,5 @@
 /// Pairs of names and values, as forms and queries send them (URL standard, section 5.1), in their order.
 package struct URLEncodedForm: Sendable, Equatable {
-  /// One field.
   package struct Pair: Sendable, Equatable {
     /// Decoded.
     package let name: String
@@ -8,17 +7,13 @@ package struct URLEncodedForm: Sendable, Equatable {
     package let value: String
   }
 
-  /// More is no form that a person filled in.
+  /// No form filled in by a person has more.
   static let maximumPairs = 1000
 
-  /// All fields.
   package private(set) var pairs: [Pair] = []
 
-  /// No fields.
   package init() {}
 
-  /// Reads a form.
-  ///
   /// - Throws: ``HTTPError`` 400 for a `%` that is no escape, NUL, text that is not UTF-8; 413 for more than 1,000 pairs.
   package init(_ bytes: [UInt8]) throws {
     for piece in bytes.split(separator: UInt8(ascii: "&")) {
@@ -32,15 +27,13 @@ package struct URLEncodedForm: Sendable, Equatable {
     }
   }
 
-  /// Leaves out what cannot be read.
+  /// Skips invalid pairs.
   init(lenient bytes: ArraySlice<UInt8>) {
     pairs = bytes.split(separator: UInt8(ascii: "&")).prefix(Self.maximumPairs).compactMap(Self.pair)
   }
 
-  /// The first value of that name.
   package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-  /// All values of that name.
   package func values(of name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 
   private static func pair(_ piece: ArraySlice<UInt8>) -> Pair? {

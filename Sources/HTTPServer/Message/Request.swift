@@ -1,27 +1,25 @@
 package import Reactor
 
-/// A request whose head has arrived; its body comes when it is asked for.
+/// A request whose head has arrived; its body is read on demand.
 package struct Request: Sendable {
-  /// The method.
   package let method: Method
   /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,
   /// `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
   package let pathSegments: [String]
-  /// Where the request came from. A middleware that trusts a proxy may set it anew.
+  /// The peer's address. Middleware that trusts a proxy may replace it.
   package var remoteAddress: SocketAddress?
-  /// Whether it came over TLS. A middleware that trusts a proxy may set it anew.
+  /// Whether it came over TLS. Middleware that trusts a proxy may replace it.
   package var isSecure: Bool
   /// The values of the route's `:name` and `*rest` segments.
   package var parameters: Parameters
-  /// The body.
   package let body: RequestBody
-  /// The pattern of the route that was chosen, as `/pushes/:id`; nil if none was.
+  /// The pattern of the chosen route, such as `/pushes/:id`; nil if there is none.
   package internal(set) var route: String?
-  /// Things that middleware leaves for handlers, by type.
+  /// Values that middleware leaves for handlers, by type.
   package var context: RequestContext
   let head: RequestHead
   let number: UInt64
-  /// Is told of failures that became an answer inside the router.
+  /// Called for failures that became an answer inside the router.
   var report: (@Sendable (Failure) -> Void)?
 
   init(
@@ -63,53 +61,49 @@ package struct Request: Sendable {
     }
   }
 
-  /// The target as it was sent.
+  /// The target as sent.
   package var target: String { head.text(head.target) }
 
-  /// The path as it was sent, still percent-encoded; empty for `OPTIONS *`.
+  /// The path as sent, percent-encoded; empty for `OPTIONS *`.
   package var path: String { head.text(head.path) }
 
-  /// What follows `?`, still percent-encoded.
+  /// The text after `?`, percent-encoded.
   package var query: String? { head.query.map(head.text) }
 
-  /// The query's pairs, decoded.
   package var queryItems: URLEncodedForm {
     guard let query = head.query else { return URLEncodedForm() }
-    // Wrong escapes are refused before a handler is asked, so that only the number of pairs can be too high: then the rest is cut.
+    // Invalid escapes are refused before a handler is called, so only the number of pairs can be too high; the rest is
+    // dropped.
     return URLEncodedForm(lenient: head.bytes[query])
   }
 
-  /// The header fields.
   package var headers: Headers { Headers(received: head) }
 
   /// Host and port as the client named them.
   package var host: String? { head.host.map(head.text) }
 
-  /// The first value of a header field.
   package func header(_ name: String) -> String? { head.first(named: name) }
 
-  /// All cookies, in their order.
   package var cookies: [(name: String, value: String)] {
     headers.values(of: "Cookie").flatMap(Cookie.pairs)
   }
 
-  /// The first cookie of that name.
   package func cookie(_ name: String) -> String? {
     head.first(named: "Cookie") == nil ? nil : cookies.first { $0.name == name }?.value
   }
 
-  /// Names the request in logs and in the answer's `X-Request-Id`: the client's own id if it is at most 64
-  /// letters, digits, `-`, `_` and `.`, else a random one.
+  /// The request's name in logs and in `X-Request-Id`: the client's own id if it is at most 64 letters, digits, `-`,
+  /// `_` and `.`, else a random one.
   package var id: String { RequestNumber.accepted(head.first(named: "X-Request-Id")) ?? RequestNumber.text(number) }
 
-  /// `Content-Type` without parameters, in small letters.
+  /// `Content-Type` without parameters, in lower case.
   package var mediaType: String? {
     header("Content-Type").map { String(($0.split(separator: ";").first ?? "").trimmedOfSpace).lowercased() }
   }
 
-  /// A route's parameter as another type.
+  /// Converts a route's parameter.
   ///
-  /// - Throws: 404 if the text is no such value: an address that no resource can have.
+  /// - Throws: 404 if the conversion fails: no resource can have such an address.
   package func parameter<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = Value.self) throws
     -> Value
   {
@@ -119,11 +113,86 @@ package struct Request: Sendable {
 
   /// Reads the whole body as a form.
   ///
-  /// - Throws: 415 for another content type, 413 above the limit, 400 for wrong escapes.
+  /// - Throws: 415 for another content type, 413 above the limit, 400 for invalid escapes.
   package func form(upTo limit: Int = 1 << 20) async throws -> URLEncodedForm {
     guard mediaType == "application/x-www-form-urlencoded" else {
       throw HTTPError(.unsupportedMediaType, "The body must be application/x-www-form-urlencoded.")
     }
     return try URLEncodedForm(try await body.collect(upTo: limit))
+  }
+}
+
+/// A key under which middleware leaves a value for handlers.
+package protocol RequestContextKey {
+  associatedtype Value: Sendable
+}
+
+/// Values that middleware leaves for handlers, such as the signed-in user and the language.
+package struct RequestContext: Sendable {
+  private var values: [ObjectIdentifier: any Sendable] = [:]
+
+  init() {}
+
+  package subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
+    get { values[ObjectIdentifier(key)] as? Key.Value }
+    set { values[ObjectIdentifier(key)] = newValue }
+  }
+}
+
+package struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
+  private var pairs: [(name: String, value: String)] = []
+  /// The segments that `*rest` matched.
+  package internal(set) var rest: [String] = []
+
+  package init() {}
+
+  /// For tests of handlers.
+  package init(dictionaryLiteral elements: (String, String)...) {
+    pairs = elements.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// The value of `:name`, decoded; for `*name` its segments joined with slashes.
+  package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  mutating func set(_ name: String, _ value: String) { pairs.append((name, value)) }
+}
+
+/// Random ids for requests.
+enum RequestNumber {
+  private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+  static func random() -> UInt64 { UInt64.random(in: .min ... .max) }
+
+  /// The next number of a series without repetition (SplitMix64: a bijection of a counter).
+  static func next(after state: inout UInt64) -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed &>> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed &>> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed &>> 31
+  }
+
+  /// Thirteen characters: Swift stores a string of that size without an allocation.
+  static func text(_ number: UInt64) -> String {
+    String(unsafeUninitializedCapacity: 13) { bytes in
+      for index in 0..<13 { bytes[index] = digits[Int(number &>> UInt64(index * 5) & 31)] }
+      return 13
+    }
+  }
+
+  static func write(_ number: UInt64, to bytes: UnsafeMutablePointer<UInt8>) {
+    digits.withUnsafeBufferPointer { digits in
+      for index in 0..<13 { bytes[index] = digits[Int(number &>> UInt64(index * 5) & 31)] }
+    }
+  }
+
+  static func accepted(_ text: String?) -> String? {
+    guard let text, (1...64).contains(text.utf8.count),
+      text.utf8.allSatisfy({ byte in
+        ByteClass.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+          || byte == UInt8(ascii: ".")
+      })
+    else { return nil }
+    return text
   }
 }

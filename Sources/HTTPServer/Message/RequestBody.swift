@@ -1,9 +1,9 @@
-/// The body of a request: an asynchronous sequence of pieces, to be read once, or collected.
+/// The body of a request: an asynchronous sequence of pieces, read once, or collected.
 ///
-/// Bytes are taken from the socket only as fast as they are asked for. The first asking sends
-/// `100 Continue` to a client that waits for it.
+/// Bytes are taken from the socket only as fast as they are requested. The first read sends `100 Continue` to a client
+/// that waits for it.
 package struct RequestBody: AsyncSequence, Sendable {
-  /// Some bytes, never none.
+  /// Never empty.
   package typealias Element = [UInt8]
 
   fileprivate enum Source: Sendable {
@@ -13,17 +13,16 @@ package struct RequestBody: AsyncSequence, Sendable {
 
   fileprivate let source: Source
 
-  /// A body that is already here.
+  /// A body in memory.
   package init(_ bytes: [UInt8]) { source = .bytes(bytes) }
 
   init(_ exchange: Exchange) { source = .exchange(exchange) }
 
   static let empty = RequestBody([])
 
-  /// Reads the whole body. Asking again returns the same bytes.
+  /// Reads the whole body. Later calls return the same bytes.
   ///
-  /// - Throws: 413 if it is longer than `limit` bytes, 400 if it is malformed, 408 if it does not come on,
-  ///   ``ClientGone``.
+  /// - Throws: 413 if it is longer than `limit` bytes, 400 if it is malformed, 408 if it stalls, ``ClientGone``.
   package func collect(upTo limit: Int) async throws -> [UInt8] {
     switch source {
     case .bytes(let bytes):
@@ -33,10 +32,8 @@ package struct RequestBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Starts to read.
   package func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
-  /// Reads piece by piece.
   package struct Iterator: AsyncIteratorProtocol, Sendable {
     private var source: Source
 

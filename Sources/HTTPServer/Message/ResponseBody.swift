@@ -1,13 +1,11 @@
-/// What follows the head of a response.
 package enum ResponseBody: Sendable {
-  /// Nothing: `Content-Length: 0`.
+  /// `Content-Length: 0`.
   case none
-  /// Bytes at hand.
   case bytes([UInt8])
   /// A part of a file, sent by the kernel.
   case file(OpenFile, Range<Int>)
-  /// Bytes to come. With a length they must be that many; without, they are sent in chunks (HTTP/1.1) or end with
-  /// the connection (1.0). Not called for HEAD.
+  /// With a length, exactly that many bytes; without, they are sent in chunks (HTTP/1.1) or end with the connection
+  /// (1.0). Not called for HEAD.
   case stream(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
   /// Server-Sent Events, see ``Response/events(_:)``.
   case events(@Sendable (EventStream) async throws -> Void)
@@ -19,7 +17,7 @@ package enum ResponseBody: Sendable {
     }
   }
 
-  /// The bytes, if they are at hand.
+  /// The bytes, if they are in memory.
   package var bytes: [UInt8]? {
     switch self {
     case .bytes(let bytes): bytes
@@ -27,4 +25,19 @@ package enum ResponseBody: Sendable {
     case .none, .stream, .events: nil
     }
   }
+}
+
+/// Writes a streamed body.
+package struct ResponseWriter: Sendable {
+  private let exchange: Exchange
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  /// Sends bytes, and waits until the socket has taken them.
+  ///
+  /// - Throws: ``ClientGone`` if the connection has ended, `CancellationError` if the server stops an event stream.
+  package func write(_ bytes: [UInt8]) async throws { try await exchange.write(bytes) }
+
+  /// Sends text, like ``write(_:)-([UInt8])``.
+  package func write(_ text: String) async throws { try await exchange.write(Array(text.utf8)) }
 }

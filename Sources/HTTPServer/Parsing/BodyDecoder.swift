@@ -1,4 +1,4 @@
-/// Finds the bytes of a body: a known length, or chunks (RFC 9112 section 7.1).
+/// Finds the bytes of a body: of a known length, or chunked (RFC 9112 section 7.1).
 struct BodyDecoder {
   private enum State {
     case data(Int)
@@ -13,7 +13,7 @@ struct BodyDecoder {
     case trailers
   }
 
-  /// Sixteen digits would already be beyond `Int.max`.
+  /// Sixteen digits would exceed `Int.max`.
   private static let sizeDigits = 15
   private static let extensionLimit = 4096
   private static let trailerLimit = 8192
@@ -113,7 +113,7 @@ struct BodyDecoder {
     state = byte == 0x0D ? .sizeEnd : .extensions
   }
 
-  /// Trailers are read as header lines and thrown away: nothing they say was known when it was needed.
+  /// Trailers are parsed as header lines and dropped: their information would come too late.
   private mutating func takeTrailer(_ byte: UInt8) throws(RequestError) {
     trailerBytes += 1
     guard trailerBytes <= Self.trailerLimit else {

@@ -1,4 +1,4 @@
-/// What the fields of a head say about framing and connection, gathered line by line.
+/// What the fields of a head say about framing and connection, collected line by line.
 struct FieldSummary {
   private(set) var host: Range<Int>?
   private(set) var expectsContinue = false
@@ -12,7 +12,7 @@ struct FieldSummary {
 
   private enum Coding { case chunked, other, garbage }
 
-  /// Takes note of a field; both ranges are free of space and already checked.
+  /// Records a field; both ranges are trimmed and already checked.
   mutating func note(
     _ bytes: UnsafeBufferPointer<UInt8>, name: Range<Int>, value: Range<Int>
   ) throws(RequestError) {
@@ -32,7 +32,7 @@ struct FieldSummary {
         if Self.equal(bytes, option, "keep-alive") { keepsAlive = true }
       }
     case 14 where Self.equal(bytes, name, "content-length"):
-      // RFC 9112 section 6.3 lets a server refuse equal repetitions too; a proxy in front may not merge them.
+      // RFC 9112 section 6.3 lets a server refuse equal repetitions too, and a proxy in front may not merge them.
       guard length == nil else { throw RequestError(.badRequest, "Content-Length appears more than once.") }
       length = try Self.number(bytes, value)
     case 17 where Self.equal(bytes, name, "transfer-encoding"):
@@ -50,7 +50,7 @@ struct FieldSummary {
     }
   }
 
-  /// The framing of RFC 9112 section 6.3, refusing whatever two readers could take differently.
+  /// The framing of RFC 9112 section 6.3; refuses everything that two readers could understand differently.
   func framing(minorVersion: UInt8) throws(RequestError) -> RequestHead.Framing {
     guard hasTransferEncoding else { return length.map { $0 == 0 ? .none : .length($0) } ?? .none }
     guard length == nil else {
@@ -66,7 +66,7 @@ struct FieldSummary {
     return .chunked
   }
 
-  /// Checks what does not depend on the framing.
+  /// The checks that do not depend on the framing.
   func check(_ bytes: UnsafeBufferPointer<UInt8>, line: RequestLine) throws(RequestError) {
     guard hosts == 1 || (hosts == 0 && line.minorVersion == 0) else {
       throw RequestError(.badRequest, hosts == 0 ? "The Host field is missing." : "Host appears more than once.")
@@ -87,7 +87,7 @@ struct FieldSummary {
   /// RFC 9112 section 9.3.
   func leavesOpen(minorVersion: UInt8) -> Bool { minorVersion > 0 ? !closes : keepsAlive && !closes }
 
-  /// `1*DIGIT`, at most `Int.max`; a list, a sign or a space is no number.
+  /// `1*DIGIT`, at most `Int.max`; no list, sign or space.
   private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) throws(RequestError) -> Int {
     guard !range.isEmpty else { throw RequestError(.badRequest, "Content-Length is empty.") }
     var number = 0
@@ -105,7 +105,7 @@ struct FieldSummary {
     return number
   }
 
-  /// The pieces of a comma list without surrounding space; empty ones stay, so that they can be refused.
+  /// The trimmed pieces of a comma list; empty ones stay, so that they can be refused.
   private static func elements(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> [Range<Int>] {
     var elements: [Range<Int>] = []
     var start = range.lowerBound
@@ -124,7 +124,7 @@ struct FieldSummary {
     return start..<end
   }
 
-  /// Compares with a text in small letters, ignoring case.
+  /// Compares with a text in lower case, ignoring case.
   @inline(__always)
   private static func equal(
     _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ text: StaticString

@@ -1,8 +1,8 @@
-/// Percent-decoding (RFC 3986 section 2.1) of bytes whose escapes may be wrong.
+/// Percent-decoding (RFC 3986 section 2.1) of untrusted bytes.
 enum PercentDecoding {
-  /// Decodes a piece of a target or of a form.
+  /// Decodes a piece of a target or a form.
   ///
-  /// - Parameter plusIsSpace: as `application/x-www-form-urlencoded` has it.
+  /// - Parameter plusIsSpace: for `application/x-www-form-urlencoded`.
   /// - Returns: nil for a `%` without two hexadecimal digits, and for NUL.
   static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
     var decoded: [UInt8] = []
@@ -23,10 +23,10 @@ enum PercentDecoding {
     return decoded
   }
 
-  /// Splits a path at its slashes first, then decodes each segment, so that `%2F` separates nothing.
+  /// Splits a path at its slashes first and then decodes each segment, so that `%2F` separates nothing.
   ///
-  /// - Returns: `[]` for `/`; nil for wrong escapes, NUL, text that is not UTF-8, and the segments
-  ///   `.` and `..` in any spelling.
+  /// - Returns: `[]` for `/`; nil for invalid escapes, NUL, text that is not UTF-8, and the segments `.` and `..` in
+  /// any spelling.
   static func segments(ofPath path: UnsafeBufferPointer<UInt8>) -> [String]? {
     precondition(path.first == UInt8(ascii: "/"))
     if path.count == 1 { return [] }
@@ -46,7 +46,7 @@ enum PercentDecoding {
         else { return nil }
         segment = text
       } else {
-        // The parser let only ASCII through.
+        // The parser accepts ASCII only.
         segment = String(decoding: piece, as: UTF8.self)
       }
       if segment == "." || segment == ".." { return nil }

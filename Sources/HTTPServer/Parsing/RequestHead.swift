@@ -1,6 +1,6 @@
-/// The first part of a request as received: one copy of its bytes, and where things stand in it.
+/// The head of a request as received: one copy of its bytes, and the positions of its parts.
 final class RequestHead: Sendable {
-  /// Where one field stands in the bytes.
+  /// The position of one field.
   struct Field: Sendable {
     let name: UInt32
     let nameCount: UInt32
@@ -19,23 +19,23 @@ final class RequestHead: Sendable {
   let bytes: [UInt8]
   let fields: [Field]
   let method: Method
-  /// The whole target, as it was sent.
+  /// The whole target as sent.
   let target: Range<Int>
   /// The path in the target; empty for `*` and for CONNECT.
   let path: Range<Int>
-  /// What follows `?`.
+  /// The text after `?`.
   let query: Range<Int>?
   let segments: [String]
-  /// What is wrong with the path or the query. The rest of the request can be read, so that the answer is made by
-  /// whoever knows what kind of answers belong to this path.
+  /// An error in the path or the query. The rest of the request is still read, so that the responder can choose the
+  /// kind of answer by the path.
   let problem: RequestError?
   /// 0 for HTTP/1.0, 1 for 1.1 and later.
   let minorVersion: UInt8
   let framing: Framing
-  /// Whether the client lets the connection stand.
+  /// Whether the client allows the connection to stay open.
   let keepsAlive: Bool
   let expectsContinue: Bool
-  /// Host and port as the client named them, from the target if it is absolute.
+  /// Host and port as the client named them; from the target if it is absolute.
   let host: Range<Int>?
 
   init(
@@ -59,7 +59,6 @@ final class RequestHead: Sendable {
 
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-  /// The value of the first field of that name, in any case.
   func first(named name: String) -> String? {
     var name = name
     return name.withUTF8 { name in
@@ -90,7 +89,7 @@ final class RequestHead: Sendable {
   }
 }
 
-/// What the request line says; ranges count from the first byte of the head.
+/// The parts of the request line; positions count from the first byte of the head.
 struct RequestLine: Sendable {
   var method: Method
   var target: Range<Int>

@@ -1,5 +1,5 @@
 extension RequestLine {
-  /// Reads `method SP target SP version` (RFC 9112 section 3); single spaces, nothing else.
+  /// Reads `method SP target SP version` (RFC 9112 section 3) with single spaces.
   ///
   /// - Parameters:
   ///   - bytes: the head so far.
@@ -70,7 +70,7 @@ extension RequestLine {
       authority = start..<pathStart
     }
     let pathEnd = question.map { max($0, pathStart) } ?? target.upperBound
-    // `http://host` asks for `/` (RFC 9112 section 3.2.1), and the last slash before the host is one.
+    // `http://host` asks for `/` (RFC 9112 section 3.2.1); the last slash before the host serves as the path.
     path = pathStart..<pathEnd
     if path.isEmpty, let authority { path = authority.lowerBound - 1..<authority.lowerBound }
     if pathEnd < target.upperBound { query = pathEnd + 1..<target.upperBound }
@@ -88,7 +88,7 @@ extension RequestLine {
     return nil
   }
 
-  /// An escape in the query that means nothing, or NUL.
+  /// An invalid escape in the query, or NUL.
   func queryProblem(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestError? {
     guard let query else { return nil }
     var index = query.lowerBound
@@ -109,7 +109,7 @@ extension RequestLine {
 
 /// The form of `Host` (RFC 9110 section 7.2).
 enum HostName {
-  /// Whether the bytes are a name, an IPv4 address or an IPv6 address in brackets, perhaps with a port.
+  /// Whether the bytes are a name, an IPv4 address or an IPv6 address in brackets, with or without a port.
   static func isValid(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>, needsPort: Bool) -> Bool {
     var index = range.lowerBound
     guard index < range.upperBound else { return false }
@@ -136,7 +136,7 @@ enum HostName {
     return port.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 65_535
   }
 
-  /// Whether two valid hosts are the same place; a missing port is the scheme's.
+  /// Whether two valid hosts are equal; a missing port is the scheme's default.
   static func agree(
     _ one: UnsafeBufferPointer<UInt8>.SubSequence, _ other: UnsafeBufferPointer<UInt8>.SubSequence, isHTTPS: Bool
   ) -> Bool {

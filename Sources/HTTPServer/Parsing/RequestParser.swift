@@ -1,27 +1,24 @@
 import Glibc
 
-/// Bytes in, events out: the requests of one connection, without I/O and without a clock.
+/// Turns bytes into events: the requests of one connection, without I/O and without a clock.
 ///
-/// How the bytes are cut into pieces does not matter. After a failure the parser must not be used again.
+/// Accepts pieces of any size. After a failure the parser must not be used again.
 struct RequestParser {
-  /// Bounds of a head.
   struct Limits: Sendable {
     /// Bytes of the request line without its end.
     var line = 8 * 1024
     /// Bytes of all fields with their line ends.
     var fields = 32 * 1024
-    /// Number of fields.
     var fieldCount = 100
   }
 
-  /// What was found in the input.
   enum Event {
     /// All input is consumed, and nothing is complete.
     case needsMore
     case head(RequestHead)
-    /// Bytes of the body: a part of the input given to this call.
+    /// Bytes of the body: a part of the input of this call.
     case body(Range<Int>)
-    /// The request is over; the next one may follow.
+    /// The request is complete; the next one may follow.
     case end
     case failed(RequestError)
   }
@@ -32,7 +29,7 @@ struct RequestParser {
   private var phase = Phase.start
   private var body = BodyDecoder(.none)
 
-  // Of a head that has begun. All positions count from its first byte.
+  // State of an incomplete head. All positions count from its first byte.
   private var partial: [UInt8] = []
   private var lineStart = 0
   private var position = 0
@@ -44,16 +41,16 @@ struct RequestParser {
 
   init(limits: Limits = Limits()) { self.limits = limits }
 
-  /// Whether no byte of a request is waiting to be completed.
+  /// Whether no request is incomplete.
   var isBetweenRequests: Bool { phase == .start && partial.isEmpty }
 
-  /// The most bytes of a chunked body. Set after its head; before, the body is taken as unbounded.
+  /// The most bytes of a chunked body. Set it after the request's head.
   var bodyLimit: Int {
     get { body.limit }
     set { body.limit = newValue }
   }
 
-  /// Reads on in `input` from `offset`, which moves behind what was consumed.
+  /// Parses `input` from `offset`, which moves past the consumed bytes.
   mutating func next(_ input: UnsafeBufferPointer<UInt8>, _ offset: inout Int) -> Event {
     if phase == .body {
       let event = body.next(input, &offset)
@@ -81,7 +78,7 @@ struct RequestParser {
       offset += end
       return try finish(UnsafeBufferPointer(rebasing: rest[..<end]))
     }
-    // No more than a head can have: what is beyond stays in the input.
+    // At most as much as a head can have; the rest stays in the input.
     let before = partial.count
     let room = limits.line + limits.fields + 64 - before
     partial.append(contentsOf: rest.prefix(room))
@@ -99,7 +96,7 @@ struct RequestParser {
     }
   }
 
-  /// Goes on line by line; each line is judged once, when its end is there.
+  /// Continues line by line; each line is checked once, when it is complete.
   ///
   /// - Returns: the length of the head when the empty line was found.
   private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(RequestError) -> Int? {
@@ -120,7 +117,7 @@ struct RequestParser {
       let content = start..<newline - 1
       if phase == .start {
         if content.isEmpty {
-          // RFC 9112 section 2.2: at least one empty line before the request line is to be ignored.
+          // RFC 9112 section 2.2: at least one empty line before the request line is ignored.
           emptyLines += 1
           guard emptyLines <= 2 else {
             throw RequestError(
@@ -152,7 +149,7 @@ struct RequestParser {
         throw RequestError(.uriTooLong, "The request line is longer than \(limits.line) bytes.")
       }
     } else {
-      // The empty line at the end is not counted.
+      // The empty line at the end does not count.
       guard end - fieldsStart <= limits.fields + 2 else {
         throw RequestError(.headerFieldsTooLarge, "The header fields are longer than \(limits.fields) bytes.")
       }

@@ -1,6 +1,6 @@
-/// A segment of the routes' tree.
+/// A segment in the tree of routes.
 struct RouteNode: Sendable {
-  /// A place in a pattern that takes what the request has there.
+  /// A variable segment of a pattern.
   struct Variable: Sendable {
     let index: Int
     let name: String
@@ -9,7 +9,7 @@ struct RouteNode: Sendable {
 
   private var routes: [Method: Route] = [:]
   private var text: [String: RouteNode] = [:]
-  /// None or one: an array, because a value cannot hold itself.
+  /// Zero or one element: an array, because a value cannot contain itself.
   private var variable: [RouteNode] = []
   private var rest: [RouteNode] = []
 
@@ -47,7 +47,7 @@ struct RouteNode: Sendable {
     }
   }
 
-  /// The routes at the end of a path, by method; nil if no pattern fits.
+  /// The routes at the end of a path, by method; nil if no pattern matches.
   func find(_ segments: [String], from index: Int = 0) -> [Method: Route]? {
     guard index < segments.count else { return routes.isEmpty ? nil : routes }
     if let found = text[segments[index]]?.find(segments, from: index + 1) { return found }
@@ -57,7 +57,6 @@ struct RouteNode: Sendable {
 }
 
 extension Parameters {
-  /// The values of a route's variables.
   init(of route: Route, in segments: [String]) {
     self.init()
     for variable in route.variables {
@@ -69,4 +68,38 @@ extension Parameters {
       }
     }
   }
+}
+
+/// One entry of the router's table.
+package struct Route: Sendable {
+  /// Settings that apply before the handler is called. The body is read only when the handler asks for it, so that it
+  /// can authenticate the client first.
+  package struct Options: Sendable {
+    package var bodyLimit: Int
+    /// The longest total wait for the pieces of the body; nil: the server's default.
+    package var bodyTimeLimit: Duration?
+    /// Whether a request without a body is answered with 411.
+    package var requiresBody: Bool
+    /// Whether the handler is cancelled when the client closes its side: for expensive work that only this client
+    /// needs. Otherwise a half-closed client still gets its answer.
+    package var endsWithClient: Bool
+
+    package init(
+      bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false, endsWithClient: Bool = false
+    ) {
+      self.bodyLimit = bodyLimit
+      self.bodyTimeLimit = bodyTimeLimit
+      self.requiresBody = requiresBody
+      self.endsWithClient = endsWithClient
+    }
+  }
+
+  package let method: Method
+  /// The path with its variable segments, such as `/pushes/:id`.
+  package let pattern: String
+  package let name: String?
+  /// Settings that apply before the body is read.
+  package let options: Options
+  let handler: Handler
+  let variables: [RouteNode.Variable]
 }

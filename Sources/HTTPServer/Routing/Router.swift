@@ -1,27 +1,26 @@
 /// Chooses a handler by method and path.
 ///
-/// A pattern is made of segments: text, which is compared after percent-decoding; `:name`, which takes one segment
-/// that is not empty; and at the end `*name`, which takes all that are left, at least one. Text wins over `:name`,
-/// that over `*name`. HEAD is answered by the route for GET, OPTIONS by the router.
+/// A pattern consists of segments: text, compared after percent-decoding; `:name`, which matches one segment that is
+/// not empty; and at the end `*name`, which matches one or more. Text wins over `:name`, which wins over `*name`. HEAD
+/// is answered by the route for GET, OPTIONS by the router.
 package struct Router: Responder {
-  /// All routes, in the order in which they were added.
+  /// All routes in the order in which they were added.
   package private(set) var routes: [Route] = []
-  /// Makes the page for each failure; must not block. Plain text by default.
+  /// Renders each failure; must not block. Plain text by default.
   package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
 
-  /// Its own answers pass the middleware too.
+  /// The router's own answers pass the middleware too.
   package var refusesLongBodies: Bool { true }
 
   private var root = RouteNode()
   private var middleware: [Middleware] = []
 
-  /// A router without routes: it answers 404.
   package init() {}
 
-  /// Adds middleware around all routes and around the router's own answers; the first added is the outermost.
+  /// Adds middleware around all routes and the router's own answers; the first added is the outermost.
   package mutating func use(_ middleware: @escaping Middleware) { self.middleware.append(middleware) }
 
-  /// Adds a route. Adding one twice, or a malformed pattern, is a programming mistake.
+  /// Adds a route. A duplicate or malformed pattern is a programming mistake.
   package mutating func on(
     _ method: Method, _ pattern: String, name: String? = nil, options: Route.Options = .init(),
     _ handler: @escaping Handler
@@ -33,27 +32,22 @@ package struct Router: Responder {
     root.add(route)
   }
 
-  /// Adds a route for GET and HEAD.
   package mutating func get(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.get, pattern, name: name, options: options, handler) }
 
-  /// Adds a route for POST.
   package mutating func post(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.post, pattern, name: name, options: options, handler) }
 
-  /// Adds a route for PUT.
   package mutating func put(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.put, pattern, name: name, options: options, handler) }
 
-  /// Adds a route for PATCH.
   package mutating func patch(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.patch, pattern, name: name, options: options, handler) }
 
-  /// Adds a route for DELETE.
   package mutating func delete(
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.delete, pattern, name: name, options: options, handler) }
@@ -112,7 +106,6 @@ package struct Router: Responder {
     }
   }
 
-  /// The page of ``errorPage``.
   package func errorResponse(for failure: Failure) -> Response { errorPage(failure) }
 
   private func failing(_ error: HTTPError, bodyLimit: Int = 1 << 20) -> Resolution {
@@ -124,8 +117,8 @@ package struct Router: Responder {
     return Response(.noContent, headers: ["Allow": names.joined(separator: ", ")])
   }
 
-  /// Puts the middleware around a handler. Each layer's errors become pages before the next one sees them, so that
-  /// what adds header fields adds them to error pages too.
+  /// Wraps a handler in the middleware. Each layer's errors become pages before the next layer sees them, so that
+  /// middleware that adds header fields adds them to error pages too.
   private func wrapped(_ handler: @escaping Handler) -> Handler {
     if middleware.isEmpty { return handler }
     var chain = paged(handler)

@@ -1,16 +1,13 @@
 import Glibc
 
-/// Bytes between a socket and the server, with a head and a tail; lent by a worker only while there are any, so that
-/// an idle connection holds none.
+/// Bytes between a socket and the server. A worker lends buffers only to connections that have bytes.
 final class Buffer {
-  /// What a worker's buffers have at first.
+  /// The initial capacity.
   static let usualCapacity = 16 * 1024
 
   private(set) var base: UnsafeMutableRawPointer
   private(set) var capacity: Int
-  /// Where the bytes begin.
   private(set) var start = 0
-  /// Where they end.
   private(set) var end = 0
 
   init() {
@@ -23,18 +20,15 @@ final class Buffer {
   var count: Int { end - start }
   var isEmpty: Bool { end == start }
 
-  /// The bytes.
   var bytes: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: (base + start).assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// The room behind the bytes.
+  /// The free space after the bytes.
   var room: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end) }
 
-  /// Counts bytes that were put into the room.
   func filled(_ count: Int) { end += count }
 
-  /// Forgets bytes at the head.
   func consume(_ count: Int) {
     start += count
     if start == end {
@@ -63,7 +57,7 @@ final class Buffer {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends a number in figures.
+  /// Appends a number in digits.
   func append(_ number: Int, radix: Int = 10) {
     precondition(number >= 0)
     reserve(20)

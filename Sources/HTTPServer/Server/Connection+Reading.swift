@@ -46,16 +46,16 @@ extension Connection {
     releaseInput()
     sawEnd = true
     guard state == .open, exchange != nil || !isDrained else { return close() }
-    // The peer still reads: what it asked for before is sent.
+    // The peer still reads: send the answers to its earlier requests.
     if exchange == nil { closesAfterOutput = true }
     setInterest(interest.subtracting([.readable, .peerClosed]))
     exchange?.failBody(RequestError(.badRequest, "The body ended before it was complete."))
   }
 
-  /// The next event of the body under way; `.needsMore` once the buffered input is used up.
+  /// The next event of the current body; `.needsMore` once the buffered input is used up.
   func nextBodyEvent() -> (RequestParser.Event, [UInt8]) {
     guard let buffer = input else {
-      // Without input the parser can still tell that a body is over.
+      // Even without input the parser can tell that a body is over.
       var offset = 0
       return (parser.next(UnsafeBufferPointer(start: nil, count: 0), &offset), [])
     }
@@ -67,7 +67,7 @@ extension Connection {
     return (event, piece)
   }
 
-  /// A body is waited for.
+  /// Starts waiting for more of the body.
   func awaitBody() {
     arm(.body)
     if let latest = exchange?.latestBody { readDeadline = min(readDeadline, latest) }
@@ -80,9 +80,7 @@ extension Connection {
 
   func bodyArrived() { arm(.none) }
 
-  // MARK: Going on
-
-  /// Takes up what can be done now: requests that are complete, bytes that can be sent.
+  /// Processes complete requests and sends pending bytes.
   func advance() {
     guard !isAdvancing else { return }
     isAdvancing = true
@@ -143,7 +141,7 @@ extension Connection {
     exchange.start(request, resolution)
   }
 
-  /// Answers what is no request, and closes.
+  /// Answers an invalid request, and closes.
   func refuse(_ error: RequestError) {
     arm(.none)
     let number = worker.nextNumber()
@@ -163,7 +161,7 @@ extension Connection {
     }
   }
 
-  /// The exchange is over; its answer is in the output.
+  /// Called when the exchange's whole answer is in the output.
   func exchangeEnded(keepsAlive: Bool) {
     exchange = nil
     if !keepsAlive { closesAfterOutput = true }

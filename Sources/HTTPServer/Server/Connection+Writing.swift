@@ -1,5 +1,5 @@
 extension Connection {
-  /// The bytes to be sent, to be appended to.
+  /// The buffer of bytes to be sent.
   var output: Buffer {
     if let outgoing { return outgoing }
     let buffer = worker.takeBuffer()
@@ -11,9 +11,7 @@ extension Connection {
 
   func send(_ tail: Tail) { self.tail = tail }
 
-  /// Sends what it can.
-  ///
-  /// - Returns: whether everything is sent.
+  /// Sends as much as possible.
   func flush() -> Bool {
     var turn = Self.turn
     while true {
@@ -51,8 +49,8 @@ extension Connection {
     return true
   }
 
-  /// Sends from the output buffer. What is to follow it goes along, or the head would travel alone: a packet and a
-  /// wake-up of the peer for each.
+  /// Sends the output buffer together with the following file or bytes: the head alone would cost a packet and a
+  /// wake-up of the peer.
   func send(_ outgoing: Buffer) -> TransferResult {
     let head = UnsafeRawBufferPointer(outgoing.bytes)
     guard case .plain(let plain) = transport else {
@@ -96,7 +94,7 @@ extension Connection {
     return result
   }
 
-  /// Moves a piece of a file into the output: under TLS the kernel cannot send it by itself.
+  /// Reads a piece of a file into the output: under TLS the kernel cannot send it by itself.
   func load(_ file: OpenFile, _ range: Range<Int>) -> Bool {
     let end = min(range.upperBound, range.lowerBound + Self.outputLimit)
     guard let piece = file.read(range.lowerBound..<end), piece.count == end - range.lowerBound else { return false }
@@ -106,7 +104,7 @@ extension Connection {
     return true
   }
 
-  /// Everything is sent, and nothing more is to come.
+  /// Called when everything is sent and nothing more will come.
   func finish() {
     arm(.none)
     guard !sawEnd else { return close() }

@@ -1,39 +1,39 @@
 import Reactor
 
-/// One socket: reads requests, starts exchanges one after the other, and writes what they answer.
+/// One socket: reads requests, starts their exchanges one after another, and writes the answers.
 ///
-/// @unchecked Sendable because: it is touched on its worker's loop only; every way in from elsewhere goes through
+/// @unchecked Sendable because it is touched on its worker's loop only; calls from elsewhere go through
 /// `EventLoop.execute`.
 final class Connection: EventHandler, @unchecked Sendable {
   enum State {
     case open
-    /// Everything is written; input is thrown away until the peer closes, or it could lose the answer to a reset
-    /// (RFC 9112 section 9.6).
+    /// Everything is written; input is dropped until the peer closes, because a reset could destroy the answer (RFC
+    /// 9112 section 9.6).
     case draining
     case closed
   }
 
-  /// What the read deadline is for.
+  /// What the read deadline waits for.
   enum Deadline {
     case none, first, head, idle, body, linger
   }
 
-  /// What is sent behind the output buffer without passing through it.
+  /// What is sent after the output buffer without passing through it.
   enum Tail {
     case bytes([UInt8], sent: Int)
     case file(OpenFile, Range<Int>)
   }
 
-  /// Answers are gathered up to here before they are sent.
+  /// Answers are collected up to this size before they are sent.
   static let outputLimit = 64 * 1024
-  /// The most that is sent at once before other connections have their turn.
+  /// The most bytes sent before other connections get their turn.
   static let turn = 1 << 20
 
   let worker: Worker
   let remoteAddress: SocketAddress?
-  /// As whose it is counted.
+  /// The peer that the connection counts for.
   let peer: PeerKey?
-  /// Place in the worker's list.
+  /// Position in the worker's list.
   var index = 0
   let transport: Transport
   var state = State.open
@@ -52,7 +52,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   var sawEnd = false
   var isAdvancing = false
   var readIsPlanned = false
-  /// Bytes that were thrown away behind the last answer.
+  /// Input dropped after the last answer.
   var drained = 0
 
   init(worker: Worker, transport: Transport, remoteAddress: SocketAddress?, peer: PeerKey?) {
@@ -63,7 +63,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     parser = RequestParser(limits: worker.configuration.parserLimits)
   }
 
-  /// Begins to read, or refuses because the server is full.
+  /// Starts reading, or refuses because the server is full.
   func open(isRefused: Bool) {
     do {
       try worker.loop.register(transport.descriptor, for: [.readable, .peerClosed], handler: self)
@@ -78,8 +78,6 @@ final class Connection: EventHandler, @unchecked Sendable {
       arm(.first)
     }
   }
-
-  // MARK: Events
 
   func ready(_ readiness: Readiness) {
     worker.touchClock()
@@ -96,13 +94,14 @@ final class Connection: EventHandler, @unchecked Sendable {
     if readiness.contains(.peerClosed), let exchange, exchange.isEventStream || exchange.endsWithClient {
       breakOff()
     } else {
-      // Nobody reads now: be deaf to more, but where it counts hear when the client goes.
+      // Nobody reads now: stop reading, and listen only for a disconnect where it matters.
       let remaining: Readiness = readiness.contains(.peerClosed) ? [] : .peerClosed
       setInterest(interest.subtracting([.readable, .peerClosed]).union(remaining))
     }
   }
 
-  /// Whether it waits for a request, or the rest of its head, and everything is sent: then it can give way to another.
+  /// Whether it waits for a request or the rest of a head with everything sent: it may be closed for another
+  /// connection.
   var isWaiting: Bool {
     switch deadline {
     case .first, .head, .idle: state == .open && isDrained
@@ -110,7 +109,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Looks at the time-outs.
+  /// Checks the time-outs.
   func checkTime() {
     let now = worker.now
     if writeDeadline != 0, now >= writeDeadline { return breakOff() }
@@ -139,7 +138,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Ends the connection in the middle of whatever it does.
+  /// Aborts the connection.
   func breakOff() {
     let lost = exchange
     exchange = nil
@@ -163,13 +162,11 @@ final class Connection: EventHandler, @unchecked Sendable {
     lost?.connectionLost()
   }
 
-  // MARK: Interest and time
-
   func updateInterest() {
     guard state != .closed else { return }
     var wanted = interest.subtracting(.writable)
     if !isDrained, state == .open { wanted.formUnion(transport.writeWaits) }
-    // Reading is only ever taken out when an event comes that nobody wants: most often none does.
+    // Read interest is removed only when an unwanted event comes: most often none does.
     if wantsInput {
       wanted.formUnion(transport.readWaits.union(.peerClosed))
       if transport.hasPending { planRead() }
@@ -177,7 +174,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     setInterest(wanted)
   }
 
-  /// Reads what TLS has taken from the socket already, which makes no descriptor ready.
+  /// Reads bytes inside TLS, which do not make the descriptor ready.
   func planRead() {
     guard !readIsPlanned else { return }
     readIsPlanned = true
@@ -199,7 +196,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func arm(_ kind: Deadline) {
-    // The time for a head is not prolonged by its bytes.
+    // More bytes of a head do not extend its deadline.
     if kind == .head, deadline == .head { return }
     deadline = kind
     armedAt = worker.now

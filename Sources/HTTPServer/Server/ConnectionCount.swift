@@ -2,12 +2,11 @@ import Glibc
 import Reactor
 import Synchronization
 
-/// Who is counted as one: an IPv4 address, or the /64 of an IPv6 address, of which one household has them all.
+/// Whose connections are counted together: an IPv4 address, or an IPv6 /64, which one household has.
 struct PeerKey: Hashable, Sendable {
   private let family: Int32
   private let prefix: UInt64
 
-  /// - Returns: nil for what is no address.
   init?(_ host: String) {
     var four = in_addr()
     let plain = host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst(7)) : host
@@ -21,7 +20,7 @@ struct PeerKey: Hashable, Sendable {
   }
 }
 
-/// How many connections a server has, over all its loops, and how many of each peer.
+/// Counts a server's connections over all its loops, in total and for each peer.
 final class ConnectionCount: Sendable {
   private let number = Atomic<Int>(0)
   private let peers = Mutex<[PeerKey: Int]>([:])
@@ -30,7 +29,7 @@ final class ConnectionCount: Sendable {
 
   /// Counts a connection.
   ///
-  /// - Returns: how many the peer has with it.
+  /// - Returns: the peer's connections, this one included.
   func add(_ peer: PeerKey?) -> Int {
     number.add(1, ordering: .relaxed)
     guard let peer else { return 0 }

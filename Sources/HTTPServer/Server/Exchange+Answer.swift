@@ -1,16 +1,16 @@
 import Reactor
 
 extension Exchange {
-  /// Writes the head, and the body if it is at hand.
+  /// Writes the head, and the body if it is in memory.
   ///
-  /// - Returns: what is to be run to write the body.
+  /// - Returns: what to run to write the rest of the body.
   func begin(_ answer: Response) -> (() async throws -> Void)? {
     precondition(loop.isCurrent, "a handler came back on another thread")
     guard let connection else { return nil }
     worker.touchClock()
     let response = checked(answer)
     status = response.status.code
-    // A streamed answer may still read the body; whether that will be read to its end is not known now.
+    // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
       head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
       && head.method != "CONNECT"
@@ -64,7 +64,7 @@ extension Exchange {
     case .none: end()
     case .bytes(let content):
       bytes = content.count
-      // Small ones share a segment with their head; copying large ones would cost more than a second call.
+      // Small bodies share a segment with their head; copying a large one would cost more than a second call.
       if content.count <= Buffer.usualCapacity {
         connection.output.append(content)
         end()
@@ -90,17 +90,17 @@ extension Exchange {
       isEventStream = true
       isChunked = head.minorVersion > 0
       lastWrite = worker.now
-      // The head at once: the page's `open` event waits for it.
+      // Send the head at once: the page's `open` event waits for it.
       connection.advance()
       return { try await stream(EventStream(ResponseWriter(self))) }
     }
     return nil
   }
 
-  /// The large body is on its way.
+  /// Called when the large body is sent.
   func tailSent() { end() }
 
-  /// Hands the connection back.
+  /// Ends the exchange and returns the connection.
   func end() {
     guard let connection else { return }
     self.connection = nil
@@ -119,5 +119,21 @@ extension Exchange {
         method: head.method, target: head.text(head.target), route: request?.route,
         status: status == 0 ? 499 : status, bytes: bytes, duration: .nanoseconds(worker.now &- started),
         remoteAddress: request?.remoteAddress, requestID: request?.id ?? RequestNumber.text(number)))
+  }
+}
+
+/// An answer that a handler must not give.
+enum InvalidResponse: Error, Equatable, CustomStringConvertible {
+  case field(String)
+  case status(Status)
+  case length
+
+  var description: String {
+    switch self {
+    case .field(let name):
+      "The response's field \(name.debugDescription) has a name or a value that cannot be sent: a control byte?"
+    case .status(let status): "A handler answered \(status.code): informational answers are the server's."
+    case .length: "A streamed body was not as long as it had said."
+    }
   }
 }

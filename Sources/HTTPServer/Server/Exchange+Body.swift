@@ -11,7 +11,7 @@ extension Exchange {
     var all: [UInt8] = []
     if case .length(let length) = head.framing {
       guard length <= limit else { throw tooLarge }
-      // Not more than came, whatever was announced.
+      // Limit the reservation: the announced length is not trusted.
       all.reserveCapacity(min(length, 64 * 1024))
     }
     while let piece = try await nextPiece() {
@@ -33,7 +33,7 @@ extension Exchange {
     if loop.isCurrent { work() } else { loop.execute(work) }
   }
 
-  /// What of the body is here already; nil if it is to be waited for.
+  /// The body's bytes at hand; nil: wait.
   func pollBody() -> Result<[UInt8]?, any Error>? {
     if let bodyFailure { return .failure(bodyFailure) }
     if bodyIsOver { return .success(nil) }
@@ -82,8 +82,8 @@ extension Exchange {
     waiter.resume(with: result)
   }
 
-  /// When the body has come too slowly, or taken too long, as a whole. What was not waited for does not count: while a
-  /// handler works, nobody reads.
+  /// The deadline for the body as a whole: its minimum rate and its total time. Only time spent waiting counts, not the
+  /// time in which the handler does not read.
   var latestBody: UInt64 {
     let configuration = worker.configuration
     let seconds = bodyBytes / max(1, configuration.leastBodyRate)
@@ -91,7 +91,7 @@ extension Exchange {
     return bodyAwaitedAt &+ (allowed > bodyWaited ? allowed - bodyWaited : 0)
   }
 
-  /// The rest of the body will not come.
+  /// Fails the body: the rest will not come.
   func failBody(_ error: any Error) {
     guard !bodyIsOver else { return }
     mustClose = true
@@ -102,7 +102,7 @@ extension Exchange {
     waiter?.resume(throwing: error)
   }
 
-  /// Whether the next request can follow: reads over what is already here of a body that nobody asked for.
+  /// Skips the buffered rest of an unread body. Returns whether the next request can follow.
   func skipBody() -> Bool {
     while !bodyIsOver {
       guard let result = pollBody(), case .success = result else { return false }

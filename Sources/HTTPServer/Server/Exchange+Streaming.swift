@@ -52,12 +52,12 @@ extension Exchange {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Keeps a silent event stream alive.
+  /// Sends a heartbeat on a silent event stream.
   func beat(_ now: UInt64) {
     guard isEventStream, let connection, connection.isDrained,
       now &- lastWrite >= worker.configuration.heartbeat.nanoseconds
     else { return }
-    // It fails only when the stream ends, which its own writes will notice.
+    // Fails only when the stream ends; its own writes report that.
     _ = try? send(Array(":\n\n".utf8))
   }
 
@@ -70,7 +70,7 @@ extension Exchange {
     if let problem {
       worker.configuration.errorLog?(
         Failure(problem, request: request, requestID: request?.id ?? RequestNumber.text(number)))
-      // A chunked body without its end, or a length not reached, is how the client learns of it.
+      // An unfinished body is how the client learns of the error.
       return connection.breakOff()
     }
     isStreaming = false
@@ -84,7 +84,7 @@ extension Exchange {
     if isEventStream { task?.cancel() }
   }
 
-  /// The connection has ended before the answer did.
+  /// The connection ended before the answer.
   func connectionLost() {
     guard connection != nil else { return }
     connection = nil

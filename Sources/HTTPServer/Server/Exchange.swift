@@ -1,11 +1,11 @@
 import Reactor
 import Synchronization
 
-/// One request and its answer: what the handler's body and writer talk to.
+/// One request and its answer: the other side of the handler's body and writer.
 ///
-/// @unchecked Sendable because: everything mutable but `collected`, which is locked, is touched on the loop only;
-/// calls from elsewhere go through `EventLoop.execute`. Once the exchange is over it has no connection, so that what
-/// a handler keeps of it does nothing any more.
+/// @unchecked Sendable because mutable state is touched on the loop only, except `collected`, which has a lock; calls
+/// from elsewhere go through `EventLoop.execute`. After its end the exchange has no connection, so that a handler that
+/// keeps it does no harm.
 final class Exchange: @unchecked Sendable {
   let head: RequestHead
   let number: UInt64
@@ -18,27 +18,27 @@ final class Exchange: @unchecked Sendable {
   var mustClose = false
   let collected = Mutex<[UInt8]?>(nil)
 
-  // The body of the request.
+  // State of the request's body.
   var bodyIsOver: Bool
   var bodyHasBegun = false
   var bodyFailure: (any Error)?
   var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
   var bodyBytes = 0
-  /// Nanoseconds that were waited for pieces of the body before this one.
+  /// Nanoseconds spent waiting for earlier pieces of the body.
   var bodyWaited: UInt64 = 0
-  /// When the waiting for this piece began.
+  /// When the wait for this piece began.
   var bodyAwaitedAt: UInt64 = 0
   var bodyTimeLimit: Duration
   var continueIsDue: Bool
 
-  // The answer.
+  // State of the answer.
   var status = 0
   var bytes = 0
   var keepsAlive = false
   var isChunked = false
   var lengthLeft: Int?
   var isEventStream = false
-  /// Nobody wants the answer once the client has closed its side.
+  /// Whether the handler is cancelled when the client closes its side.
   var endsWithClient = false
   var isStreaming = false
   var isStopped = false
@@ -59,9 +59,7 @@ final class Exchange: @unchecked Sendable {
 
   var waitsForBody: Bool { bodyWaiter != nil }
 
-  // MARK: Handling
-
-  /// Runs the handler. It starts at once, on the caller's stack, and is often done when this returns.
+  /// Runs the handler. It starts at once on the caller's stack, and has often finished when this returns.
   func start(_ request: Request, _ resolution: Resolution) {
     var request = request
     request.report = worker.configuration.errorLog
@@ -76,7 +74,7 @@ final class Exchange: @unchecked Sendable {
       mustClose = true
       if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
     }
-    // Unstructured because a request's task begins with its bytes, not in a scope; the connection cancels it.
+    // Unstructured, because a request's task begins with its bytes, not in a scope; the connection cancels it.
     let task = Task.immediate(executorPreference: loop) { [handler, request] in
       await self.run(handler, request)
     }

@@ -1,11 +1,11 @@
 import Glibc
 import Reactor
 
-/// Accepts connections on the first loop and hands them out in turn.
+/// Accepts connections on the first loop and distributes them over the loops in turn.
 ///
-/// @unchecked Sendable because: after `init` it is used on the first worker's loop only.
+/// @unchecked Sendable because after `init` it is used on the first worker's loop only.
 final class Listener: EventHandler, @unchecked Sendable {
-  /// Connections beyond the limit that are told so; still more are closed without a word.
+  /// Connections beyond the limit that get a 503 at the same time; more are closed without an answer.
   private static let refusals = 64
 
   private let descriptor: Int32
@@ -15,7 +15,7 @@ final class Listener: EventHandler, @unchecked Sendable {
   private let alarm: Alarm
   private var next = 0
   private var isOpen = false
-  /// Held back for the moment when there is no other: with it a newcomer can be taken in and turned away.
+  /// Held in reserve: when descriptors run out, it lets the server accept one client and refuse it properly.
   private var spare: Int32 = -1
 
   init(
@@ -44,16 +44,16 @@ final class Listener: EventHandler, @unchecked Sendable {
   }
 
   func ready(_ readiness: Readiness) {
-    // Not all that wait: the loop has others to serve.
+    // Bounded, because the loop has other connections to serve.
     for _ in 0..<64 {
       do {
         guard let (accepted, peer) = try Socket.accept(descriptor) else { return }
         hand(out: accepted, peer)
       } catch {
-        // The system wants a descriptor before it looks whether anybody waits at all.
+        // accept4 fails for lack of descriptors even if no client waits.
         guard somebodyWaits else { return }
         workers[0].touchClock()
-        // The one that gives way leaves its descriptor to the newcomer.
+        // The connection that is closed leaves its descriptor to the new one.
         let cause = ServerWarning.Cause.descriptors(error as? SystemError ?? SystemError("accept4"))
         guard workers[0].makeRoom(cause) else {
           turnAway()
@@ -86,8 +86,6 @@ final class Listener: EventHandler, @unchecked Sendable {
     }
   }
 
-  // MARK: Without descriptors
-
   private var somebodyWaits: Bool {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&wanted, 1, 0) > 0
@@ -95,12 +93,12 @@ final class Listener: EventHandler, @unchecked Sendable {
 
   private func holdSpare() { spare = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-  /// Answers the first of those who wait, with the descriptor that was held back. Under TLS there is nobody to tell.
+  /// Refuses a waiting client with the reserved descriptor. Under TLS no answer is possible.
   private func turnAway() {
     guard spare >= 0 else { return holdSpare() }
     Glibc.close(spare)
     defer { holdSpare() }
-    // Without it even now, they wait until one comes free.
+    // Without a descriptor even now, the clients wait until one becomes free.
     guard let (accepted, _) = try? Socket.accept(descriptor) else { return }
     defer { Glibc.close(accepted) }
     guard configuration.tls == nil else { return }
@@ -110,18 +108,18 @@ final class Listener: EventHandler, @unchecked Sendable {
       """
     _ = Array(answer.utf8).withUnsafeBytes { PlainTransport(descriptor: accepted).write(from: $0) }
     shutdown(accepted, Int32(SHUT_WR))
-    // What has come is read, so that the close does not become a reset that takes the answer away.
+    // Read what has come, because closing with unread input would reset the connection and lose the answer.
     var rest = [UInt8](repeating: 0, count: Buffer.usualCapacity)
     _ = rest.withUnsafeMutableBytes { PlainTransport(descriptor: accepted).read(into: $0) }
   }
 
-  /// The next one who waits would wake the loop at once again, so nobody is accepted for a moment.
+  /// Stops accepting for a moment: the next waiting client would wake the loop again at once.
   private func pause() {
     let loop = workers[0].loop
     do { try loop.update(descriptor, for: []) } catch { return }
     loop.schedule(after: .milliseconds(100)) { [self] in
       guard isOpen else { return }
-      // It was registered a moment ago, and only `close` takes it out.
+      // Registered before, and only `close` removes it.
       try? loop.update(descriptor, for: .readable)
     }
   }

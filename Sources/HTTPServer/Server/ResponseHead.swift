@@ -1,18 +1,17 @@
-/// The head of a response on its way into the output.
+/// Writes the head of a response.
 struct ResponseHead {
   enum Framing {
     case length(Int)
     case chunked
     /// The body ends with the connection.
     case untilClose
-    /// The status has no body.
     case none
   }
 
   enum Persistence {
     /// The default of HTTP/1.1.
     case implied
-    /// Said, for HTTP/1.0.
+    /// Stated, for HTTP/1.0.
     case keepAlive
     case close
   }
@@ -65,7 +64,7 @@ struct ResponseHead {
     output.append("\r\n\r\n")
   }
 
-  /// Fields that the server alone decides.
+  /// Fields that the server alone sets.
   static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name.equalsIgnoringCase("date")

@@ -6,7 +6,7 @@ import Synchronization
 
 /// An HTTP/1.1 server (RFC 9110, RFC 9112).
 ///
-/// Handlers run as async functions on an event loop: what blocks must go elsewhere, see ``BlockingPool``.
+/// Handlers run as async functions on an event loop; blocking work belongs on a ``BlockingPool``.
 package final class Server: Sendable {
   private enum State {
     case ready
@@ -20,7 +20,7 @@ package final class Server: Sendable {
   private let tls: TLSSettings
   private let state = Mutex(State.ready)
 
-  /// Creates a server that does not listen yet.
+  /// The server listens after ``start()``.
   package init(_ configuration: ServerConfiguration, _ responder: some Responder) {
     precondition(configuration.loops > 0, "a server needs a loop")
     self.configuration = configuration
@@ -28,11 +28,10 @@ package final class Server: Sendable {
     tls = TLSSettings(configuration.tls)
   }
 
-  /// Connections at this moment.
+  /// The present number of connections.
   package var connectionCount: Int { count.current }
 
-  /// Shows another certificate from the next connection on; those that stand keep theirs. A server without TLS stays
-  /// without.
+  /// Uses another certificate for new connections; existing ones keep theirs. A server without TLS stays without.
   package func replaceTLS(_ context: TLSContext) { tls.replace(context) }
 
   /// Listens. Can be called once.
@@ -40,7 +39,7 @@ package final class Server: Sendable {
   /// - Returns: the address, with the port that the system chose if it was 0.
   /// - Throws: ``SystemError``, as `bind 127.0.0.1:80: Permission denied`.
   package func start() async throws -> SocketAddress {
-    // TLS and sendfile write without a flag that keeps the signal away.
+    // TLS and sendfile write without MSG_NOSIGNAL.
     Socket.ignoreBrokenPipeSignal()
     let (workers, listener, address) = try state.withLock { state in
       guard case .ready = state else { preconditionFailure("a server starts once") }
@@ -101,9 +100,9 @@ package final class Server: Sendable {
   private static func stop(_ worker: Worker, within limit: Duration) async {
     await withCheckedContinuation { continuation in
       worker.loop.execute {
-        // Planned first: `done` may be called at once.
+        // Scheduled first: `done` may be called at once.
         let timer = worker.loop.schedule(after: limit) { worker.forceStop() }
-        // nonisolated(unsafe) because: the timer is used on the loop's thread only, where `done` is called.
+        // nonisolated(unsafe) because the timer is used on the loop's thread only, where `done` is called.
         nonisolated(unsafe) let deadline = timer
         worker.beginStop {
           deadline.cancel()
@@ -111,5 +110,18 @@ package final class Server: Sendable {
         }
       }
     }
+  }
+}
+
+/// The TLS context of future connections; nil: plain HTTP.
+final class TLSSettings: Sendable {
+  private let context: Mutex<TLSContext?>
+
+  init(_ context: TLSContext?) { self.context = Mutex(context) }
+
+  var current: TLSContext? { context.withLock { $0 } }
+
+  func replace(_ context: TLSContext) {
+    self.context.withLock { if $0 != nil { $0 = context } }
   }
 }

@@ -3,18 +3,17 @@ import Glibc
 import OpenSSL
 import Reactor
 
-/// What became of a read or a write that does not wait.
+/// The result of a non-blocking read or write.
 enum TransferResult: Equatable {
-  /// So many bytes went over, at least one.
+  /// At least one.
   case bytes(Int)
-  /// Nothing now: see ``Transport/readWaits`` and ``Transport/writeWaits``.
+  /// Wait for ``Transport/readWaits`` or ``Transport/writeWaits``.
   case wouldBlock
-  /// The peer has ended its side.
   case end
   case failed
 }
 
-/// The bytes of one connection, plain or under TLS.
+/// The byte stream of one connection, plain or over TLS.
 enum Transport {
   case plain(PlainTransport)
   case tls(TLSTransport)
@@ -28,13 +27,13 @@ enum Transport {
 
   var isSecure: Bool { if case .tls = self { true } else { false } }
 
-  /// What the descriptor must be ready for, so that a read that would block goes on.
+  /// The readiness that lets a blocked read continue.
   var readWaits: Readiness { if case .tls(let tls) = self { tls.readWaits } else { .readable } }
 
-  /// The same for a write.
+  /// The readiness that lets a blocked write continue.
   var writeWaits: Readiness { if case .tls(let tls) = self { tls.writeWaits } else { .writable } }
 
-  /// Whether there is something to read that epoll does not know of.
+  /// Whether readable bytes exist that epoll does not report.
   var hasPending: Bool { if case .tls(let tls) = self { tls.hasPending } else { false } }
 
   func read(into bytes: UnsafeMutableRawBufferPointer) -> TransferResult {
@@ -51,7 +50,7 @@ enum Transport {
     }
   }
 
-  /// Says that nothing more will be written.
+  /// Shuts down writing.
   func endWriting() {
     if case .tls(let tls) = self { tls.endWriting() }
     shutdown(descriptor, Int32(SHUT_WR))
@@ -63,7 +62,6 @@ enum Transport {
   }
 }
 
-/// A socket.
 struct PlainTransport {
   let descriptor: Int32
 
@@ -71,9 +69,9 @@ struct PlainTransport {
     result(recv(descriptor, bytes.baseAddress, bytes.count, 0), zero: .end)
   }
 
-  /// - Parameter moreFollows: others follow at once, so that the kernel waits with a packet that is not full.
+  /// - Parameter moreFollows: tells the kernel to wait with an incomplete packet.
   func write(from bytes: UnsafeRawBufferPointer, moreFollows: Bool = false) -> TransferResult {
-    // MSG_NOSIGNAL: a closed peer is an error of this call, not a signal to the process.
+    // MSG_NOSIGNAL: a closed peer is an error of this call, not a signal.
     let flags = moreFollows ? Int32(MSG_NOSIGNAL) | Int32(MSG_MORE) : Int32(MSG_NOSIGNAL)
     return result(send(descriptor, bytes.baseAddress, bytes.count, flags), zero: .wouldBlock)
   }
@@ -95,7 +93,7 @@ struct PlainTransport {
     }
   }
 
-  /// Lets the kernel copy from a file. `.end` if the file is shorter than it was.
+  /// Lets the kernel copy from a file. `.end` if the file has become shorter.
   func write(file: Int32, at offset: Int, count: Int) -> TransferResult {
     var position = off_t(offset)
     return result(sendfile(descriptor, file, &position, count), zero: .end)
@@ -108,7 +106,7 @@ struct PlainTransport {
   }
 }
 
-/// A socket under TLS. The handshake is taken further by whoever reads or writes first.
+/// A socket over TLS. The first read or write continues the handshake.
 final class TLSTransport {
   let descriptor: Int32
   private(set) var readWaits: Readiness = .readable
@@ -137,7 +135,7 @@ final class TLSTransport {
       }
       return .wouldBlock
     } catch {
-      // A peer that speaks no TLS, or broke off: there is nobody to tell.
+      // The peer speaks no TLS, or closed: there is no one to answer.
       return .failed
     }
   }
@@ -162,7 +160,7 @@ final class TLSTransport {
 
   func endWriting() { connection.shutdown() }
 
-  /// - Returns: what the handshake waits for; nil when it is done.
+  /// - Returns: the readiness that the handshake waits for; nil when it is done.
   private func shakeHands() throws(TLSError) -> Readiness? {
     if isReady { return nil }
     switch try connection.handshake() {

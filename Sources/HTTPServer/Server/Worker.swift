@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import Reactor
 
-/// One event loop's share of a server: its connections, its lent buffers, its clock.
+/// One event loop's share of a server: its connections, buffers and clock.
 ///
-/// @unchecked Sendable because: everything mutable is touched on the loop's thread only.
+/// @unchecked Sendable because mutable state is touched on the loop's thread only.
 final class Worker: @unchecked Sendable {
   let loop: EventLoop
   let configuration: ServerConfiguration
@@ -13,7 +13,7 @@ final class Worker: @unchecked Sendable {
   let count: ConnectionCount
   private let tls: TLSSettings
   private let alarm: Alarm
-  /// Nanoseconds on the loop's clock when it last woke up for something.
+  /// Nanoseconds of the loop's clock at its last wake-up.
   private(set) var now: UInt64 = 0
   private(set) var isStopping = false
   private var connections: [Connection] = []
@@ -41,7 +41,7 @@ final class Worker: @unchecked Sendable {
 
   func nextNumber() -> UInt64 { RequestNumber.next(after: &numbers) }
 
-  /// `Date: …` and its line end, written anew once a second.
+  /// The `Date` line, formatted once a second.
   var date: [UInt8] {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
@@ -52,8 +52,6 @@ final class Worker: @unchecked Sendable {
     return dateField
   }
 
-  // MARK: Buffers
-
   func takeBuffer() -> Buffer { buffers.popLast() ?? Buffer() }
 
   func giveBack(_ buffer: Buffer) {
@@ -61,19 +59,15 @@ final class Worker: @unchecked Sendable {
     if buffers.count < 32, buffer.capacity <= 4 * Buffer.usualCapacity { buffers.append(buffer) }
   }
 
-  // MARK: Compression
-
-  /// Nil without memory.
+  /// Nil if there is no memory.
   func takeEncoder() -> GzipEncoder? { encoders.popLast() ?? GzipEncoder(level: GzipEncoder.quick) }
 
-  /// An encoder holds a quarter of a megabyte: few are kept.
+  /// An encoder takes a quarter of a megabyte: only few are kept.
   func giveBack(_ encoder: GzipEncoder) { if encoders.count < 4 { encoders.append(encoder) } }
 
-  // MARK: Connections
-
-  /// Takes over an accepted socket, which is counted already.
+  /// Takes over an accepted socket that is already counted.
   ///
-  /// - Parameter shortage: why there is no place for it, unless another one gives way.
+  /// - Parameter shortage: why there is no place for it, unless another connection is closed.
   func add(_ descriptor: Int32, from address: SocketAddress?, peer: PeerKey?, shortage: ServerWarning.Cause?) {
     touchClock()
     guard let transport = transport(descriptor) else {
@@ -92,10 +86,10 @@ final class Worker: @unchecked Sendable {
 
   /// Closes the connection that has waited longest for a request, of all or of the peer that has too many.
   ///
-  /// - Returns: false if none waits: each has a request that is being answered.
+  /// - Returns: false if none waits: each has a request in progress.
   func makeRoom(_ shortage: ServerWarning.Cause, of peer: PeerKey? = nil) -> Bool {
     let isOfPeer = if case .address = shortage { true } else { false }
-    // Only when places are short: a list in order would have to be kept with each request.
+    // A linear search, needed only when places are short; a sorted list would cost each request.
     let waiting = connections.lazy.filter { $0.isWaiting && (!isOfPeer || $0.peer == peer) }
     let longest = waiting.min { $0.armedAt < $1.armedAt }
     longest?.close()
@@ -105,7 +99,7 @@ final class Worker: @unchecked Sendable {
 
   private func transport(_ descriptor: Int32) -> Transport? {
     guard let context = tls.current else { return .plain(PlainTransport(descriptor: descriptor)) }
-    // It fails only without memory: then this connection is the least trouble.
+    // Fails only without memory: then the connection is dropped.
     return (try? TLSTransport(context, descriptor: descriptor)).map { .tls($0) }
   }
 
@@ -119,7 +113,7 @@ final class Worker: @unchecked Sendable {
     if isStopping, connections.isEmpty { finishStop() }
   }
 
-  /// Time-outs are looked at together, now and then: a timer for each would have to be moved with each request.
+  /// Checks all time-outs together periodically: a timer for each would have to be moved with each request.
   private func planSweep() {
     guard !sweepIsPlanned, !connections.isEmpty else { return }
     sweepIsPlanned = true
@@ -127,7 +121,7 @@ final class Worker: @unchecked Sendable {
       guard let self else { return }
       sweepIsPlanned = false
       touchClock()
-      // A copy: connections that close leave the list.
+      // A copy, because connections that close leave the list.
       for connection in connections { connection.checkTime() }
       planSweep()
     }
@@ -140,9 +134,7 @@ final class Worker: @unchecked Sendable {
     return max(.milliseconds(5), min(.milliseconds(250), shortest / 8))
   }
 
-  // MARK: Stopping
-
-  /// Closes what is idle and lets the rest finish; `done` is called when nothing is left.
+  /// Closes idle connections and lets the rest finish; `done` is called when none is left.
   func beginStop(_ done: @escaping @Sendable () -> Void) {
     isStopping = true
     whenEmpty = done
@@ -151,7 +143,7 @@ final class Worker: @unchecked Sendable {
     if connections.isEmpty { finishStop() }
   }
 
-  /// Breaks off what has not finished.
+  /// Aborts what has not finished.
   func forceStop() {
     touchClock()
     for connection in connections { connection.breakOff() }
@@ -161,5 +153,14 @@ final class Worker: @unchecked Sendable {
     let done = whenEmpty
     whenEmpty = nil
     done?()
+  }
+}
+
+extension Duration {
+  /// In nanoseconds; 0 if negative, at most a year.
+  var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    return UInt64(min(seconds, 31_536_000)) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
   }
 }

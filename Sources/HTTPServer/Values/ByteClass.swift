@@ -1,5 +1,5 @@
-/// Which bytes may stand where (RFC 9110 section 5.6, RFC 9112 section 3). Written as shifts of constants:
-/// no table is loaded, and every byte costs the same.
+/// Which bytes may stand where (RFC 9110 section 5.6, RFC 9112 section 3). Bit masks in constants: no table is loaded,
+/// and every byte costs the same.
 enum ByteClass {
   /// `tchar` of RFC 9110 section 5.6.2: methods and field names.
   @inline(__always)
@@ -15,8 +15,8 @@ enum ByteClass {
   @inline(__always)
   static func isFieldValue(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == 0x09 }
 
-  /// Visible ASCII that browsers send in a target. Not `"`, `#`, `<`, `>`, which end an address for others,
-  /// nor `\`, which some servers read as `/`.
+  /// Visible ASCII that browsers send in a target. Not `"`, `#`, `<`, `>`, which end an address elsewhere, nor `\\`,
+  /// which some servers read as `/`.
   @inline(__always)
   static func isTarget(_ byte: UInt8) -> Bool {
     if byte < 64 { return (0xAFFF_FFF2_0000_0000 as UInt64) &>> UInt64(byte) & 1 == 1 }
@@ -24,8 +24,8 @@ enum ByteClass {
     return false
   }
 
-  /// Letters, digits, `-`, `.`, `_`, `~`: stricter than `reg-name`, whose commas and percent signs no real
-  /// host name has and other servers read differently.
+  /// Letters, digits, `-`, `.`, `_`, `~`: stricter than `reg-name`, because real host names have no commas and percent
+  /// signs and other servers read them differently.
   @inline(__always)
   static func isHostName(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
@@ -40,7 +40,6 @@ enum ByteClass {
   @inline(__always)
   static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-  /// The value of a hexadecimal digit.
   @inline(__always)
   static func hexadecimal(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -51,13 +50,11 @@ enum ByteClass {
     }
   }
 
-  /// ASCII capital letters made small.
   @inline(__always)
   static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// Whether the texts are equal but for the case of ASCII letters.
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     let quick = utf8.withContiguousStorageIfAvailable { mine in

@@ -1,31 +1,25 @@
 /// A cookie that the server sets (RFC 6265 section 4.1).
 package struct Cookie: Sendable, Equatable {
-  /// From where requests carry the cookie.
   package enum SameSite: String, Sendable {
-    /// Only from the site's own pages.
+    /// Only requests from the site's own pages.
     case strict = "Strict"
-    /// Also when a link elsewhere leads here.
+    /// Also when the user follows a link from elsewhere.
     case lax = "Lax"
   }
 
-  /// The name; `__Host-…` makes browsers demand `secure`, path `/` and no domain.
   package let name: String
-  /// The value: visible ASCII without `"`, `,`, `;` and `\`.
   package let value: String
-  /// Below which path the browser sends it.
+  /// The path below which the browser sends the cookie.
   package var path: String
-  /// Seconds until the browser forgets it; 0 removes it, nil keeps it until the browser ends.
+  /// Seconds until it expires; 0 removes it, nil keeps it for the browser session.
   package var maximumAge: Int?
-  /// Only over https.
+  /// Only over https; off by default, because loopback has none.
   package var isSecure: Bool
-  /// Out of reach for scripts.
+  /// Hidden from scripts.
   package var isHTTPOnly: Bool
-  /// From where requests carry it.
   package var sameSite: SameSite
 
-  /// Creates a cookie; safe settings are the defaults, except `isSecure`, which loopback cannot have.
-  ///
-  /// - Returns: nil if name, value or path hold bytes that a cookie cannot.
+  /// - Returns: nil if name, value or path contain bytes that a cookie cannot have.
   package init?(
     name: String, value: String, path: String = "/", maximumAge: Int? = nil, isSecure: Bool,
     isHTTPOnly: Bool = true, sameSite: SameSite = .lax
@@ -42,7 +36,6 @@ package struct Cookie: Sendable, Equatable {
     self.sameSite = sameSite
   }
 
-  /// The value of a `Set-Cookie` field.
   package var fieldValue: String {
     var text = "\(name)=\(value); Path=\(path)"
     if let maximumAge { text += "; Max-Age=\(maximumAge)" }
@@ -59,7 +52,7 @@ package struct Cookie: Sendable, Equatable {
     }
   }
 
-  /// Reads a `Cookie` field's pairs; pieces without `=` are left out, quotes around a value too.
+  /// Reads the pairs of a `Cookie` field; pieces without `=` are skipped, quotes around a value removed.
   static func pairs(in field: String) -> [(name: String, value: String)] {
     field.split(separator: ";").compactMap { piece in
       guard let equals = piece.firstIndex(of: "=") else { return nil }

@@ -1,13 +1,12 @@
-/// A request that is answered with an error status.
+/// An error answer to a request.
 package struct HTTPError: HTTPResponseError, CustomStringConvertible {
-  /// The status of the answer.
   package let status: Status
-  /// A sentence for the person who sent the request; shown to strangers.
+  /// A sentence that is shown to the client.
   package let message: String
   /// Fields that the answer must have.
   package let headers: Headers
 
-  /// Creates an error; without a message the status' phrase must do.
+  /// Without a message the status' phrase is shown.
   package init(_ status: Status, _ message: String = "", headers: Headers = Headers()) {
     self.status = status
     self.message = message
@@ -16,4 +15,42 @@ package struct HTTPError: HTTPResponseError, CustomStringConvertible {
 
   /// As `404 Not Found: There is no device 7.`
   package var description: String { message.isEmpty ? "\(status)" : "\(status): \(message)" }
+}
+
+/// An error with an HTTP status. Thrown by a handler or middleware it becomes that answer; every other error becomes
+/// 500 without its message.
+package protocol HTTPResponseError: Error {
+  var status: Status { get }
+  /// Fields that the answer must have, such as `Allow` or `Retry-After`.
+  var headers: Headers { get }
+  /// A sentence that is shown to the client.
+  var message: String { get }
+}
+
+extension HTTPResponseError {
+  package var headers: Headers { Headers() }
+}
+
+/// A request that cannot be read further. The connection is closed after the answer, because the position of the next
+/// request is unknown.
+struct RequestError: HTTPResponseError, Equatable, CustomStringConvertible {
+  let status: Status
+  let message: String
+
+  init(_ status: Status, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  /// A client refused because the server is full may retry soon.
+  var headers: Headers { status == .serviceUnavailable ? ["Retry-After": ServerWarning.retryAfter] : Headers() }
+
+  var description: String { "\(status): \(message)" }
+}
+
+/// The connection ended while a body was read or an answer written.
+package struct ClientGone: Error, Equatable, CustomStringConvertible {
+  package var description: String { "The client closed the connection before the exchange was over." }
+
+  init() {}
 }

@@ -1,27 +1,24 @@
 /// The status code of a response (RFC 9110 section 15).
 package struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-  /// Three digits, 100 to 599.
   package let code: Int
 
-  /// Creates a status; a code that is not three digits from 100 to 599 is a programming mistake.
+  /// A code outside of 100...599 is a programming mistake.
   package init(_ code: Int) {
     precondition((100...599).contains(code), "a status code has three digits from 100 to 599")
     self.code = code
   }
 
-  /// As ``init(_:)``.
   package init(integerLiteral value: Int) { self.init(value) }
 
-  /// The registered phrase, `Unknown` for codes that the server does not know.
+  /// The registered phrase, `Unknown` for others.
   package var reason: String { Self.reasons[code] ?? "Unknown" }
 
-  /// As `404 Not Found`.
   package var description: String { "\(code) \(reason)" }
 
-  /// Whether a response with this status never has a body (RFC 9110 section 6.4.1).
+  /// Whether such a response never has a body (RFC 9110 section 6.4.1).
   var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
-  /// `HTTP/1.1 200 OK` and its line end, ready to be copied.
+  /// The encoded status line, such as `HTTP/1.1 200 OK`, with its line end.
   var line: [UInt8] { Self.lines[code - 100] }
 
   private static let lines: [[UInt8]] = (100...599).map { Array("HTTP/1.1 \(Status($0))\r\n".utf8) }
@@ -43,64 +40,37 @@ package struct Status: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomSt
 }
 
 extension Status {
-  /// 200
   package static let ok: Status = 200
-  /// 201
   package static let created: Status = 201
-  /// 202
   package static let accepted: Status = 202
-  /// 204
   package static let noContent: Status = 204
-  /// 206
   package static let partialContent: Status = 206
-  /// 303: see the given address with GET.
+  /// Continue at the given address with GET.
   package static let seeOther: Status = 303
-  /// 304
   package static let notModified: Status = 304
-  /// 400
   package static let badRequest: Status = 400
-  /// 401
   package static let unauthorized: Status = 401
-  /// 403
   package static let forbidden: Status = 403
-  /// 404
   package static let notFound: Status = 404
-  /// 405
   package static let methodNotAllowed: Status = 405
-  /// 408
   package static let requestTimeout: Status = 408
-  /// 409
   package static let conflict: Status = 409
-  /// 411
   package static let lengthRequired: Status = 411
-  /// 412
   package static let preconditionFailed: Status = 412
-  /// 413
   package static let contentTooLarge: Status = 413
-  /// 414
   package static let uriTooLong: Status = 414
-  /// 415
   package static let unsupportedMediaType: Status = 415
-  /// 416
   package static let rangeNotSatisfiable: Status = 416
-  /// 417
   package static let expectationFailed: Status = 417
-  /// 421: the request is for another host.
+  /// The request is for another host.
   package static let misdirectedRequest: Status = 421
-  /// 422
   package static let unprocessableContent: Status = 422
-  /// 429
   package static let tooManyRequests: Status = 429
-  /// 431
   package static let headerFieldsTooLarge: Status = 431
-  /// 500
   package static let internalServerError: Status = 500
-  /// 501
   package static let notImplemented: Status = 501
-  /// 503
   package static let serviceUnavailable: Status = 503
-  /// 505
   package static let versionNotSupported: Status = 505
-  /// 507: there is no room for what the request would keep (RFC 4918 section 11.5).
+  /// No space for what the request would store (RFC 4918 section 11.5).
   package static let insufficientStorage: Status = 507
 }
