@@ -2,7 +2,6 @@ import JSON
 import Mustache
 import Model
 
-/// The messages beside the fields of a form.
 struct FieldErrors: Error, Sendable {
   private(set) var byField: [String: [String]] = [:]
 
@@ -18,15 +17,14 @@ struct FieldErrors: Error, Sendable {
 
   var isEmpty: Bool { byField.isEmpty }
 
-  /// The message of a field, empty if there is none.
+  /// Empty if the field has no error.
   subscript(field: String) -> String { byField[field]?.joined(separator: " ") ?? "" }
 
-  /// A value for each of a form's fields.
   func value(_ fields: [String]) -> Value {
     .object(Dictionary(fields.map { ($0, Value.string(self[$0])) }) { $1 })
   }
 
-  /// What belongs to no field of the form: stands above it.
+  /// Errors of no field of the form, shown above it.
   func others(_ fields: [String]) -> String? {
     let texts = byField.filter { !fields.contains($0.key) }.sorted { $0.key < $1.key }.flatMap(\.value)
     return texts.isEmpty ? nil : texts.joined(separator: " ")
@@ -34,7 +32,7 @@ struct FieldErrors: Error, Sendable {
 }
 
 extension Form {
-  /// The values of a form's fields, as they were typed.
+  /// The fields as submitted.
   func value(_ fields: [String]) -> Value {
     .object(Dictionary(fields.map { ($0, Value.string(raw($0))) }) { $1 })
   }
