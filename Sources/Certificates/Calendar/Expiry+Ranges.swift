@@ -2,8 +2,8 @@ package import Foundation
 package import Store
 
 extension Expiry {
-  /// In which ends, in milliseconds since 1970, something that has begun is in a band; nil for ``Band/notYetValid``,
-  /// which is no matter of the end. Agrees with ``band(notBefore:notAfter:now:within:)``.
+  /// The range of end times, in milliseconds since 1970, of items in a band that have begun; nil for
+  /// ``Band/notYetValid``, which does not depend on the end. Agrees with ``band(notBefore:notAfter:now:within:)``.
   package static func ends(of band: Band, now: Date, within days: Int = warningDays) -> ClosedRange<Int64>? {
     let second = Int64(now.timeIntervalSince1970.rounded(.down))
     func last(_ days: Int) -> Int64 { (second + Int64(days * secondsPerDay)) * 1000 + 999 }
@@ -11,7 +11,7 @@ extension Expiry {
     case .expired: return 0...(second * 1000 - 1)
     case .urgent: return (second * 1000)...last(urgentDays)
     case .soon:
-      // A limit under seven days leaves nothing between both.
+      // With a limit under 7 days, the band is empty.
       return days > urgentDays ? (last(urgentDays) + 1)...last(days) : nil
     case .fine: return (last(max(days, urgentDays)) + 1)...(ExpiryList.forever - 1)
     case .neverExpires: return ExpiryList.forever...ExpiryList.forever
@@ -19,7 +19,7 @@ extension Expiry {
     }
   }
 
-  /// A list's filter for a band.
+  /// The filter of a list for a band.
   package static func filter(_ band: Band, now: Date, within days: Int = warningDays) -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
     filter.withoutReplaced = true
@@ -28,7 +28,7 @@ extension Expiry {
       filter.begun = false
     } else {
       filter.ends = ends(of: band, now: now, within: days) ?? 0...0
-      // What is over is over, whether it had begun or not.
+      // An expired item counts as expired even if it had never begun.
       filter.begun = band == .expired ? nil : true
     }
     return filter

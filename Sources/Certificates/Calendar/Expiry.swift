@@ -1,41 +1,38 @@
 package import Foundation
 
-/// How long something is still valid: pure arithmetic over dates.
+/// The remaining validity: pure date arithmetic.
 ///
-/// `notAfter` is the last second of validity (RFC 5280 §4.1.2.5), so something expires when that second is over.
+/// `notAfter` is the last second of validity (RFC 5280 §4.1.2.5), so an item expires when that second is over.
 package enum Expiry {
-  /// How urgent a renewal is. The raw values stand in JSON.
+  /// The urgency of a renewal. The raw values are used in JSON.
   package enum Band: String, Sendable, Hashable, Codable, CaseIterable {
-    /// More time is left than the warning wants.
+    /// More than the warning days are left.
     case fine
-    /// At most as much time is left as the warning wants, normally 30 days.
+    /// At most the warning days (normally 30) are left.
     case soon
     /// At most 7 days are left.
     case urgent
-    /// It is over.
     case expired
-    /// It has not begun.
     case notYetValid = "not_yet_valid"
-    /// It has no end.
     case neverExpires = "never_expires"
   }
 
-  /// The days before the end from which on it is ``Band/soon``, unless somebody chooses others.
+  /// Default number of days for ``Band/soon``.
   package static let warningDays = 30
-  /// The days before the end from which on it is ``Band/urgent``.
+  /// Number of days for ``Band/urgent``.
   package static let urgentDays = 7
 
   package static let secondsPerDay = 86_400
 
-  /// RFC 5280 §4.1.2.5: 9999-12-31 23:59:59 says that there is no end.
+  /// 9999-12-31 23:59:59, which means “no expiry” (RFC 5280 §4.1.2.5).
   package static let never = Date(timeIntervalSince1970: 253_402_300_799)
 
-  /// Whole days that are left, rounded down: 0 on the last day, negative when it is over; nil without an end.
+  /// Whole days left, rounded down: 0 on the last day, negative after expiry; nil without an expiry.
   package static func daysLeft(notAfter: Date?, now: Date) -> Int? {
     secondsLeft(notAfter, now).map { Int((Double($0) / Double(secondsPerDay)).rounded(.down)) }
   }
 
-  /// How urgent a renewal is. Exactly `days` days left is ``Band/soon``, one second more is ``Band/fine``.
+  /// The urgency. Exactly `days` days left is ``Band/soon``; one second more is ``Band/fine``.
   package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
     if let left = secondsLeft(notAfter, now), left < 0 { return .expired }
     if let notBefore, now < notBefore { return .notYetValid }
@@ -44,7 +41,7 @@ package enum Expiry {
     return left <= days * secondsPerDay ? .soon : .fine
   }
 
-  /// In whole seconds, because that is how certificates count.
+  /// In whole seconds, the precision of certificates.
   private static func secondsLeft(_ notAfter: Date?, _ now: Date) -> Int? {
     guard let notAfter, notAfter < never else { return nil }
     return Int(notAfter.timeIntervalSince1970.rounded(.down)) - Int(now.timeIntervalSince1970.rounded(.down))

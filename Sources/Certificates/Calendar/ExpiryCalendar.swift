@@ -4,23 +4,23 @@ import OpenSSL
 import Model
 import Text
 
-/// The days on which things end, as a calendar (RFC 5545) that Apple's and Google's calendars subscribe to: pure.
+/// Expiry dates as an iCalendar feed (RFC 5545) that Apple's and Google's calendars can subscribe to.
 package struct ExpiryCalendar: Sendable {
-  /// What calendars call it.
+  /// The calendar's title.
   package let name: String
-  /// Where the console is reached, as `https://push.example.com`; nil: events have no link.
+  /// The console's public address; nil: events have no link.
   package let address: String?
 
-  /// So many days before the end a calendar reminds.
+  /// Days before the expiry on which the calendar reminds.
   static let alarms = [30, 7]
-  /// What ended longer ago is left out: 30 days.
+  /// Seconds. Items that expired longer ago are omitted.
   static let memory: TimeInterval = 30 * 86_400
   package init(name: String, address: String?) {
     self.name = name
     self.address = address
   }
 
-  /// The calendar's text, the same for the whole of a day in UTC.
+  /// The feed, identical for a whole day in UTC.
   package func text(_ items: [TrackedExpiry], now: Date) -> String {
     let day = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
     var lines = [
@@ -54,7 +54,7 @@ package struct ExpiryCalendar: Sendable {
       .joined(separator: "\n")
     var lines = [
       "BEGIN:VEVENT", "UID:\(Self.uid(item))", "DTSTAMP:\(Self.day(stamp))T000000Z",
-      // A day is a day wherever the reader is; RFC 5545 §3.6.1: the end is not part of the event.
+      // A date without time is the same day in every time zone. The end is exclusive (RFC 5545 §3.6.1).
       "DTSTART;VALUE=DATE:\(Self.day(notAfter))", "DTEND;VALUE=DATE:\(Self.day(notAfter + 86_400))",
       "SUMMARY:\(Self.escaped("\(title) expires"))", "DESCRIPTION:\(Self.escaped(description))",
       "TRANSP:TRANSPARENT", "CATEGORIES:Certificates",
@@ -69,7 +69,7 @@ package struct ExpiryCalendar: Sendable {
     return lines + ["END:VEVENT"]
   }
 
-  /// The same for the same certificate in the same place, another one for its successor.
+  /// Stable for the same certificate in the same place; its successor gets another one.
   private static func uid(_ item: TrackedExpiry) -> String {
     let text = "\(item.key ?? item.name)\n\(item.sha256 ?? item.serial ?? "")"
     return Digest.sha256(Array(text.utf8)).prefix(16).map { byte in
@@ -78,12 +78,11 @@ package struct ExpiryCalendar: Sendable {
     }.joined() + "@signalbox"
   }
 
-  /// As `20261120`, in UTC.
   private static func day(_ date: Date) -> String {
     String(Timestamp.text(date).prefix(10).replacing("-", with: ""))
   }
 
-  /// RFC 5545 §3.3.11: text.
+  /// Escapes text (RFC 5545 §3.3.11).
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.replacing("\r\n", with: "\n").unicodeScalars {
@@ -97,7 +96,7 @@ package struct ExpiryCalendar: Sendable {
     return escaped
   }
 
-  /// RFC 5545 §3.1: a line has at most 75 octets; what is longer goes on behind a blank, never within a character.
+  /// Folds lines at 75 octets (RFC 5545 §3.1), never within a character.
   static func folded(_ line: String) -> String {
     var folded = ""
     var used = 0

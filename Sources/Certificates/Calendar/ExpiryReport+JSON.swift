@@ -4,7 +4,6 @@ import Model
 import Store
 
 extension ExpiryReport: JSONWritable {
-  /// The same for programs.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("checked_at", checkedAt.rfc3339)
@@ -30,10 +29,8 @@ extension ExpiryReport: JSONWritable {
 }
 
 extension ExpiryReport.Finding: JSONWritable {
-  /// The same for programs.
   package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
-  /// Writes the members for programs.
   package func writeMembers(to json: inout JSONWriter) {
     item.writeMembers(to: &json)
     json.member("band", band.rawValue)
@@ -44,10 +41,8 @@ extension ExpiryReport.Finding: JSONWritable {
 }
 
 extension TrackedExpiry: JSONWritable {
-  /// The same for programs.
   package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
-  /// Writes the members for programs.
   func writeMembers(to json: inout JSONWriter) {
     json.member("key", key)
     json.member("name", name)
@@ -64,6 +59,5 @@ extension TrackedExpiry: JSONWritable {
 }
 
 extension Date {
-  /// As `2026-11-20T12:00:00Z`.
   var rfc3339: String { formatted(.iso8601) }
 }

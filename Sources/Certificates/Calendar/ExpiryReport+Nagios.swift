@@ -1,8 +1,8 @@
 import Foundation
 
 extension ExpiryReport {
-  /// As Nagios, Icinga and their like read it (Monitoring Plugins Development Guidelines): one line with the state and
-  /// performance data, then what needs somebody, the most urgent first.
+  /// Output for Nagios, Icinga and compatible systems (Monitoring Plugins Development Guidelines): one line with the
+  /// state and performance data, then the items that need attention, the most urgent first.
   package var nagios: String {
     let words = ["OK", "WARNING", "CRITICAL", "UNKNOWN"]
     var counts: [Expiry.Band: Int] = [:]
@@ -14,7 +14,7 @@ extension ExpiryReport {
     ]
     let parts = sorts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }
     let text = parts.isEmpty ? "none expiring soon" : parts.joined(separator: ", ")
-    // Ranges are what is fine: from so many days upwards.
+    // The ranges name the good values: at least this many days.
     let least = findings.compactMap(\.daysLeft).min().map {
       "days_left=\($0);\(withinDays + 1):;\(Expiry.urgentDays + 1):"
     }
@@ -31,6 +31,6 @@ extension ExpiryReport {
     return ([first] + shown + rest).joined(separator: "\n")
   }
 
-  /// Monitoring systems cut long outputs off.
+  /// Monitoring systems truncate long outputs.
   private static let shownLines = 40
 }

@@ -4,9 +4,9 @@ import Store
 import Text
 
 extension ExpiryReport {
-  /// One line for each thing, for a terminal or a mail of cron.
+  /// One line per item, for a terminal or a cron mail.
   ///
-  /// - Parameter includingFine: whether lines are wanted for what needs nobody.
+  /// - Parameter includingFine: whether to include items that need no attention.
   package func lines(includingFine: Bool = true) -> [String] {
     closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
       + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
@@ -17,7 +17,6 @@ extension ExpiryReport {
 }
 
 extension Expiry.Band {
-  /// Whether somebody should do something.
   package var needsSomebody: Bool {
     switch self {
     case .soon, .urgent, .expired, .notYetValid: true
@@ -25,7 +24,7 @@ extension Expiry.Band {
     }
   }
 
-  /// In capitals, all of the same width.
+  /// Upper case, padded to the same width.
   fileprivate var label: String {
     switch self {
     case .fine: "OK      "
@@ -49,7 +48,7 @@ extension ExpiryReport.Finding {
     return "\(band.label) \(subject.singleLine): \(time)\(whose)\(forecast)"
   }
 
-  /// Whose end it is: its own, by its serial number, or that of an issuer.
+  /// The expiring certificate: the item itself, by serial number, or one of its issuers.
   private var whose: String {
     guard let issuer = item.endingIssuer else { return item.serial.map { ", serial \($0)" } ?? "" }
     let serial = item.serial.map { " (serial \($0))" } ?? ""

@@ -1,34 +1,30 @@
 package import Foundation
 package import Store
 
-/// What `check-certificates` finds: everything that is watched, the most urgent first.
+/// The result of `check-certificates`: every watched item, the most urgent first.
 package struct ExpiryReport: Sendable, Hashable {
-  /// One thing and how it stands.
   package struct Finding: Sendable, Hashable {
-    /// What it is about.
     package let item: TrackedExpiry
-    /// How urgent its renewal is.
     package let band: Expiry.Band
-    /// Whole days that are left, rounded down; nil without an end.
+    /// Rounded down; nil without an expiry.
     package let daysLeft: Int?
-    /// What will be sent with it.
+    /// The pushes and schedules that use it.
     package let planned: Forecast.Needs
-    /// Scheduled pushes that need it and fall after its end, the first first.
+    /// Scheduled pushes that need it after it expires, the earliest first.
     package let missed: [PlannedPush]
-    /// What repeats, needs it, and goes on after its end, the first refused first.
+    /// Repeating schedules that need it after it expires, the first affected first.
     package let overruns: [Forecast.Overrun]
 
-    /// Those that somebody should act on now.
+    /// The overruns that need attention now.
     package var pressing: [Forecast.Overrun] { overruns.filter(\.isPressing) }
   }
 
-  /// Something whose end could not be found out, and why. It must never look as if all were fine.
+  /// An item whose expiry could not be determined. It must never be reported as fine.
   package struct Unreadable: Sendable, Hashable, Error {
-    /// Where it stands in the console and in the store, as `hosts/12`; nil if nobody can say.
+    /// Its place in the console and the store, e.g. `hosts/12`; nil if unknown.
     package let key: String?
-    /// What it is called.
     package let name: String
-    /// Why, and what to do.
+    /// The reason and the fix.
     package let reason: String
     package init(key: String? = nil, name: String, reason: String) {
       self.key = key
@@ -37,20 +33,15 @@ package struct ExpiryReport: Sendable, Hashable {
     }
   }
 
-  /// When it was looked.
   package let checkedAt: Date
-  /// From how many days before its end on something is reported.
+  /// Items are reported from this many days before their expiry.
   package let withinDays: Int
-  /// The most urgent first.
   package let findings: [Finding]
-  /// What could not be found out.
   package let unreadable: [Unreadable]
-  /// What pushes are sent with and whose private key does not open: they fail, whatever its days.
+  /// Credentials in use whose private key cannot be opened: their pushes fail even before expiry.
   package let closed: [Unreadable]
 
-  /// Looks at everything.
-  ///
-  /// - Parameter planned: what will be sent with something, by its key.
+  /// - Parameter planned: what uses each item, by its key.
   package init(
     _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
     planned: [String: Forecast.Needs] = [:], now: Date,
@@ -71,10 +62,10 @@ package struct ExpiryReport: Sendable, Hashable {
     }
   }
 
-  /// How `check-certificates` ends: 2 something is over, has at most 7 days left, or its key does not open; 3 something could not be found
-  /// out; 1 something ends within the limit or has not begun; 0 all fine.
+  /// The exit code of `check-certificates`. 2: an item has expired, has at most 7 days left, or its key cannot be
+  /// opened; 3: an item could not be checked; 1: an item expires within the limit or is not yet valid; 0: all fine.
   ///
-  /// What is known to be over counts more than what is not known, and that more than what ends later.
+  /// The precedence is 2, 3, 1: a known expiry outweighs an unknown state, which outweighs a later expiry.
   package var exitCode: Int32 {
     let bands = Set(findings.map(\.band))
     if bands.contains(.expired) || bands.contains(.urgent) || !closed.isEmpty { return 2 }

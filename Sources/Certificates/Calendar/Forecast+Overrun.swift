@@ -5,31 +5,29 @@ import Model
 package import Store
 
 extension Forecast {
-  /// A schedule that goes on after the end of what it needs.
+  /// A schedule with runs after the credential that it needs expires.
   package struct Overrun: Sendable, Hashable {
-    /// The schedule.
     package let schedule: PlannedSchedule
-    /// Its first time that is refused: after the end, and still to come.
+    /// The first run after the expiry that is still to come.
     package let first: Date
-    /// How many times fall within ``Forecast/overrunDays`` after the end, or from now on if that is over.
+    /// The number of runs within ``Forecast/overrunDays`` after the expiry, or after now if it has expired.
     package let count: Int
-    /// Whether somebody should act on it now: the end is near, or its very next time lies after it.
-    ///
-    /// Whatever repeats without an end outlives every certificate: a year ahead that is no news.
+    /// Whether it needs attention now: the expiry is near, or the very next run is after it. A schedule without an end
+    /// outlasts every certificate, so an expiry a year ahead is not reported.
     package let isPressing: Bool
   }
 
-  /// For how many days after an end the times of a schedule are counted.
+  /// Days after an expiry in which runs are counted.
   package static let overrunDays = 30
 
-  /// The schedules that go on after the last second of validity, the first refused first; none without an end.
+  /// Schedules with runs after the expiry, the first affected first; empty without an expiry.
   ///
-  /// - Parameter days: from how many days before its end on it is near.
+  /// - Parameter days: an expiry within this many days is near.
   package static func overruns(
     _ schedules: [PlannedSchedule], notAfter: Date?, now: Date, within days: Int = Expiry.warningDays
   ) -> [Overrun] {
     guard !schedules.isEmpty, let notAfter, Expiry.daysLeft(notAfter: notAfter, now: now) != nil else { return [] }
-    // RFC 5280 §4.1.2.5: the last second is still good.
+    // The last second is still valid (RFC 5280 §4.1.2.5).
     let end = Date(timeIntervalSince1970: notAfter.timeIntervalSince1970.rounded(.down) + 1)
     let isNear = [.soon, .urgent, .expired].contains(
       Expiry.band(notBefore: nil, notAfter: notAfter, now: now, within: days))
@@ -45,7 +43,6 @@ extension Forecast {
 }
 
 extension Forecast.Overrun: JSONWritable {
-  /// The schema `RepeatingForecast`.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("schedule", schedule.uid)

@@ -3,46 +3,39 @@ package import Model
 package import SQLite
 package import Store
 
-/// Something that will be sent, once or again and again.
+/// A push or schedule with a future send time.
 package protocol Planned: Hashable, Sendable {
-  /// Public id.
   var uid: String { get }
-  /// The app.
   var appID: Int64 { get }
-  /// Where it is sent.
   var environment: Model.Environment { get }
-  /// What it is sent to.
   var platforms: [Platform] { get }
-  /// When it is next sent.
+  /// The next send time.
   var dueAt: Date { get }
 }
 
 extension PlannedPush: Planned {
-  /// When it is sent.
   package var dueAt: Date { sendAt }
 }
 
 extension PlannedSchedule: Planned {
-  /// When it is next sent.
   package var dueAt: Date { nextAt }
 }
 
-/// Which scheduled pushes need which credential, and which of them fall after its last day.
+/// Which scheduled pushes need which credential, and which of them are sent after it expires.
 package enum Forecast {
-  /// What one certificate or key is needed for.
+  /// What needs one certificate or key.
   package struct Needs: Sendable, Hashable {
-    /// Pushes for a later time, the next first.
+    /// The next first.
     package var pushes: [PlannedPush]
-    /// Those that repeat, the next first.
+    /// The next first.
     package var schedules: [PlannedSchedule]
 
-    /// Creates it.
     package init(pushes: [PlannedPush] = [], schedules: [PlannedSchedule] = []) {
       self.pushes = pushes
       self.schedules = schedules
     }
 
-    /// Those for which one credential of several is needed.
+    /// Those of one use: an app, an environment and a provider.
     package func of(_ use: TrackedCertificate.Use) -> Needs {
       func isItsOwn(_ item: some Planned) -> Bool {
         item.appID == use.appID && item.environment == use.environment
@@ -52,7 +45,7 @@ package enum Forecast {
     }
   }
 
-  /// What each certificate or key is needed for, by its row id.
+  /// What needs each certificate or key, by its row ID.
   package static func needs(_ database: Database, now: Date) throws -> [Int64: Needs] {
     let pushes = try PlannedPush.all(database, after: now)
     let schedules = try PlannedSchedule.all(database)
@@ -72,7 +65,7 @@ package enum Forecast {
     let platform: Platform
   }
 
-  /// The same of what is known already: pure; the next first.
+  /// The same for data that is already loaded; the next first.
   package static func needs<Item: Planned>(_ planned: [Item], _ credentials: [Credential]) -> [Int64: [Item]] {
     var items: [Place: [Item]] = [:]
     for item in planned.sorted(by: { ($0.dueAt, $0.uid) < ($1.dueAt, $1.uid) }) {
@@ -88,20 +81,20 @@ package enum Forecast {
       needs[certificate, default: []] += items[place] ?? []
     }
     return needs.compactMapValues { found in
-      // A certificate may serve an app's two environments, and a push both platforms.
+      // A certificate can serve both environments of an app, and a push both platforms.
       var seen: Set<Item> = []
       let each = found.filter { seen.insert($0).inserted }
       return each.isEmpty ? nil : each.sorted { ($0.dueAt, $0.uid) < ($1.dueAt, $1.uid) }
     }
   }
 
-  /// Those that fall after the last second of validity; none without an end.
+  /// The pushes that are sent after the expiry; empty without an expiry.
   package static func missed(_ pushes: [PlannedPush], notAfter: Date?) -> [PlannedPush] {
     pushes.filter { Expiry.band(notBefore: nil, notAfter: notAfter, now: $0.sendAt) == .expired }
   }
 }
 
 extension ProviderKind {
-  /// What the service brings pushes to.
+  /// The platform that the service delivers to.
   fileprivate var platform: Platform { self == .apns ? .ios : .android }
 }

@@ -4,7 +4,7 @@ import Reactor
 package import Store
 
 extension HostAddress {
-  /// Schemes of addresses that people paste, with the way TLS begins and the port.
+  /// URL schemes with the TLS start and the default port.
   private static let schemes: [String: (StartProtocol, UInt16)] = [
     "https": (.tls, 443), "wss": (.tls, 443), "tls": (.tls, 443), "ssl": (.tls, 443), "smtps": (.tls, 465),
     "submissions": (.tls, 465), "imaps": (.tls, 993), "pop3s": (.tls, 995), "ldaps": (.tls, 636),
@@ -12,18 +12,17 @@ extension HostAddress {
     "smtp": (.smtp, 25), "submission": (.smtp, 587), "imap": (.imap, 143), "pop3": (.pop3, 110), "pop": (.pop3, 110),
     "postgres": (.postgres, 5432), "postgresql": (.postgres, 5432),
   ]
-  /// Ports on which TLS begins later than with the first byte.
+  /// Ports whose protocols begin in plain text (STARTTLS).
   private static let ports: [UInt16: StartProtocol] = [
     25: .smtp, 587: .smtp, 2525: .smtp, 143: .imap, 110: .pop3, 5432: .postgres,
   ]
 
-  /// Reads what people write or paste: `host`, `host:port`, `[::1]:443`, or a URL, of which only scheme, host and port
-  /// are looked at.
+  /// Reads `host`, `host:port`, `[::1]:443`, or a URL, of which only scheme, host and port are used.
   ///
   /// - Parameters:
-  ///   - startProtocol: how TLS begins; nil: as the scheme or the port says, else with the first byte.
-  ///   - serverName: the name to ask for; nil or empty: the host.
-  ///   - port: nil: as the text says.
+  ///   - startProtocol: how TLS begins; nil: by the scheme or the port, else direct TLS.
+  ///   - serverName: the name for SNI; nil or empty: the host.
+  ///   - port: nil: from the text.
   /// - Throws: `Problems` at `host`, `port` and `server_name`.
   package init(
     parsing text: String, startProtocol: StartProtocol? = nil, serverName: String? = nil, port: UInt16? = nil
@@ -59,24 +58,24 @@ extension HostAddress {
       host: host, port: number ?? usual, serverName: name.isEmpty ? nil : name, startProtocol: start)
   }
 
-  /// Host and the digits of the port.
+  /// Splits into the host and the digits of the port.
   private static func split(_ text: Substring) -> (host: String, port: Substring?) {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       let after = text[text.index(after: end)...]
       return (tidy(text[text.index(after: text.startIndex)..<end]), after.isEmpty ? nil : after.dropFirst())
     }
-    // More than one colon: an IPv6 address without brackets, so without a port.
+    // More than one colon: an IPv6 address without brackets, and so without a port.
     guard let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") else { return (tidy(text), nil) }
     return (tidy(text[..<colon]), text[text.index(after: colon)...])
   }
 
-  /// In lower case, without the dot of the root.
+  /// Lower case, without the final dot.
   private static func tidy(_ text: some StringProtocol) -> String {
     let lower = text.trimmingCharacters(in: .whitespaces).lowercased()
     return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
   }
 
-  /// What is wrong with a name (RFC 1123 §2.1, with the underscore that is found in the wild), or an address.
+  /// Checks an address or a name (RFC 1123 §2.1, plus the underscore, which real names contain).
   private static func problem(_ host: String) -> HostMessage? {
     guard !host.isEmpty else { return .missing }
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return .notASCII }

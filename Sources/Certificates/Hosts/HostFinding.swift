@@ -4,11 +4,10 @@ package import Model
 package import Store
 import Text
 
-/// One thing about a watched host that somebody should know.
+/// An issue of a watched host.
 package struct HostFinding: Sendable, Hashable {
-  /// Whether clients refuse the host for it, or nothing is known; else it is a note.
+  /// Whether clients refuse the host, or its state is unknown; otherwise it is a note.
   package let isGrave: Bool
-  /// Code, sentence, and what it is filled with.
   package let problem: Problem
 
   private init(_ isGrave: Bool, _ message: HostMessage, _ arguments: [String: String] = [:]) {
@@ -21,10 +20,10 @@ package struct HostFinding: Sendable, Hashable {
     problem = failure.problem
   }
 
-  /// A sighting that is older than this says too little: 72 hours.
+  /// Seconds (72 hours). An older sighting is reported as outdated.
   static let staleness: TimeInterval = 72 * 3600
 
-  /// Why it cannot be told how long a host's certificate lasts; nil if it can.
+  /// The reason why the host's expiry is unknown; nil if it is known.
   package static func blindness(_ host: WatchedHost, now: Date) -> HostFinding? {
     if let failure = host.failure { return HostFinding(failure) }
     guard let answeredAt = host.answeredAt else { return HostFinding(true, .notLookedAt) }
@@ -32,14 +31,14 @@ package struct HostFinding: Sendable, Hashable {
     return HostFinding(true, .stale, ["date": answeredAt.utcText])
   }
 
-  /// Everything about a host, grave things first.
+  /// All findings of a host, grave ones first.
   package static func all(_ host: WatchedHost, now: Date) -> [HostFinding] {
     let blindness = blindness(host, now: now).map { [$0] } ?? []
     guard let seen = host.seen else { return blindness }
     return blindness + all(seen, of: host.address, now: now)
   }
 
-  /// Everything about what a host shows, grave things first.
+  /// All findings of a sighting, grave ones first.
   package static func all(_ seen: HostSighting, of address: HostAddress, now: Date) -> [HostFinding] {
     let found = dates(seen, now: now) + trust(seen) + name(seen, address.serverName)
     return found.filter(\.isGrave) + found.filter { !$0.isGrave }

@@ -2,7 +2,7 @@ package import Model
 package import Store
 import Text
 
-/// What is said of watched hosts.
+/// Messages about watched hosts.
 package enum HostMessage: String, MessageSet {
   case missing = "host.missing"
   case host = "host.name"
@@ -33,7 +33,6 @@ package enum HostMessage: String, MessageSet {
   case unknownAuthority = "host.finding.unknown_authority"
   case invalidChain = "host.finding.invalid_chain"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .missing: "Enter a host, e.g. mail.example.com, mail.example.com:587, or https://example.com."
@@ -94,11 +93,9 @@ extension HostFailure.Code {
 }
 
 extension HostFailure: CustomStringConvertible {
-  /// The same for people: code, sentence with its remedy, and what it is filled with.
   package var problem: Problem {
     Problem("", code.message, ["detail": detail.isEmpty ? "no reason given" : detail.singleLine])
   }
 
-  /// The English sentence.
   package var description: String { problem.text }
 }

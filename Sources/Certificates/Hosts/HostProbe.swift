@@ -4,24 +4,22 @@ package import OpenSSL
 import Reactor
 package import Store
 
-/// Connects to a host and looks at the certificates that it shows. Nothing is judged: an untrusted or expired one is
-/// seen as well. Link-local and metadata addresses are not connected to.
+/// Connects to a host and reads the certificates that it presents. Certificates are not judged: untrusted and expired
+/// ones are returned too. Link-local and metadata addresses are refused.
 package struct HostProbe: Sendable {
   private let context: TLSContext
   private let timeout: Duration
 
-  /// Makes a probe.
-  ///
   /// - Parameters:
-  ///   - trust: what ``HostSighting/trust`` is told by.
-  ///   - timeout: for everything after the name was looked up; for that the resolver has times of its own.
+  ///   - trust: the authorities by which ``HostSighting/trust`` is determined.
+  ///   - timeout: for everything after the name lookup; the resolver has its own timeouts.
   /// - Throws: `TLSError` with code `trust`.
   package init(trust: TLSTrust = .system, timeout: Duration = .seconds(10)) throws(TLSError) {
     context = try TLSContext.inspecting(trust: trust)
     self.timeout = timeout
   }
 
-  /// Looks at a host. Blocks: belongs on a thread that may.
+  /// Blocks: call on a thread that may block.
   package func look(at address: HostAddress) -> HostOutcome {
     Socket.ignoreBrokenPipeSignal()
     do {
@@ -40,7 +38,7 @@ package struct HostProbe: Sendable {
     } catch { throw HostFailure(.noSuchName, detail: "\(error)") }
     let line = ProbeLine(deadline: ContinuousClock.now + timeout)
     defer { line.close() }
-    // Looked up once: what is connected to is what was looked at here.
+    // Resolve once, so that the checked address is the one that is connected to.
     let allowed = places.filter { !$0.isLinkLocalOrMetadata }
     guard !allowed.isEmpty else { throw HostFailure(.forbiddenAddress, detail: places.first?.host ?? "") }
     let place = try line.connect(allowed)
@@ -52,7 +50,7 @@ package struct HostProbe: Sendable {
     do {
       try shake(hands: connection, line)
     } catch {
-      // A server that wants a certificate of ours hangs up; it has shown its own before.
+      // A server that requires a client certificate hangs up after presenting its own.
       guard !connection.peerChain.isEmpty else { throw error }
     }
     defer { connection.shutdown() }
@@ -100,7 +98,7 @@ package struct HostProbe: Sendable {
     return HostSighting(
       address: place.description, tlsVersion: connection.version, subject: own.subject.description,
       issuer: own.issuer.description, serial: own.serialNumber, sha256: own.sha256Fingerprint,
-      // A certificate may carry thousands; who watches wants to recognize it.
+      // A certificate can have thousands of names; the first ones are enough to recognize it.
       names: Array(own.subjectAlternativeNames.prefix(100)), notBefore: own.notBefore,
       chain: chain.prefix(20).map {
         HostSighting.Link(

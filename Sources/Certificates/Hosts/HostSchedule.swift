@@ -1,15 +1,15 @@
 package import Foundation
 package import Store
 
-/// When hosts are looked at: pure.
+/// When hosts are checked.
 package enum HostSchedule {
-  /// The time between two looks.
+  /// Seconds between two checks.
   package static let interval: TimeInterval = 6 * 3600
-  /// The same while a host shows nothing: what was repaired should be seen soon.
+  /// Seconds between checks of a failing host, so that a repair shows soon.
   package static let retryInterval: TimeInterval = 3600
 
-  /// When a host is to be looked at next: a tenth sooner or later than the interval says, so that those that were
-  /// added together do not stay together. The same host at the same time gives the same answer.
+  /// The next check: the interval plus or minus up to 10 %, so that hosts added together spread out. Deterministic for
+  /// the same host and time.
   package static func next(_ host: WatchedHost) -> Date {
     guard let probedAt = host.probedAt else { return host.createdAt }
     let base = host.failure == nil ? interval : retryInterval
@@ -20,13 +20,12 @@ package enum HostSchedule {
     return probedAt.addingTimeInterval(base * (0.9 + 0.2 * share))
   }
 
-  /// Those whose time has come, the longest waiting first. A clock that was set back leaves nobody waiting for it.
+  /// Hosts that are due, the longest waiting first. A clock that was set back does not delay them.
   package static func due(_ hosts: [WatchedHost], now: Date) -> [WatchedHost] {
     hosts.filter { next($0) <= now || ($0.probedAt ?? now) > now.addingTimeInterval(60) }
       .sorted { ($0.probedAt ?? .distantPast, $0.id) < ($1.probedAt ?? .distantPast, $1.id) }
   }
 
-  /// Those that were not looked at within a time.
   package static func olderThan(_ age: TimeInterval, _ hosts: [WatchedHost], now: Date) -> [WatchedHost] {
     hosts.filter { host in host.probedAt.map { abs(now.timeIntervalSince($0)) > age } ?? true }
   }

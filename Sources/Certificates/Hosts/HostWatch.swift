@@ -2,26 +2,25 @@ package import Foundation
 package import Reactor
 package import Store
 
-/// Looks at watched hosts and keeps what is seen.
+/// Checks watched hosts and stores the results.
 package struct HostWatch: Sendable {
-  /// Looks at one host; takes as long as it takes.
+  /// Checks one host, without a time limit of its own.
   package typealias Look = @Sendable (HostAddress) async -> HostOutcome
 
-  /// So many are looked at at a time.
+  /// Hosts checked at the same time.
   static let width = 8
 
   private let store: Store
   private let look: Look
   private let clock: @Sendable () -> Date
 
-  /// Watches over a store.
   package init(_ store: Store, clock: @escaping @Sendable () -> Date, look: @escaping Look) {
     self.store = store
     self.clock = clock
     self.look = look
   }
 
-  /// The usual way to look: with a ``HostProbe``, on threads that may wait.
+  /// Checks with a ``HostProbe`` on threads that may block.
   package static func look(_ probe: HostProbe, on pool: BlockingPool) -> Look {
     { address in
       do {
@@ -30,8 +29,6 @@ package struct HostWatch: Sendable {
     }
   }
 
-  /// Looks at one host now.
-  ///
   /// - Throws: `StoreError.notFound`.
   @discardableResult
   package func look(at id: Int64) async throws -> WatchedHost {
@@ -40,9 +37,9 @@ package struct HostWatch: Sendable {
     return try await store.read { try WatchedHost.get($0, id: id) }
   }
 
-  /// Looks at those that `choose` picks, several at a time.
+  /// Checks the hosts that `choose` picks, several at a time.
   ///
-  /// - Returns: at how many.
+  /// - Returns: the number of checked hosts.
   @discardableResult
   package func look(at choose: @Sendable ([WatchedHost], Date) -> [WatchedHost]) async throws -> Int {
     let hosts = choose(try await store.read { try WatchedHost.all($0) }, clock())
@@ -63,11 +60,11 @@ package struct HostWatch: Sendable {
     return hosts.count
   }
 
-  /// Looks at each host when its time has come, until the task is cancelled.
+  /// Checks each host when it is due, until the task is cancelled.
   ///
   /// - Parameters:
-  ///   - pause: waits before it is looked again who is due.
-  ///   - report: is told what went wrong; the watch goes on.
+  ///   - pause: waits before hosts are chosen again.
+  ///   - report: receives errors; the watch continues.
   package func run(
     pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) },
     report: @Sendable (any Error) -> Void

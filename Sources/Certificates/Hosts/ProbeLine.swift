@@ -3,7 +3,7 @@ import Glibc
 import Reactor
 import Store
 
-/// One blocking connection that ends at a deadline.
+/// A blocking connection with a deadline for everything together.
 final class ProbeLine {
   private(set) var descriptor: Int32 = -1
   private let deadline: ContinuousClock.Instant
@@ -15,7 +15,8 @@ final class ProbeLine {
     descriptor = -1
   }
 
-  /// Connects to the first address that takes it. None may use up the time of those behind it.
+  /// Connects to the first address that accepts. Each attempt gets only a share of the time, so that one address cannot
+  /// use up the time of the next.
   func connect(_ addresses: [SocketAddress]) throws(HostFailure) -> SocketAddress {
     var failure = HostFailure(.unreachable, detail: "no address")
     for (index, address) in addresses.enumerated() {
@@ -51,7 +52,7 @@ final class ProbeLine {
     return HostFailure(code, detail: "\(address): \(String(cString: strerror(number)))")
   }
 
-  /// Waits until the socket is ready.
+  /// Waits until the socket is ready for the events.
   func wait(
     _ events: Int16, until limit: ContinuousClock.Instant? = nil, _ doing: String = "waiting for an answer"
   ) throws(HostFailure) {
@@ -80,7 +81,7 @@ final class ProbeLine {
     }
   }
 
-  /// Some bytes, at least one.
+  /// Receives at least one byte.
   func receive() throws(HostFailure) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 2048)
     while true {

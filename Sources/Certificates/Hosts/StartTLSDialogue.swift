@@ -3,20 +3,20 @@ import Model
 import Store
 import Text
 
-/// What is said in plain text before TLS begins: bytes in, what to do out.
+/// The plain-text dialogue before TLS begins, as a state machine without I/O.
 struct StartTLSDialogue {
   enum Step: Equatable {
-    /// More has to come.
+    /// More bytes are needed.
     case read
-    /// This is to be sent, then more has to come.
+    /// Send this, then read on.
     case send([UInt8])
-    /// TLS begins.
+    /// TLS can begin.
     case ready
   }
 
   private enum State { case greeting, capabilities, answer }
 
-  /// No real greeting is as long.
+  /// Bytes; no real greeting is longer.
   static let limit = 16_384
 
   private let start: HostAddress.StartProtocol
@@ -26,7 +26,7 @@ struct StartTLSDialogue {
 
   init(_ start: HostAddress.StartProtocol) { self.start = start }
 
-  /// What to do before anything has come.
+  /// The step before any bytes have arrived.
   var first: Step {
     switch start {
     case .tls: .ready
@@ -36,7 +36,7 @@ struct StartTLSDialogue {
     }
   }
 
-  /// What to do after these bytes.
+  /// Takes received bytes.
   ///
   /// - Throws: `HostFailure`, `wrongProtocol` or `startTLSNotOffered`.
   mutating func receive(_ bytes: some Sequence<UInt8>) throws(HostFailure) -> Step {
@@ -48,7 +48,7 @@ struct StartTLSDialogue {
       buffer.removeSubrange(...end)
       step = try read(line)
     }
-    // What is sent behind the answer in plain text would count as said under TLS (CVE-2011-0411).
+    // Plain text after the answer would be taken as sent under TLS (CVE-2011-0411).
     if step == .ready, !buffer.isEmpty { throw HostFailure(.wrongProtocol, detail: "bytes before TLS began") }
     guard buffer.count <= Self.limit else { throw HostFailure(.wrongProtocol, detail: "a line without an end") }
     return step
@@ -72,7 +72,7 @@ struct StartTLSDialogue {
     }
   }
 
-  /// RFC 5321 §4.2: three digits, then `-` on all lines but the last.
+  /// RFC 5321 §4.2: three digits, then `-` on every line but the last.
   private mutating func smtp(_ line: String) throws(HostFailure) -> Step {
     let code = line.prefix(3)
     guard code.utf8.count == 3, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw unexpected(line) }

@@ -1,17 +1,17 @@
 package import Store
 
 extension WatchedHost {
-  /// Where it stands in the console and in the store, as `hosts/3`.
+  /// As `hosts/3`.
   package var key: String { "hosts/\(id)" }
 
-  /// What people call it: the address, and the name that is asked for if that is another.
+  /// The address, and the requested server name if it differs.
   package var name: String {
     address.serverName == address.host ? "\(address)" : "\(address) (\(address.serverName))"
   }
 }
 
 extension TrackedExpiry {
-  /// What was last seen at a host; nil if nothing was seen yet.
+  /// The last sighting's certificate; nil if there is none yet.
   package init?(_ host: WatchedHost) {
     guard let seen = host.seen else { return nil }
     self.init(

@@ -3,7 +3,6 @@ package import JSON
 import Model
 package import Store
 
-/// The schema `Host`.
 package struct HostAnswer: JSONWritable, Sendable {
   private let host: WatchedHost
   private let history: [HostEvent]?
@@ -11,8 +10,8 @@ package struct HostAnswer: JSONWritable, Sendable {
   private let now: Date
 
   /// - Parameters:
-  ///   - history: nil: not told, as in lists.
-  ///   - taken: who is on it.
+  ///   - history: nil: left out, as in lists.
+  ///   - taken: the current acknowledgement.
   package init(_ host: WatchedHost, history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) {
     self.host = host
     self.history = history
@@ -20,7 +19,6 @@ package struct HostAnswer: JSONWritable, Sendable {
     self.now = now
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", host.id)
@@ -53,20 +51,19 @@ package struct HostAnswer: JSONWritable, Sendable {
   }
 }
 
-/// The schema `Certificate` of a host, for the list of everything that can end.
+/// A host's certificate, for the list of everything that can expire.
 package struct HostCertificateAnswer: JSONWritable, Sendable {
   private let host: WatchedHost
   private let taken: Acknowledgement?
   private let now: Date
 
-  /// - Parameter taken: who is on it.
+  /// - Parameter taken: the current acknowledgement.
   package init(_ host: WatchedHost, taken: Acknowledgement? = nil, now: Date) {
     self.host = host
     self.taken = taken
     self.now = now
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", host.id)
@@ -103,7 +100,7 @@ package struct HostCertificateAnswer: JSONWritable, Sendable {
 }
 
 extension WatchedHost {
-  /// A band, or `unknown` if nothing was seen yet.
+  /// A band, or `unknown` before the first sighting.
   fileprivate func state(now: Date) -> String {
     seen == nil
       ? "unknown" : Expiry.band(notBefore: seen?.notBefore, notAfter: seen?.notAfter, now: now).rawValue
@@ -111,7 +108,6 @@ extension WatchedHost {
 }
 
 extension HostFailure: JSONWritable {
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("code", code.rawValue)
@@ -121,7 +117,6 @@ extension HostFailure: JSONWritable {
 }
 
 extension HostSighting: JSONWritable {
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("address", address)
@@ -147,7 +142,6 @@ extension HostSighting: JSONWritable {
 }
 
 extension HostEvent: JSONWritable {
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("at", at)

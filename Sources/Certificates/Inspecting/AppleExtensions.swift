@@ -1,12 +1,12 @@
 package import Foundation
 package import OpenSSL
 
-/// What Apple's own extensions say in a certificate for push notifications.
+/// Apple's extensions in push certificates.
 ///
-/// They stand below 1.2.840.113635.100.6.3: `.1` development, `.2` production, `.3`–`.5` VoIP, `.4` and `.6` lists of
-/// topics. Apple does not document them; see Pushy's `apns-extensions.cnf` and Buford's `certificate.go`.
+/// Under 1.2.840.113635.100.6.3: `.1` development, `.2` production, `.3`–`.5` VoIP, `.4` and `.6` lists of topics.
+/// Apple does not document them; see Pushy's `apns-extensions.cnf` and Buford's `certificate.go`.
 package struct AppleExtensions: Sendable, Hashable {
-  /// A topic, and as what it may be sent to.
+  /// A topic and the kinds of push that it accepts.
   package struct Topic: Sendable, Hashable {
     /// As `com.example.app.voip`.
     package let name: String
@@ -18,32 +18,32 @@ package struct AppleExtensions: Sendable, Hashable {
     }
   }
 
-  /// For what a certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).
+  /// What a signing certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).
   package enum Signing: Sendable, Hashable {
     /// Builds for the developer's own devices.
     case development
-    /// Builds for others.
+    /// Builds for other devices.
     case distribution
-    /// Passes of Wallet.
+    /// Wallet passes.
     case pass
   }
 
   static let prefix = "1.2.840.113635.100.6.3."
 
-  /// Whether it opens Apple's development servers (`.1`).
+  /// Valid for Apple's development servers (`.1`).
   package let isDevelopment: Bool
-  /// Whether it opens Apple's production servers (`.2`).
+  /// Valid for Apple's production servers (`.2`).
   package let isProduction: Bool
-  /// Whether it is for VoIP (`.3`, `.4` or `.5`).
+  /// Valid for VoIP (`.3`, `.4` or `.5`).
   package let isVoIP: Bool
-  /// Whether it has a list of topics (`.6` or `.4`), also one that cannot be read.
+  /// Has a list of topics (`.6` or `.4`), even an unreadable one.
   package let hasTopicList: Bool
-  /// What it signs, if it is one for signing (`1.2.840.113635.100.6.1`).
+  /// For signing certificates (`1.2.840.113635.100.6.1`).
   package let signing: Signing?
-  /// The topics that it may be sent to, nil if there is no list; then the subject names the only one.
+  /// Allowed topics; nil without a list, and then the subject names the only topic.
   package let topics: [Topic]?
 
-  /// Creates what is to be written into a certificate.
+  /// The extensions of a certificate to create.
   package init(isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [Topic]? = nil) {
     self.isDevelopment = isDevelopment
     self.isProduction = isProduction
@@ -71,7 +71,7 @@ package struct AppleExtensions: Sendable, Hashable {
     (14, .distribution), (16, .pass),
   ]
 
-  /// The same as extensions for a certificate that is to be made.
+  /// These marks as extensions of a certificate to create.
   package var extensions: [CertificateExtension] {
     var extensions: [CertificateExtension] = []
     if isDevelopment { extensions.append(.mark(oid: Self.prefix + "1")) }
@@ -104,16 +104,16 @@ package struct AppleExtensions: Sendable, Hashable {
 }
 
 extension Certificate {
-  /// What Apple's own extensions say; all false in a certificate of somebody else.
+  /// All false in a certificate that Apple did not issue.
   package var appleExtensions: AppleExtensions { AppleExtensions(of: self) }
 }
 
 extension CertificateBlueprint {
-  /// A certificate as Apple issues it for push notifications.
+  /// A certificate in the form of Apple's push certificates.
   ///
   /// - Parameters:
-  ///   - topic: the app's bundle id.
-  ///   - team: the team id, 10 characters.
+  ///   - topic: the app's bundle ID.
+  ///   - team: the team ID, 10 characters.
   package static func applePush(
     topic: String, team: String, extensions: AppleExtensions? = nil, notBefore: Date, notAfter: Date
   ) -> CertificateBlueprint {
@@ -132,7 +132,7 @@ extension CertificateBlueprint {
       case (_, false, true) where extensions.topics == nil: "Apple Production IOS Push Services: \(topic)"
       default: "Apple Push Services: \(topic)"
       }
-    // X.520 limits a common name to 64 characters, and OpenSSL keeps to it.
+    // X.520 limits a common name to 64 characters, and OpenSSL enforces it.
     return CertificateBlueprint(
       subject: [
         .userID(topic), .commonName(String(name.prefix(64))), .organizationalUnit(team), .organization(team),

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Property lists of strangers: looked over before Foundation reads them.
+/// Checks untrusted property lists before Foundation parses them.
 enum BoundedPropertyList {
   /// Real profiles have 4 levels.
   static let maximumDepth = 32
 
-  /// Reads an XML property list whose root is a dictionary.
+  /// Parses an XML property list whose root is a dictionary.
   static func dictionary(_ data: Data) throws(PropertyListError) -> [String: Any] {
     try check(Array(data))
     let root: Any
@@ -18,7 +18,7 @@ enum BoundedPropertyList {
     return dictionary
   }
 
-  /// UTF-8 only, so that nothing hides in another encoding; no DTD of its own; not too deep.
+  /// Allows UTF-8 only, so that no other encoding hides content; no DTD declarations; limited depth.
   private static func check(_ bytes: [UInt8]) throws(PropertyListError) {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     let text = bytes[start...].drop { $0 <= 0x20 }
@@ -27,7 +27,7 @@ enum BoundedPropertyList {
     else { throw .notXML }
     let declaration = String(decoding: text.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self).lowercased()
     guard !declaration.contains("encoding") || declaration.contains("utf-8") else { throw .notXML }
-    // One pass: a tag ends at its “>”, and a tag without one ends the file.
+    // One pass: a tag ends at its “>”; an unclosed tag is malformed.
     var depth = 0
     var index = text.startIndex
     while let open = text[index...].firstIndex(of: UInt8(ascii: "<")) {
@@ -52,8 +52,8 @@ enum BoundedPropertyList {
     }
   }
 
-  /// `2026-11-20T12:00:00Z`, a day that the calendar has, in UTC. Foundation counts on over the end of a month instead
-  /// of refusing the thirty-first of February, and skips what it does not know.
+  /// Accepts `2026-11-20T12:00:00Z` with a date that exists, in UTC. Foundation would read February 31 as a date in
+  /// March, and skip what it does not understand.
   private static func isDate(_ text: ArraySlice<UInt8>) -> Bool {
     let shape = Array("0000-00-00T00:00:00Z".utf8)
     guard text.count == shape.count, zip(text, shape).allSatisfy({ $1 == 0x30 ? (0x30...0x39).contains($0) : $0 == $1 })

@@ -3,20 +3,20 @@ import OpenSSL
 import Model
 import Text
 
-/// Finds out what a file is: by its content, never by its name's ending.
+/// Determines the kind of a file by its content, never by its extension.
 package enum CertificateFile {
-  /// Larger files are refused before they are looked at. Real ones have some thousand bytes; a provisioning
-  /// profile with many devices some hundred thousand.
+  /// Larger files are refused unread. Real ones have a few thousand bytes; a provisioning profile with many devices a
+  /// few hundred thousand.
   package static let maximumBytes = 1 << 20
 
-  /// Finds out what a file is.
+  /// Inspects a file.
   ///
-  /// Computes for up to some seconds with encrypted files, so it belongs on a thread that may block.
+  /// Encrypted files can take seconds: call on a thread that may block.
   ///
   /// - Parameters:
-  ///   - fileName: tells the key id of a `.p8`, and that a key was meant for APNs; nothing else is taken from it.
-  ///   - password: for encrypted files; those that are not encrypted open with any.
-  ///   - take: of several certificates the one with this serial number or fingerprint, or a beginning of it.
+  ///   - fileName: supplies the key ID of a `.p8`, and shows that a key is meant for APNs; not used otherwise.
+  ///   - password: for encrypted files; ignored for others.
+  ///   - take: selects one of several certificates by serial number or fingerprint, or by a prefix of it.
   /// - Throws: ``FileProblem``.
   package static func inspect(
     data: Data, fileName: String? = nil, password: String? = nil, take: String? = nil
@@ -27,7 +27,7 @@ package enum CertificateFile {
     do {
       return try inspection.any(Data(data))
     } catch .wrongPassword {
-      // A blank or a line break came along when it was copied; only then is it worth the work to look again.
+      // Blanks or line breaks may have been copied with the password. Tried only after a failure: it doubles the work.
       if let password, let trimmed = password.trimmedAtEnds,
         (try? FileInspection(fileName: fileName, password: trimmed, take: take).any(Data(data))) != nil
       {
@@ -39,7 +39,7 @@ package enum CertificateFile {
 }
 
 extension String {
-  /// Without blanks and line breaks at its ends; nil if there are none.
+  /// Trimmed; nil if there is nothing to trim.
   fileprivate var trimmedAtEnds: String? {
     let trimmed = trimmingCharacters(in: .whitespacesAndNewlines)
     return trimmed == self ? nil : trimmed
@@ -47,17 +47,17 @@ extension String {
 }
 
 extension FileInspection {
-  /// Binary or text: a text may come in UTF-16, with a byte order mark, or as the Base64 of the file proper.
+  /// Binary or text. Text can be UTF-16, have a byte order mark, or be the Base64 of the real file.
   func any(_ data: Data, isDecoded: Bool = false) throws(FileProblem) -> InspectedFile {
     guard let text = FileText(data) else {
-      // SEQUENCE: everything in binary form begins with it.
+      // Every binary format begins with a SEQUENCE.
       if data.first == 0x30 { return try binary(data) }
       throw .notACertificateFile(FileProblem.Found(lookingAt: Array(data.prefix(4096))))
     }
-    // A document may show a certificate; what it holds is dressed up with its own marks.
+    // An RTF document can contain a pasted certificate, but with formatting codes in between.
     if text.bytes.starts(with: Data("{\\rtf".utf8)) { throw .notACertificateFile(.wordDocument) }
     if text.bytes.holds("-----BEGIN PGP ") { throw .notACertificateFile(.pgpKey) }
-    // A service account holds its key in PEM.
+    // Before PEM: a service account's JSON contains its key in PEM.
     if let file = try json(text) { return file }
     if text.bytes.holds("-----BEGIN ") { return try pem(text) }
     if let file = try keyPair(text) { return file }

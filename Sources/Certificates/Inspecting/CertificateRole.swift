@@ -1,10 +1,10 @@
 package import OpenSSL
 package import Model
 
-/// What Apple issued a certificate for, by its extensions and, failing them, by the beginning of its name.
+/// What Apple issued a certificate for, by its extensions, else by the beginning of its name.
 ///
-/// Who really signed it is not checked: Apple's intermediates are not in the system's trust store, and an
-/// upload that APNs refuses shows soon.
+/// The issuer's signature is not checked: Apple's intermediates are not in the system's trust store, and APNs refuses a
+/// forged certificate at the first use.
 package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable {
   case push
   case voip
@@ -17,11 +17,10 @@ package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable 
   case developmentSigning = "development_signing"
   /// Signs builds for the App Store, TestFlight or an enterprise.
   case distributionSigning = "distribution_signing"
-  /// None of Apple's.
+  /// Not issued by Apple, or for another purpose.
   case other
 
-  /// Beginnings of the common name (docs/protocols.md §1.9: Buford, node-apn, Knuff; signing names as Xcode shows
-  /// them).
+  /// Beginnings of common names (docs/protocols.md §1.9: Buford, node-apn, Knuff; signing names as Xcode shows them).
   private static let beginnings: [(String, CertificateRole, [Environment])] = [
     ("Apple Development IOS Push Services: ", .push, [.development]),
     ("Apple Sandbox Push Services: ", .push, [.development]),
@@ -43,10 +42,10 @@ package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable 
     ("Developer ID Application: ", .distributionSigning, []),
   ]
 
-  /// What a certificate is for, and for which of Apple's servers.
+  /// The role, and the APNs environments.
   ///
-  /// Apple's extensions decide; the name is asked only for what they leave open, and only if there is none of those
-  /// that would say it.
+  /// Apple's extensions decide. The name is used only for what they leave open, and only without an extension that
+  /// would decide it.
   package static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
     let name = certificate.commonName ?? ""
     let apple = certificate.appleExtensions
@@ -73,14 +72,13 @@ package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable 
     }
     if apple.hasTopicList { return .push }
     guard isMarked else { return named ?? .other }
-    // The marks say where it may connect. Passes, websites and Macs have the same ones; VoIP has marks of its own.
+    // Passes, websites and Macs have the same marks as push certificates, so the name decides; VoIP has its own marks.
     switch named {
     case .websitePush, .passType, .deviceManagement, .macPush, .watchKit: return named ?? .push
     case .push, .voip, .developmentSigning, .distributionSigning, .other, nil: return .push
     }
   }
 
-  /// What sort of thing it is to us.
   package var kind: CertificateKind {
     switch self {
     case .push, .macPush, .watchKit: .apnsCertificate

@@ -3,7 +3,7 @@ import OpenSSL
 import Text
 
 extension FileInspection {
-  /// A file in binary form: the kinds are tried in turn, and the first that it is counts.
+  /// Tries the binary formats in turn.
   func binary(_ whole: Data) throws(FileProblem) -> InspectedFile {
     let data = Self.withoutPadding(whole)
     if let file = try pkcs12(data) { return file }
@@ -15,7 +15,7 @@ extension FileInspection {
     throw .notACertificateFile(FileProblem.Found(lookingAt: Array(data.prefix(4096))))
   }
 
-  /// Editors and mail programs put line ends behind a file, disks zeros.
+  /// Editors and mail programs append line ends to a file, and disks append zeros.
   private static func withoutPadding(_ data: Data) -> Data {
     guard let end = PEMBlock.endOfBinary(data), end < data.count,
       data[end...].allSatisfy({ $0 == 0 || $0 == 0x0A || $0 == 0x0D || $0 == 0x20 || $0 == 0x1A })
@@ -23,7 +23,7 @@ extension FileInspection {
     return Data(data[..<end])
   }
 
-  /// Nil if it is something else.
+  /// Nil if the data has another format.
   private func pkcs12(_ data: Data) throws(FileProblem) -> InspectedFile? {
     let content: PKCS12
     do {
@@ -50,7 +50,7 @@ extension FileInspection {
     return file
   }
 
-  /// Nil if it is something else.
+  /// Nil if the data has another format.
   private func certificate(_ data: Data) throws(FileProblem) -> Certificate? {
     do { return try Certificate(der: data) } catch {
       switch error {
@@ -61,7 +61,7 @@ extension FileInspection {
     }
   }
 
-  /// Nil if it is something else.
+  /// Nil if the data has another format.
   private func privateKey(_ data: Data) throws(FileProblem) -> PrivateKey? {
     do {
       return try PrivateKey(der: data, password: password)
@@ -71,7 +71,7 @@ extension FileInspection {
     }
   }
 
-  /// Nil if it is something else.
+  /// Nil if the data has another format.
   private func profile(_ data: Data) throws(FileProblem) -> InspectedFile? {
     let message: CMSMessage
     do {
@@ -101,7 +101,7 @@ extension FileInspection {
 }
 
 extension FileProblem {
-  /// What a key that cannot be read means for the file.
+  /// The problem of a file whose key cannot be read.
   init(_ error: PrivateKeyError) {
     self =
       switch error {

@@ -2,10 +2,10 @@ import Foundation
 import OpenSSL
 
 extension FileInspection {
-  /// Of several certificates and keys those that the file is about. The others are kept beside them as its chain.
+  /// Selects the certificate and key that the file is about; the others become its chain.
   ///
-  /// A certificate whose key is in the file counts before one without; then what sends pushes to apps; then what ends
-  /// last. Two push certificates for different topics are two things: nobody but the owner knows which is meant.
+  /// Order of preference: a certificate whose key is in the file, one that sends pushes to apps, the latest expiry. Two
+  /// push certificates for different topics are an error: only the owner knows which one is meant.
   func choose(
     _ certificates: [Certificate], _ keys: [PrivateKey], format: InspectedFile.Format
   ) throws(FileProblem) -> InspectedFile {
@@ -27,7 +27,7 @@ extension FileInspection {
     }
     let withKey = certificates.filter { halves[$0.publicKeyDER] != nil }
     if withKey.isEmpty, !keys.isEmpty { throw .keyDoesNotMatch }
-    // An issuer never counts while there is another.
+    // Issuers are chosen only if there is nothing else.
     let leaves = certificates.filter { !$0.isAuthority }
     let candidates = withKey.isEmpty ? (leaves.isEmpty ? Array(certificates.prefix(1)) : leaves) : withKey
     if candidates.count == 1 { return result(candidates[0], leaves.count > 1 ? .onlyWithKey : nil) }
@@ -41,21 +41,21 @@ extension FileInspection {
     return result(last, .endsLast)
   }
 
-  /// As `Apple Push Services: com.example.app (serial 4F02…)`, at most ten of them.
+  /// As `Apple Push Services: com.example.app (serial 4F02…)`, ten at most.
   private static func names(_ certificates: [Certificate]) -> [String] {
     certificates.prefix(10).map { "\(CertificateSummary($0).name) (serial \($0.serialNumber))" }
   }
 }
 
 extension Certificate {
-  /// - Parameter digits: the beginning of its serial number or of one of its fingerprints.
+  /// - Parameter digits: a prefix of the serial number or of a fingerprint.
   fileprivate func isCalled(_ digits: String) -> Bool {
     [serialNumber, sha256Fingerprint, sha1Fingerprint].contains { $0.hexadecimalDigits.hasPrefix(digits) }
   }
 }
 
 extension String {
-  /// Without colons, blanks, and zeros in front, in capitals.
+  /// Upper case, without colons, blanks and leading zeros.
   fileprivate var hexadecimalDigits: String {
     String(uppercased().filter { !":  -".contains($0) }.drop { $0 == "0" })
   }

@@ -3,18 +3,18 @@ import JSON
 import OpenSSL
 import Model
 
-/// Files that hold secrets of other services than Apple's.
+/// Files with secrets of services other than Apple's.
 extension FileInspection {
-  /// Larger ones are no file of keys; they are not worth parsing.
+  /// Bytes. Larger files are not parsed: they cannot be key files.
   private static let maximumKeyFile = 64 * 1024
 
-  /// A JSON file; nil if the text is none at all.
+  /// A JSON file; nil if the text is not JSON.
   func json(_ text: FileText) throws(FileProblem) -> InspectedFile? {
     guard let first = text.head.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
     guard text.bytes.count <= Self.maximumKeyFile else { throw .notACertificateFile(.json) }
     let value: JSONValue
     do { value = try JSONValue(parsing: text.bytes) } catch {
-      // What is cut off still tells what it was; `{length = 32, bytes = …}` is no JSON at all.
+      // Truncated JSON can still be recognized; `{length = 32, bytes = …}` (a printed device token) is not JSON at all.
       if text.head.hasPrefix("{length") { throw .notACertificateFile(FileProblem.Found(text)) }
       if text.head.contains("service_account") || text.head.contains("private_key") {
         throw .jsonDamaged(Problem(error).text)
@@ -34,8 +34,8 @@ extension FileInspection {
     return file
   }
 
-  /// A text with `AppKey: …` and `Master Secret: …` on lines of their own, or both as `appKey:masterSecret`, in which
-  /// form they are the user and password of JPush's API. Nil if the text is something else.
+  /// JPush keys: `AppKey: …` and `Master Secret: …` on separate lines, or `appKey:masterSecret`, the user and password
+  /// of JPush's API. Nil if the text is something else.
   func keyPair(_ text: FileText) throws(FileProblem) -> InspectedFile? {
     guard text.bytes.count <= 4096 else { return nil }
     var named: [String: String] = [:]
@@ -51,7 +51,7 @@ extension FileInspection {
   /// Blanks and quotation marks around a value.
   private static let frame = CharacterSet.whitespaces.union(CharacterSet(charactersIn: "\"'“”‘’,"))
 
-  /// `App Key`, `app_key` and `AppKey` are one name.
+  /// Makes `App Key`, `app_key` and `AppKey` equal.
   private static func plain(_ name: String) -> String { name.lowercased().filter { $0.isLetter } }
 
   private func keyPair(_ named: [String: String]) throws(FileProblem) -> InspectedFile? {

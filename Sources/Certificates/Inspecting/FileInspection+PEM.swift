@@ -2,10 +2,10 @@ import Foundation
 import OpenSSL
 
 extension FileInspection {
-  /// Real files have a chain and a key or two; each costs work.
+  /// Real files have a chain and one or two keys. The limit bounds the work.
   static let maximumParts = 64
 
-  /// A text in PEM form: certificates and keys in any order, with anything between them.
+  /// PEM blocks in any order, with anything between them.
   func pem(_ text: FileText) throws(FileProblem) -> InspectedFile {
     let blocks = try blocks(text)
     if let whole = blocks.first(where: { $0.label == "PKCS12" || $0.label == "PFX" }) {
@@ -38,7 +38,7 @@ extension FileInspection {
       let blocks = try PEMBlock.all(in: text.bytes)
       if !blocks.isEmpty { return blocks }
     } catch {
-      // Perhaps only its line ends are gone.
+      // Retries with repaired line ends.
       guard let blocks = try? PEMBlock.all(in: text.repaired), !blocks.isEmpty else { throw Self.damage(text) }
       return blocks
     }
@@ -46,7 +46,7 @@ extension FileInspection {
     return blocks
   }
 
-  /// Why blocks cannot be read: if each that begins has its end, nothing is cut off.
+  /// The problem of unreadable blocks: if each has its end line, the file is not truncated.
   private static func damage(_ text: FileText) -> FileProblem { text.endsEveryBlock ? .badBase64 : .truncated }
 
   private static func found(_ blocks: [PEMBlock]) -> FileProblem.Found {

@@ -2,11 +2,11 @@ import Foundation
 import OpenSSL
 import Model
 
-/// One look at a file: what came with it besides its bytes.
+/// The inspection of one file, with the inputs besides its bytes.
 struct FileInspection {
   let fileName: String?
   let password: String?
-  /// Which of several certificates is meant.
+  /// Selects one of several certificates.
   let take: String?
 
   /// A certificate, with or without its key.
@@ -21,10 +21,10 @@ struct FileInspection {
       certificate: certificate, otherCertificates: others, privateKey: key, profile: nil)
   }
 
-  /// A key alone, which must be one for APNs.
+  /// A single key, which must be for APNs.
   func key(_ key: PrivateKey, format: InspectedFile.Format) throws(FileProblem) -> InspectedFile {
     guard key.algorithm == .p256 else {
-      // An RSA key is what belongs to push certificates: without one it is half of something, unless it came as a .p8.
+      // RSA keys belong to push certificates: without one, a file is incomplete, unless it is named like a `.p8`.
       if case .rsa = key.algorithm, !isNamedLikeKey { throw .noCertificate }
       throw .wrongKeyKind(found: key.algorithm.description)
     }
@@ -37,23 +37,23 @@ struct FileInspection {
 
   private var isNamedLikeKey: Bool { fileName?.lowercased().hasSuffix(".p8") == true }
 
-  /// As Apple names its keys for in-app purchase and App Store Connect, which APNs refuses.
+  /// The names of Apple's keys for in-app purchase and App Store Connect, which APNs refuses.
   private var isNamedForOtherService: Bool {
     fileName?.contains(/(SubscriptionKey|ApiKey)_[A-Z0-9]{10}/) == true
   }
 
-  /// `AuthKey_ABC123DEFG.p8`, also as browsers name a second download: `AuthKey_ABC123DEFG (1).p8`.
+  /// From `AuthKey_ABC123DEFG.p8`, or `AuthKey_ABC123DEFG (1).p8`, a browser's second download.
   private var keyID: String? {
     fileName?.firstMatch(of: /AuthKey_([A-Z0-9]{10})(?![A-Za-z0-9])/).map { String($0.1) }
   }
 
-  /// In certificates of Apple the unit is the team id: 10 characters.
+  /// In Apple's certificates, the organizational unit is the team ID: 10 characters.
   private func teamID(_ unit: String) -> String? {
     unit.wholeMatch(of: /[A-Z0-9]{10}/) == nil ? nil : unit
   }
 
-  /// The list in Apple's extension if there is one: then it is the whole truth, also if it cannot be read. Else the
-  /// subject names the only one.
+  /// If Apple's extension has a list of topics, it alone counts, even if unreadable. Otherwise the subject names the
+  /// only topic.
   func topics(of certificate: Certificate) -> [AppleExtensions.Topic] {
     let apple = certificate.appleExtensions
     if let topics = apple.topics { return topics }
@@ -69,7 +69,7 @@ struct FileInspection {
     }
     let named = certificate.commonName?.split(separator: ": ", maxSplits: 1).dropFirst().first.map(String.init)
     return (certificate.userID ?? named).map { name in
-      // PushKit's topic is the bundle id with this behind it (Apple, Sending notification requests to APNs).
+      // The topic for PushKit is the bundle ID plus `.voip` (Apple, Sending notification requests to APNs).
       let topic = kind == "voip" && !name.hasSuffix(".voip") ? "\(name).voip" : name
       return [.init(name: topic, kinds: [kind])]
     } ?? []

@@ -2,7 +2,7 @@ import JSON
 import Model
 
 extension FileProblem {
-  /// What a file is that is none of ours.
+  /// The recognized type of an unsupported file.
   package enum Found: String, Sendable, Hashable, CaseIterable {
     case unknown
     case text
@@ -34,7 +34,7 @@ extension FileProblem {
     case lossyToken = "lossy_token"
     case readAsText = "read_as_text"
 
-    /// Names what was found and what to do, or what was expected instead.
+    /// Says what was found, and what to upload instead.
     var problem: Problem {
       Problem(
         "file", code: "file.not_a_certificate.\(rawValue)",

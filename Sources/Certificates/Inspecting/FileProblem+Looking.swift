@@ -4,13 +4,13 @@ import Model
 import Text
 
 extension FileProblem.Found {
-  /// First bytes by which binary files are known.
+  /// Signatures of binary file types.
   private static let beginnings: [([UInt8], FileProblem.Found)] = [
     ([0x89, 0x50, 0x4E, 0x47], .image), ([0xFF, 0xD8, 0xFF], .image), (Array("GIF8".utf8), .image),
     ([0x1F, 0x8B], .archive), (Array("7z\u{BC}\u{AF}".unicodeScalars.map { UInt8($0.value) }), .archive),
     (Array("Rar!".utf8), .archive), (Array("xar!".utf8), .archive), (Array("BZh".utf8), .archive),
     (Array("%PDF".utf8), .document), ([0xD0, 0xCF, 0x11, 0xE0], .wordDocument),
-    // Sun's keystore, its encrypted kin, and Bouncy Castle's.
+    // Sun's keystore, its encrypted variant, and Bouncy Castle's.
     ([0xFE, 0xED, 0xFE, 0xED], .keystore), ([0xCE, 0xCE, 0xCE, 0xCE], .keystore),
     ([0, 0, 0, 2, 0, 0, 0, 20], .keystore),
     (Array("kych".utf8), .keychain), ([0x00, 0x05, 0x16, 0x07], .macCompanion),
@@ -18,7 +18,7 @@ extension FileProblem.Found {
     ([0xFE, 0xED, 0xFA], .app), ([0xCF, 0xFA, 0xED, 0xFE], .app), ([0x7F, 0x45, 0x4C, 0x46], .app),
   ]
 
-  /// Looks at the first bytes of a binary file that nothing could be made of.
+  /// Recognizes an unsupported binary file by its first bytes.
   init(lookingAt bytes: [UInt8]) {
     if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
       self = Self.zip(bytes)
@@ -29,7 +29,7 @@ extension FileProblem.Found {
     }
   }
 
-  /// By the names of its first files.
+  /// Recognizes archives by the names of their first files.
   private static func zip(_ bytes: [UInt8]) -> FileProblem.Found {
     let data = Data(bytes)
     if data.holds("Payload/") || data.holds("AndroidManifest.xml") { return .app }
@@ -38,16 +38,16 @@ extension FileProblem.Found {
       ? .wordDocument : .archive
   }
 
-  /// Whatever was no UTF-8 stands there as U+FFFD now.
+  /// Invalid UTF-8 has been replaced by U+FFFD.
   private static func isReadAsText(_ bytes: [UInt8]) -> Bool {
     Data(bytes).count(of: [0xEF, 0xBF, 0xBD]) >= 3
   }
 
-  /// Looks at a text that holds no PEM, no JSON and no Base64.
+  /// Recognizes a text without PEM, JSON and Base64.
   init(_ text: FileText) {
     let head = text.head
     let lower = head.lowercased()
-    // Foundation's search in strings knows languages, at a hundred times the price.
+    // Foundation's string search is locale-aware, and a hundred times slower than searching bytes.
     let (plain, small) = (Data(head.utf8), Data(lower.utf8))
     if let known = Self.beginnings.first(where: { text.bytes.starts(with: $0.0) }) {
       self = known.1

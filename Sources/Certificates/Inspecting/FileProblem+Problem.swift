@@ -1,7 +1,6 @@
 package import Model
 
 extension FileProblem {
-  /// The same for people: code, sentence with its remedy, and what it is filled with.
   package var problem: Problem {
     switch self {
     case .empty:

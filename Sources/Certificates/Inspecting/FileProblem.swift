@@ -1,52 +1,47 @@
 import Model
 
-/// Why a file is refused. Each cause says what to do; see ``problem``.
+/// The reason why a file is refused. ``problem`` adds the fix.
 package enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It has no bytes.
   case empty
-  /// It is larger than ``CertificateFile/maximumBytes``; nil: how large is not known, as with a pipe.
+  /// Larger than ``CertificateFile/maximumBytes``; nil if the size is unknown, as with a pipe.
   case tooLarge(bytes: Int?)
-  /// It is something else.
+  /// Another type of file.
   case notACertificateFile(Found)
-  /// Its end is missing.
   case truncated
-  /// It says what it is, and is not.
+  /// The format is recognized, but the content is invalid.
   case damaged(detail: String)
-  /// It is encrypted, and no password was given.
   case passwordNeeded
-  /// It is encrypted with another password.
   case wrongPassword
-  /// The password fits without the blanks or line breaks at its ends.
+  /// The password works without the blanks or line breaks around it.
   case passwordHasBlanks
-  /// It is encrypted with what is not known here.
+  /// Encrypted with an algorithm that is not supported.
   case unsupportedAlgorithm(String)
-  /// Opening it would take minutes, on purpose or not.
+  /// So many key derivation rounds that decrypting would take minutes.
   case tooCostly
-  /// It holds so many certificates and keys that it is a collection.
+  /// More certificates and keys than one credential has.
   case tooManyParts(Int)
-  /// It holds a key and no certificate, and the key is not one for APNs.
+  /// A key that is not for APNs, without a certificate.
   case noCertificate
-  /// Its private key belongs to none of its certificates.
+  /// The private key matches none of the certificates.
   case keyDoesNotMatch
-  /// It holds several push certificates for different topics: these.
+  /// The names of several push certificates for different topics.
   case severalCertificates([String])
-  /// None of its certificates, or more than one, is the one that was asked for; these are there.
+  /// The requested certificate is missing or ambiguous; the names of those in the file.
   case noSuchCertificate([String])
-  /// A key that is not on P-256, the curve of APNs.
+  /// The key is not on P-256, the curve that APNs requires.
   case wrongKeyKind(found: String)
-  /// The number of a key is none, or its public half belongs to another key.
+  /// The private value is out of range, or does not match the public key.
   case unsoundKey
-  /// A text in PEM form whose block ends, and holds what is no Base64.
+  /// A complete PEM block with invalid Base64.
   case badBase64
-  /// A signed file whose content is no provisioning profile.
+  /// A signed file whose content is not a provisioning profile.
   case notAProfile(detail: String)
-  /// A JSON file with a key that cannot be read to its end.
+  /// Truncated or invalid JSON that contains a key.
   case jsonDamaged(String)
-  /// The file of a Google service account with which nothing can be sent.
+  /// A Google service account that cannot be used to send.
   case serviceAccount(ServiceAccountProblem)
-  /// Keys of JPush, of which `app_key` or `master_secret` is missing or none.
+  /// JPush keys; the named one, `app_key` or `master_secret`, is missing or invalid.
   case keyPair(String)
 
-  /// The English sentence.
   package var description: String { problem.text }
 }

@@ -2,17 +2,17 @@ import Foundation
 import OpenSSL
 import Text
 
-/// A file that is text, in UTF-8 and with line ends that OpenSSL knows, whatever it came in.
+/// A text file, converted to UTF-8 and to line ends that OpenSSL understands.
 struct FileText {
   /// UTF-8 without a byte order mark.
   let bytes: Data
-  /// What it is, without blanks at its ends; only its beginning if it is long.
+  /// The trimmed text; only the beginning of a long one.
   let head: String
 
-  /// Nil for what is no text: a file with control characters, or in no encoding of Unicode.
+  /// Nil if the data is not text: it has control characters, or no Unicode encoding.
   init?(_ data: Data) {
     guard let bytes = Self.decoded(data) else { return nil }
-    // Line ends of old Macs: PEM readers see one long line.
+    // Classic Mac line ends: PEM readers would see a single line.
     let lines = bytes.holds(0x0A) || !bytes.holds(0x0D) ? bytes : Data(bytes.map { $0 == 0x0D ? 0x0A : $0 })
     self.bytes = lines
     head = String(decoding: lines.prefix(8192), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -20,7 +20,7 @@ struct FileText {
 
   private static func decoded(_ data: Data) -> Data? {
     if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return utf16(data) }
-    // Without a mark: every second byte of ASCII text in UTF-16 is zero.
+    // UTF-16 without a byte order mark: every second byte of ASCII text is zero.
     if data.count >= 8, data.count.isMultiple(of: 2) {
       let head = Array(data.prefix(8))
       if head.enumerated().allSatisfy({ ($0.element == 0) == ($0.offset % 2 == 1) }) {
@@ -31,7 +31,7 @@ struct FileText {
       }
     }
     let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
-    // One byte alone is the beginning of anything.
+    // A single byte is not enough to tell.
     guard bytes.count > 1 || data.first != 0x30, bytes.isPlainText, String(validating: bytes, as: UTF8.self) != nil
     else {
       return nil
@@ -45,8 +45,8 @@ struct FileText {
     return bytes.isPlainText ? bytes : nil
   }
 
-  /// What some tools save: the Base64 of a file without the lines around it. All binary forms begin with `MI` then, a
-  /// text in PEM form with `LS0tLS1CRUdJTi`.
+  /// The decoded bytes of a file saved as Base64 without BEGIN and END lines. Binary formats then begin with `MI`, and
+  /// PEM with `LS0tLS1CRUdJTi`.
   var base64: Data? {
     let beginning = Data(bytes.lazy.filter { $0 > 0x20 }.prefix(14))
     guard beginning.starts(with: Data("MI".utf8)) || beginning == Data("LS0tLS1CRUdJTi".utf8) else { return nil }
@@ -55,8 +55,8 @@ struct FileText {
     return decoded.first == 0x30 || decoded.starts(with: Data("-----".utf8)) ? decoded : nil
   }
 
-  /// The same with the blocks of PEM put right that lost their line ends on the way: pasted into one line, indented, or
-  /// written with `\n` as two characters, as in variables and JSON. Nothing else is changed.
+  /// The text with the line ends of PEM blocks restored: blocks pasted into one line, indented, or with `\n` as two
+  /// characters, as in environment variables and JSON. The rest is unchanged.
   var repaired: Data {
     let (opening, dashes) = (Array("-----BEGIN ".utf8), Array("-----".utf8))
     var result = Data()
@@ -75,7 +75,7 @@ struct FileText {
     return result + part(position, bytes.count)
   }
 
-  /// Whether every block of PEM that begins has its end.
+  /// Whether every BEGIN line has its END line.
   var endsEveryBlock: Bool {
     let (opening, dashes) = (Array("-----BEGIN ".utf8), Array("-----".utf8))
     var position = 0
@@ -85,7 +85,7 @@ struct FileText {
       guard let last = bytes.offset(of: end, from: labelEnd + dashes.count) else { return false }
       position = last + end.count
     }
-    // A dash behind the last block may be the beginning of one.
+    // A dash after the last block may start another BEGIN line.
     return !part(position, bytes.count).holds(UInt8(ascii: "-"))
   }
 
@@ -94,18 +94,18 @@ struct FileText {
   }
 
   private static func body(_ body: Data) -> Data {
-    // Headers, as DEK-Info; line ends as two characters, or those of Unicode.
+    // Headers such as DEK-Info, and line ends written as two characters or in Unicode, need more than wrapping.
     let isPlain = body.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
     guard !isPlain || body.holds(UInt8(ascii: ":")) || body.holds(UInt8(ascii: "\\")) else { return wrapped(body) }
     let text = String(decoding: body, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
     let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-    // Headers end with an empty line.
+    // An empty line ends the headers.
     let headers = lines.filter { $0.contains(":") }
     let head = headers.isEmpty ? "" : headers.joined(separator: "\n") + "\n\n"
     return Data(head.utf8) + wrapped(Data(lines.filter { !$0.contains(":") }.joined().utf8))
   }
 
-  /// Without blanks, in lines of 64.
+  /// Without blanks, in lines of 64 characters.
   private static func wrapped(_ body: Data) -> Data {
     var result: [UInt8] = []
     result.reserveCapacity(body.count + body.count / 64)

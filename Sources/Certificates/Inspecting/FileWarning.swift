@@ -1,42 +1,38 @@
 package import Foundation
 package import Model
 
-/// What should be known of a file before it is used, though it can be kept.
+/// A warning about a file that can be stored nevertheless.
 package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
-  /// Since when it is no longer valid, and what that means for a thing of this kind.
+  /// The expiry date; the kind determines what the expiry means.
   case expired(Date, CertificateKind)
-  /// It is called as Apple calls its push certificates, and somebody else issued it: its issuer's name.
+  /// Named like Apple's push certificates, but issued by somebody else.
   case notFromApple(issuer: String)
-  /// From when on it will be valid.
   case notYetValid(Date)
-  /// It can be watched, not used.
+  /// It can be watched, but not used to send.
   case noPrivateKey
-  /// It ends before it begins.
+  /// The validity ends before it begins.
   case neverValid(Date, Date)
-  /// The list of topics in it is damaged; the name does not count then.
+  /// The list of topics is damaged, and the name is not used instead.
   case topicListUnreadable
-  /// The file's name says that the key is for in-app purchase or App Store Connect.
+  /// The file name is that of a key for in-app purchase or App Store Connect.
   case keyOfOtherService
-  /// So many certificates that are no issuers; the one that is named was taken, and why.
+  /// The number of leaf certificates, the one that was chosen, and why.
   case severalCertificates(count: Int, taken: String, InspectedFile.Choice)
-  /// One of its issuers ends before it does.
   case issuerExpiresEarlier(name: String, Date)
-  /// It signs builds and sends nothing.
+  /// A signing certificate, which cannot send.
   case signingInsteadOfPush
-  /// It is for passes, websites or device management.
+  /// For passes, websites or device management.
   case otherPurpose
-  /// The file name does not tell the key id.
   case keyIDUnknown
-  /// The profile has no `aps-environment`: apps built with it get no token.
+  /// The profile has no `aps-environment`: apps built with it get no device token.
   case profileWithoutPush
-  /// The profile is for every app, and push needs one.
+  /// The profile has a wildcard app ID, which does not allow push.
   case wildcardProfile
-  /// A certificate in the profile that has expired.
+  /// A signing certificate in the profile has expired.
   case profileCertificateExpired(name: String, Date)
-  /// What was signed was changed afterwards.
+  /// The content does not match its signature.
   case signatureBroken
 
-  /// The same for people: code, sentence with its remedy, and what it is filled with.
   package var problem: Problem {
     switch self {
     case .expired(let date, let kind):
@@ -114,12 +110,11 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The English sentence.
   package var description: String { problem.text }
 }
 
 extension CertificateKind {
-  /// What the end of such a thing means, and what to do.
+  /// The effect of an expiry, and the fix.
   fileprivate var afterEnd: String {
     switch self {
     case .apnsCertificate, .voipCertificate, .apnsKey:
@@ -146,7 +141,6 @@ extension InspectedFile.Choice {
 }
 
 extension Date {
-  /// As `2026-11-20 12:00:00 UTC`.
   var utcText: String {
     formatted(.iso8601.dateSeparator(.dash).dateTimeSeparator(.space).timeSeparator(.colon))
       .replacing("Z", with: " UTC")

@@ -4,20 +4,19 @@ import OpenSSL
 package import JSON
 import Model
 
-/// What a file is, for programs. Never holds a secret.
+/// The API's answer about a file. Contains no secrets.
 package struct InspectedFileAnswer: JSONWritable {
   private let file: InspectedFile
   private let keyID: String?
   private let now: Date
 
-  /// - Parameter keyID: the key id that somebody gave with the file.
+  /// - Parameter keyID: the key ID entered with the file.
   package init(_ file: InspectedFile, keyID: String? = nil, now: Date) {
     self.file = file
     self.keyID = keyID
     self.now = now
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.members(of: file.facts)
@@ -34,7 +33,7 @@ package struct InspectedFileAnswer: JSONWritable {
 }
 
 extension InspectedFile {
-  /// Everything that the file says, whenever it is asked. Never holds a secret.
+  /// The facts that do not depend on the time. Contains no secrets.
   package var facts: JSONValue {
     [
       "format": .string(format.rawValue),
@@ -68,7 +67,6 @@ extension InspectedFile {
 }
 
 extension CertificateSummary {
-  /// The same for programs.
   package var json: JSONValue {
     [
       "subject": .string(subject),
@@ -85,7 +83,6 @@ extension CertificateSummary {
 }
 
 extension ProvisioningProfile {
-  /// The same for programs.
   package var json: JSONValue {
     [
       "name": .string(name),

@@ -4,9 +4,9 @@ import Model
 import Text
 
 extension InspectedFile {
-  /// What the file is, for a terminal: one fact a line, then the warnings.
+  /// A description for a terminal: one fact per line, then the warnings.
   ///
-  /// - Parameter keyID: the key id that somebody gave with the file.
+  /// - Parameter keyID: the key ID entered with the file.
   package func lines(now: Date, keyID given: String? = nil) -> [String] {
     var facts: [(String, String?)] = [
       ("Kind", kindText),

@@ -2,9 +2,9 @@ package import Foundation
 import OpenSSL
 
 extension InspectedFile {
-  /// What should be known before it is used, the most important first.
+  /// Warnings, the most important first.
   ///
-  /// - Parameter keyID: the key id that somebody gave with the file; then it need not stand in its name.
+  /// - Parameter keyID: the key ID entered with the file; the file name then need not contain it.
   package func warnings(now: Date, keyID given: String? = nil) -> [FileWarning] {
     var warnings: [FileWarning] = []
     switch Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now) {
@@ -38,7 +38,7 @@ extension InspectedFile {
     }
     let apple = certificate.appleExtensions
     if apple.hasTopicList, apple.topics == nil { warnings.append(.topicListUnreadable) }
-    // Names first: checking a signature costs a thousand times as much.
+    // Compare names first: verifying a signature costs a thousand times as much.
     for issuer in otherCertificates
     where issuer.isAuthority && issuer.subject == certificate.issuer && certificate.isSigned(by: issuer)
       && issuer.notAfter < certificate.notAfter
@@ -50,8 +50,8 @@ extension InspectedFile {
 }
 
 extension Certificate {
-  /// Whether its issuer is called as Apple's authorities are. That it really was Apple is not checked: whoever forges
-  /// that name is found out by APNs.
+  /// Whether the issuer is named like Apple's authorities. The signature is not checked: APNs refuses a forged
+  /// certificate.
   fileprivate var isIssuedByApple: Bool { !isSelfSigned && issuer.organization?.hasPrefix("Apple ") == true }
 }
 

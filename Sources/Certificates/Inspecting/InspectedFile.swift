@@ -3,9 +3,8 @@ package import OpenSSL
 package import Model
 import Text
 
-/// What a file holds that somebody dropped on the Certificates page or named to `signalbox inspect`.
+/// The content of a file that was uploaded on the Certificates page or passed to `signalbox inspect`.
 package struct InspectedFile: Sendable {
-  /// In which form it came.
   package enum Format: String, Sendable, Hashable, Codable {
     case pkcs12 = "p12"
     case pem
@@ -15,50 +14,46 @@ package struct InspectedFile: Sendable {
     case text
   }
 
-  /// Why of several certificates this one was taken.
+  /// The reason why one of several certificates was chosen.
   package enum Choice: String, Sendable, Hashable {
-    /// Of the others, no key is in the file.
+    /// The only certificate whose key is in the file.
     case onlyWithKey = "only_with_key"
-    /// The others send no pushes to apps.
+    /// The only one that sends pushes to apps.
     case onlyForPush = "only_for_push"
-    /// It ends last.
+    /// It expires last.
     case endsLast = "ends_last"
-    /// Somebody said so.
+    /// The caller selected it.
     case asked
   }
-  /// In which form it came.
+
   package let format: Format
-  /// What sort of thing it is.
   package let kind: CertificateKind
-  /// What Apple issued it for; nil for keys and profiles.
+  /// Nil for keys and profiles.
   package let role: CertificateRole?
-  /// What to call it: the certificate's name, the profile's name, the key's id.
+  /// The name of the certificate or profile, or the key's ID.
   package let name: String
-  /// The topics that it may be sent to. Empty for keys, which may send to every topic of their team.
+  /// Allowed topics. Empty for keys, which may send to every topic of their team.
   package let topics: [AppleExtensions.Topic]
-  /// For which of Apple's servers it is good.
+  /// The APNs environments in which it is valid.
   package let environments: [Model.Environment]
-  /// Apple's id of the team, if the file tells it; a `.p8` does not.
+  /// Nil if the file does not contain it, as in a `.p8`.
   package let teamID: String?
-  /// Apple's id of a `.p8`, if the file name tells it.
+  /// The key ID of a `.p8`, from the file name.
   package let keyID: String?
   /// The certificate that the file is about.
   package let certificate: Certificate?
-  /// All others in the file: issuers, or further ones.
+  /// The other certificates: issuers, or further ones.
   package let otherCertificates: [Certificate]
-  /// The private key, if there is one; it fits the certificate. A secret.
+  /// Matches ``certificate``. A secret.
   package let privateKey: PrivateKey?
-  /// What a provisioning profile says.
   package let profile: ProvisioningProfile?
-  /// What a service account says.
   package private(set) var serviceAccount: ServiceAccount?
-  /// JPush's keys.
   package private(set) var keyPair: JPushKeyPair?
-  /// Whether the name of a key says that Apple made it for another service than APNs.
+  /// Whether the file name says that Apple made the key for another service than APNs.
   package private(set) var isForOtherService = false
-  /// Why of several certificates this one was taken, nil if there is one only.
+  /// Nil if there is only one certificate.
   package internal(set) var choice: Choice?
-  /// With which algorithms the file is encrypted, as `PBE-SHA1-RC2-40`; empty if it is not.
+  /// Names such as `PBE-SHA1-RC2-40`; empty if the file is not encrypted.
   package internal(set) var encryption: [String] = []
 
   init(
@@ -84,41 +79,38 @@ package struct InspectedFile: Sendable {
     self.isForOtherService = isForOtherService
   }
 
-  /// The certificate in words.
   package var summary: CertificateSummary? { certificate.map(CertificateSummary.init) }
-  /// Whether pushes can be sent with it, dates aside.
+  /// Whether it can send pushes, regardless of dates.
   package var canSend: Bool {
     switch kind {
     case .fcmServiceAccount, .jpushKeyPair: true
     default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
     }
   }
-  /// What has to be sealed to use it again: a secret; see ``PrivateKey/wipe(_:)``. Empty if nothing in it is one.
+  /// The secret to seal, or empty; clear it with ``PrivateKey/wipe(_:)``.
   package var material: [UInt8] {
     serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []
   }
-  /// The first second in which it is valid, nil for keys.
+  /// The first second of validity; nil for keys.
   package var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
-  /// The last second in which it is valid, nil for keys.
+  /// The last second of validity; nil for keys.
   package var notAfter: Date? { certificate?.notAfter ?? profile?.expirationDate }
   /// SHA-256 of the certificate, of a key's public half, or of JPush's keys, as `AB:CD:…`; nil for profiles.
   package var sha256: String? {
     if let certificate { return certificate.sha256Fingerprint }
-    // 96 random bits are in the secret: nobody finds it by its digest.
+    // The secret has 96 random bits, so the digest does not reveal it.
     let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
     return bytes.map { Digest.sha256($0).map { String(format: "%02X", $0) }.joined(separator: ":") }
   }
 
-  /// The same with the private key that fits it.
+  /// A copy with the private key that matches the certificate.
   package func joined(with key: PrivateKey) -> InspectedFile {
     InspectedFile(
       format: format, kind: kind, role: role, name: name, topics: topics, environments: environments, teamID: teamID,
       keyID: keyID, certificate: certificate, otherCertificates: otherCertificates, privateKey: key, profile: profile)
   }
 
-  /// What is watched of it.
-  ///
-  /// - Parameter app: the name under which people know whom it is for.
+  /// - Parameter app: the app's display name.
   package func expiry(app: String?) -> TrackedExpiry {
     TrackedExpiry(
       name: name, kind: kind, app: app, topics: topics.map(\.name), environments: environments,
@@ -127,6 +119,5 @@ package struct InspectedFile: Sendable {
 }
 
 extension CertificateKind {
-  /// Whether it is a certificate for a connection to APNs.
   package var isForAPNs: Bool { self == .apnsCertificate || self == .voipCertificate }
 }

@@ -2,18 +2,18 @@ import Foundation
 import JSON
 package import Model
 
-/// App key and master secret of an app at JPush (docs/protocols.md §4.1): 24 hexadecimal digits each.
+/// App key and master secret of a JPush app (docs/protocols.md §4.1): 24 hexadecimal digits each.
 package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// Names the app; it stands in every build of it.
+  /// Public: every build of the app contains it.
   package let appKey: String
   /// A secret.
   package let masterSecret: String
 
   static let digits = 24
 
-  /// Takes both as they were typed; digits become lower-case.
+  /// Converts digits to lower case.
   ///
   /// - Throws: `Problems` at `app_key` and `master_secret`.
   package init(appKey: String, masterSecret: String) throws(Problems) {
@@ -36,7 +36,7 @@ package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, Custom
     (self.appKey, self.masterSecret) = (texts[0], texts[1])
   }
 
-  /// Reads what was sealed; see ``material``. Nil for anything else.
+  /// Reads ``material``. Nil for anything else.
   package init?(material: [UInt8]) {
     guard let json = try? JSONValue(parsing: Data(material)), let appKey = json["app_key"]?.string,
       let secret = json["master_secret"]?.string, let pair = try? JPushKeyPair(appKey: appKey, masterSecret: secret)
@@ -44,7 +44,7 @@ package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, Custom
     self = pair
   }
 
-  /// What is sealed, and a file that says the same. A secret.
+  /// The bytes to seal; also valid as an uploaded file. A secret.
   package var material: [UInt8] {
     Array((["app_key": .string(appKey), "master_secret": .string(masterSecret)] as JSONValue).data())
   }
@@ -55,8 +55,7 @@ package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, Custom
 
   /// Without the secret.
   package var description: String { "JPush \(appKey)" }
-  /// ``description``.
   package var debugDescription: String { description }
-  /// Without the secret too: `dump` and test reports look at mirrors.
+  /// Without the secret too: `dump` and test reports use mirrors.
   package var customMirror: Mirror { Mirror(self, children: ["appKey": appKey]) }
 }

@@ -1,17 +1,14 @@
-/// Why a property list is not read.
 package enum PropertyListError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It is not XML in UTF-8.
+  /// Not XML in UTF-8.
   case notXML
-  /// It defines entities, with which a few bytes can grow to gigabytes.
+  /// Defines entities, which could expand a few bytes to gigabytes.
   case entities
-  /// It is nested deeper than any real one.
+  /// Deeper than any real property list.
   case tooDeep
-  /// It is damaged.
   case malformed
-  /// It is whole, but what it must say is not there.
+  /// A required key is missing.
   case missing(String)
 
-  /// In words.
   package var description: String {
     switch self {
     case .notXML: "it is not an XML property list"

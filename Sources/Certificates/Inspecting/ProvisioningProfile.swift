@@ -3,63 +3,54 @@ import OpenSSL
 package import Model
 import Text
 
-/// What a `.mobileprovision` says: which builds of which app run where, and what they may do.
+/// The content of a `.mobileprovision`.
 package struct ProvisioningProfile: Sendable, Hashable {
-  /// How its builds reach devices.
   package enum Distribution: String, Sendable, Hashable, Codable {
-    /// From Xcode, on registered devices, with a debugger.
+    /// From Xcode, to registered devices, with a debugger.
     case development
-    /// On registered devices.
+    /// To registered devices.
     case adHoc = "ad_hoc"
-    /// On all devices of a company.
+    /// To all devices of an organization.
     case enterprise
-    /// By the App Store and TestFlight.
+    /// Through the App Store and TestFlight.
     case appStore = "app_store"
   }
 
-  /// As the developer called it.
   package let name: String
-  /// Its own id.
   package let uuid: String
-  /// Apple's id of the team.
   package let teamID: String?
-  /// The team's name.
   package let teamName: String?
-  /// As `TEAM123456.com.example.app`, or with `*` at its end.
+  /// As `TEAM123456.com.example.app`, or with `*` at the end.
   package let appID: String
-  /// The part of ``appID`` behind the team, nil if it ends in `*`.
+  /// ``appID`` without the team; nil if it ends in `*`.
   package let bundleID: String?
-  /// Which of Apple's servers know the tokens of its builds; nil if push is not allowed.
+  /// The APNs environment of its builds' tokens; nil if push is not allowed.
   package let apsEnvironment: Model.Environment?
   /// As `iOS`.
   package let platforms: [String]
-  /// How its builds reach devices.
   package let distribution: Distribution
-  /// On how many registered devices.
+  /// The number of registered devices.
   package let deviceCount: Int
-  /// What its builds may do, as `aps-environment` → `development`; values that are lists stand behind commas.
+  /// As `aps-environment` → `development`; lists are joined by commas.
   package let entitlements: [String: String]
-  /// When it was made.
   package let creationDate: Date?
-  /// When its builds stop to start.
+  /// The date on which its builds stop launching.
   package let expirationDate: Date
-  /// With which of these its builds are signed.
+  /// The certificates that may sign its builds.
   package let certificates: [CertificateSummary]
-  /// Whether its content is what was signed.
+  /// Whether the signature matches the content.
   package let isIntact: Bool
 
-  /// Whether it is for every app of the team.
+  /// Valid for every app of the team.
   package var isWildcard: Bool { bundleID == nil }
 
-  /// Reads the property list inside.
-  ///
   /// - Throws: ``PropertyListError``.
   init(propertyList: Data, isIntact: Bool) throws(PropertyListError) {
     let root = try BoundedPropertyList.dictionary(propertyList)
     guard let uuid = root["UUID"] as? String, let expirationDate = root["ExpirationDate"] as? Date,
       let entitlements = root["Entitlements"] as? [String: Any]
     else { throw .missing("UUID, ExpirationDate or Entitlements") }
-    // macOS prefixes the names of its entitlements.
+    // macOS prefixes entitlement names.
     func entitlement(_ name: String) -> String? {
       (entitlements[name] ?? entitlements["com.apple.developer.\(name)"] ?? entitlements["com.apple.\(name)"])
         as? String
@@ -91,7 +82,7 @@ package struct ProvisioningProfile: Sendable, Hashable {
       distribution = entitlements["get-task-allow"] as? Bool == true ? .development : .adHoc
     }
     creationDate = root["CreationDate"] as? Date
-    // One that cannot be read is left out: the profile's own dates are what counts.
+    // Unreadable certificates are skipped: the profile's own dates count.
     certificates = (root["DeveloperCertificates"] as? [Data] ?? []).compactMap { try? Certificate(der: $0) }
       .map(CertificateSummary.init)
   }

@@ -3,7 +3,7 @@ package import JSON
 package import OpenSSL
 import Model
 
-/// A service account of Google's, as its JSON file tells it (Google Cloud, “Create and delete service account keys”).
+/// A Google service account, from its JSON file (Google Cloud, “Create and delete service account keys”).
 package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// As `shop-1a2b3`.
   package let projectID: String
@@ -11,18 +11,16 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
   package let clientEmail: String
   /// 40 hexadecimal digits.
   package let privateKeyID: String
-  /// Where its tokens come from.
+  /// The URL that issues access tokens.
   package let tokenURI: String
-  /// RSA. A secret.
+  /// An RSA key. A secret.
   package let key: PrivateKey
 
-  /// Where Google gives out tokens, unless the file says otherwise.
+  /// Used if the file names no other.
   package static let googleTokenURI = "https://oauth2.googleapis.com/token"
-  /// Google makes keys of 2048 bits.
+  /// Google creates 2048-bit keys.
   static let keyBits = 2048...8192
 
-  /// Reads the members of the file.
-  ///
   /// - Throws: ``FileProblem/serviceAccount(_:)``.
   package init(json: JSONValue) throws(FileProblem) {
     func text(_ name: String) throws(FileProblem) -> String {
@@ -39,7 +37,8 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     }
     tokenURI = json["token_uri"]?.string ?? Self.googleTokenURI
     guard tokenURI.hasPrefix("https://"), URL(string: tokenURI)?.host != nil else { throw .serviceAccount(.tokenURI) }
-    // Through a variable or another JSON the line ends become “\n”, two characters.
+    // Line ends become `\n` in two characters when the file passes through an environment variable or another JSON
+    // document.
     let pem = try text("private_key").replacing("\\n", with: "\n")
     do { key = try PrivateKey(pem: pem) } catch {
       throw error == .truncated ? .serviceAccount(.keyCut) : .serviceAccount(.keyUnreadable)
@@ -47,14 +46,14 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     guard case .rsa(let bits) = key.algorithm, Self.keyBits.contains(bits) else {
       throw .serviceAccount(.keyKind(key.algorithm.description))
     }
-    // A key whose parts do not fit each other is read, and signs nonsense.
+    // A damaged key with mismatched parts can be read, but its signatures are invalid: try one.
     let message = Data("signalbox".utf8)
     guard let signature = try? key.signRS256(message), key.publicKey.verifiesRS256(signature, of: message) else {
       throw .serviceAccount(.keyDoesNotSign)
     }
   }
 
-  /// Reads what was sealed; see ``material``.
+  /// Reads ``material``.
   ///
   /// - Throws: ``FileProblem``.
   package init(material: [UInt8]) throws(FileProblem) {
@@ -63,7 +62,7 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     try self.init(json: json)
   }
 
-  /// What is sealed: the members that are needed to send. A secret.
+  /// The bytes to seal: the members needed to send. A secret.
   package var material: [UInt8] {
     let members: JSONValue = [
       "type": "service_account", "project_id": .string(projectID), "client_email": .string(clientEmail),
@@ -74,22 +73,19 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
 
   /// Without the key.
   package var description: String { "service account \(clientEmail)" }
-  /// ``description``.
   package var debugDescription: String { description }
 }
 
-/// What is wrong with the file of a service account.
 package enum ServiceAccountProblem: Sendable, Hashable {
-  /// A member is not there, or empty.
+  /// The named member is missing or empty.
   case missing(String)
-  /// Its address for tokens is none.
+  /// The token URL is invalid.
   case tokenURI
-  /// Its key ends too early.
+  /// The key is truncated.
   case keyCut
-  /// Its key is none.
   case keyUnreadable
-  /// Its key is none of RSA with 2048 bits or more.
+  /// Not an RSA key of 2048 bits or more.
   case keyKind(String)
-  /// What its key signs, its public half does not know.
+  /// A signature by the key does not verify with its public half.
   case keyDoesNotSign
 }

@@ -3,7 +3,6 @@ import Model
 import Store
 
 extension App {
-  /// What may change, for the audit.
   var audited: JSONValue {
     ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
   }

@@ -2,14 +2,14 @@ import Mustache
 import Model
 import Store
 
-/// The form that adds or changes an app, for `apps/_fields`.
+/// The fields of the add and edit forms, for `apps/_fields`.
 struct AppFormView: View {
   static let names = ["name", "bundle_id", "package_name", "alias_rule"]
 
   let form: Form
   let errors: FieldErrors
   let rules: [ChoiceView]
-  /// Whether the app is there already: its bundle ID stays as it is.
+  /// An existing app's bundle ID cannot be changed.
   let isKnown: Bool
 
   init(_ form: Form, _ errors: FieldErrors, _ texts: Texts, isKnown: Bool) {
@@ -31,7 +31,6 @@ struct AppFormView: View {
     ]
 }
 
-/// `/apps/new`: adds an app.
 struct NewAppView: PageView {
   static let template = "apps/new"
   static let section: Section? = .apps
@@ -41,7 +40,6 @@ struct NewAppView: PageView {
   static let fields: [Field<Self>] = [.view("form") { $0.form }]
 }
 
-/// `/apps/:id/edit`: changes an app.
 struct AppEditView: PageView {
   static let template = "apps/edit"
   static let section: Section? = .apps
@@ -56,14 +54,13 @@ struct AppEditView: PageView {
   ]
 }
 
-/// `/apps/:id/remove`: asks before an app is deleted with all that belongs to it.
+/// Asks for confirmation before an app is deleted, and lists what is deleted with it.
 struct AppRemovalView: PageView {
   static let template = "apps/remove"
   static let section: Section? = .apps
 
   let app: App
   let belongings: App.Belongings
-  /// What was typed, and what is wrong with it.
   let typed: String
   let error: String
 
@@ -86,6 +83,6 @@ struct AppRemovalView: PageView {
   private var credentials: CountView? { Self.count(belongings.credentials) }
   private var schedules: CountView? { Self.count(belongings.schedules) }
 
-  /// Zeros are left out.
+  /// Nil for zero, so that the page leaves the line out.
   private static func count(_ count: Int) -> CountView? { count > 0 ? CountView(count: count) : nil }
 }

@@ -3,7 +3,6 @@ import Mustache
 import Model
 import Store
 
-/// `/apps`: every app in both environments, with what it sends by.
 struct AppListView: PageView {
   static let template = "apps/index"
   static let section: Section? = .apps
@@ -20,11 +19,10 @@ struct AppListView: PageView {
   ]
 }
 
-/// An app in one environment.
 struct AppRow: View {
   let bundleID: String
   let health: AppHealth
-  /// How many devices nothing is sent to.
+  /// Parked and retired devices.
   let unreachable: Int
 
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {

@@ -8,9 +8,9 @@ import Model
 import SQLite
 import Store
 
-/// `/apps/:id`: one app, with what it sends by in each environment.
+/// `/apps/:id`: one app and its credential in each environment.
 enum AppPage {
-  /// A form to bind a credential that was refused.
+  /// A rejected credential form, shown again with its errors.
   private struct Refused {
     let environment: Environment
     let form: Form
@@ -53,7 +53,7 @@ enum AppPage {
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
 
-  /// Fields of the form that have an error of their own.
+  /// Fields that show an error beside themselves; other errors are shown above the form.
   private static let bindFields = ["certificate", "host", "trust"]
 
   private static func credential(
@@ -96,7 +96,7 @@ enum AppPage {
       circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "", now: page.now)
   }
 
-  // MARK: Binding
+  // MARK: Assigning a credential
 
   private static func environment(_ page: PageContext) throws -> Environment {
     guard let environment = page.request.parameters["environment"].flatMap(Environment.init(rawValue:)) else {
@@ -119,7 +119,7 @@ enum AppPage {
     }
     var trust: String?
     do {
-      // Of a host that is not chosen nothing counts.
+      // Host and trust apply only if a host is given.
       trust = try CredentialRule.trust(
         page.form["endpoint"] == "host" ? page.form.raw("trust") : "", endpoint: endpoint)
     } catch {
@@ -163,13 +163,13 @@ enum AppPage {
 }
 
 extension TrackedCertificate {
-  /// As it stands in a list to choose from.
+  /// The label in the certificate menu.
   func label(_ texts: Texts, now: Date) -> String {
     "\(details.name) (\(texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now))))"
   }
 }
 
 extension Form {
-  /// A field, nil if it is empty.
+  /// The field's text, or nil if it is empty.
   func filled(_ name: String) -> String? { self[name].isEmpty ? nil : self[name] }
 }

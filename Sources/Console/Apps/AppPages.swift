@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// Apps: the list, adding, changing and removing. One app's page stands in `AppPage`.
+/// The pages that list, add, change and delete apps. `AppPage` shows one app.
 enum AppPages {
   static let views: [any PageView.Type] = [
     AppListView.self, AppView.self, NewAppView.self, AppEditView.self, AppRemovalView.self,
@@ -34,7 +34,7 @@ enum AppPages {
     }
   }
 
-  /// The app of the address.
+  /// The app named in the path.
   static func find(_ page: PageContext) async throws -> App {
     let id = try page.id()
     guard let app = try await page.store.read({ try App.find($0, id: id) }) else {
@@ -113,7 +113,7 @@ enum AppPages {
     return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")
   }
 
-  // MARK: Removing
+  // MARK: Deleting
 
   private static func removePage(_ page: PageContext, error: String = "") async throws -> Response {
     let app = try await find(page)

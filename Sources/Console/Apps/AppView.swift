@@ -5,7 +5,7 @@ import Mustache
 import Model
 import Store
 
-/// `/apps/:id`: one app, with what it sends by in each environment.
+/// `/apps/:id`: one app and its credential in each environment.
 struct AppView: PageView {
   static let template = "apps/show"
   static let section: Section? = .apps
@@ -13,7 +13,6 @@ struct AppView: PageView {
   let overview: AppOverview
   let environments: [AppCredentialView]
   let counts: [AppDeviceRow]
-  /// The alias rule's words.
   let aliasRule: String
   let snippets: AppSnippets
 
@@ -25,7 +24,7 @@ struct AppView: PageView {
     .text("alias_rule") { $0.aliasRule },
     .view("created") { MomentView(date: $0.overview.app.createdAt) },
     .number("count") { $0.overview.count() },
-    // The worst of both environments is the heading.
+    // The heading shows the worse state of the two environments.
     .flag("is_unbound") { $0.bound.isEmpty },
     .flag("is_failed") { $0.bound.contains(where: \.state.isFailed) },
     .flag("is_soon") { $0.bound.contains(where: \.state.isSoon) && !$0.bound.contains(where: \.state.isFailed) },
@@ -39,7 +38,7 @@ struct AppView: PageView {
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }
 }
 
-/// How many devices an app has in one environment on one platform.
+/// The number of devices in one environment and on one platform.
 struct AppDeviceRow: View {
   let overview: AppOverview
   let environment: Environment
@@ -63,16 +62,15 @@ struct AppDeviceRow: View {
   }
 }
 
-/// What an app sends by in one environment, and the form that changes it.
+/// The credential of one environment, and the form that changes it.
 struct AppCredentialView: View {
   let environment: Environment
   let name: String
   let bound: BoundCredentialView?
-  /// How many devices can be sent to with it.
+  /// Devices that this credential can reach.
   let active: Int
-  /// Whether the form is open.
   let isOpen: Bool
-  /// What is wrong with the form beside its fields.
+  /// An error that belongs to no field.
   let problem: String?
   let errors: FieldErrors
   let certificates: [ChoiceView]
@@ -96,15 +94,15 @@ struct AppCredentialView: View {
   ]
 }
 
-/// A credential that is bound, and how it stands.
+/// An assigned credential and its state.
 struct BoundCredentialView: View {
   let credential: Credential
   let state: CredentialState
   let name: String
-  /// How long it is good for; nil without a certificate or key.
+  /// Nil for a credential without an expiry date.
   let validity: String?
   let health: String
-  /// What is held back for its sake.
+  /// What the circuit breaker holds back for this credential.
   let circuit: String
   let now: Date
 
@@ -132,7 +130,7 @@ struct BoundCredentialView: View {
   ]
 }
 
-/// Commands that run as they stand.
+/// Commands that can be copied and run unchanged.
 struct AppSnippets: View {
   let app: App
   let address: String

@@ -4,7 +4,6 @@ import Model
 import SQLite
 import Store
 
-/// `/api/v1/apps`.
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/apps") { call in try await list(call) }
@@ -21,7 +20,7 @@ enum AppsAPI {
     var query = APIQuery(call.request)
     let (limit, cursor) = (query.limit(), query.cursor())
     try query.finish()
-    // Some dozens at most, and all of them are counters; so the page is cut out of the whole.
+    // There are a few dozen apps at most, and every value is a counter: page in memory.
     let all = try await call.store.read { try AppOverview.all($0) }.sorted { $0.id < $1.id }
     var after: Int64 = 0
     if let cursor {
@@ -96,7 +95,7 @@ enum AppsAPI {
       let app = try call.app(database)
       var filter = PushFilter(app: app.id)
       filter.states = [.queued, .sending, .paused]
-      // The engine must not find its push gone while it writes results down.
+      // The engine must not lose the row of a push while it records results.
       let running = try Push.list(database, filter, limit: 10).items
       if !running.isEmpty {
         throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
@@ -126,7 +125,7 @@ enum AppsAPI {
 }
 
 extension Problem {
-  /// A PATCH without a member.
+  /// The error for a PATCH without members.
   static let nothingToChange = Problem(
     "", code: "body.nothing_to_change",
     "The body changes nothing. Include at least one field.")

@@ -4,9 +4,8 @@ import Model
 import SQLite
 package import Store
 
-/// `POST /api/v1/audience/count`.
 enum AudienceAPI {
-  /// Some ten million devices are counted in that time.
+  /// Enough to count about ten million devices.
   private static let patience = Duration.seconds(10)
 
   static func add(to routes: inout ConsoleRouter) {
@@ -22,7 +21,7 @@ enum AudienceAPI {
     }
   }
 
-  /// The app's id in the query is filled in later.
+  /// The app's ID in the query is filled in later.
   private static func read(_ json: JSONValue) throws -> (app: String, query: AudienceQuery) {
     let fields = JSONFields(json)
     let app = fields.string(
@@ -32,15 +31,14 @@ enum AudienceAPI {
     let audience = Audience.read(fields, platforms: platforms)
     try fields.finish()
     guard let app, let environment, let audience else {
-      // Each of the three is nil only with a problem reported, so that finish() has thrown.
+      // Unreachable: each of the three is nil only if a problem was reported, and finish() then threw.
       throw Problems([Problem("", FieldMessage.required)])
     }
     return (app, AudienceQuery(app: 0, environment: environment, platforms: platforms, audience: audience))
   }
 
-  /// Counts, but not for ever.
-  ///
-  /// - Throws: 503 if it takes too long.
+  /// Counts the audience, with a time limit.
+  /// - Throws: 503 if counting takes longer than `patience`.
   static func count(
     _ call: APIContext, _ query: @escaping @Sendable (Database) throws -> AudienceQuery
   ) async throws -> AudienceCount {
@@ -55,7 +53,6 @@ enum AudienceAPI {
 }
 
 extension AudienceCount: JSONWritable {
-  /// The schema `AudienceCount`.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("reachable", reachable)

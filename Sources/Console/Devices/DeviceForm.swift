@@ -4,7 +4,7 @@ import Model
 import SQLite
 import Store
 
-/// The form that registers a device, as the JSON of the API.
+/// The registration form, converted to the API's JSON.
 struct DeviceForm {
   private let input: Result<DeviceInput, Problems>
 
@@ -19,11 +19,9 @@ struct DeviceForm {
     input = Result { () throws(Problems) in try DeviceInput(json: json) }
   }
 
-  /// Registers the device.
-  ///
-  /// - Throws: `Problems`, each at its field.
+  /// - Throws: `Problems`, one per field.
   func register(_ page: PageContext) async throws -> Int64 {
-    // What is wrong with one tag is told at the field of all.
+    // The form has one field for all tags: errors of single tags are reported there.
     do {
       return try await register(try input.get(), page)
     } catch let problems as Problems {

@@ -4,9 +4,9 @@ import JSON
 import Model
 import Store
 
-/// `POST /api/v1/devices/import`: reads while it writes, so that its size is of no matter to memory.
+/// `POST /api/v1/devices/import`: streams the body, so memory use does not depend on its size.
 enum DeviceImportAPI {
-  /// Some ten million devices.
+  /// 4 GiB, about ten million devices.
   static let bodyLimit = 4 << 30
 
   static func add(to routes: inout ConsoleRouter) {

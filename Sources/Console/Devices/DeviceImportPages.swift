@@ -5,11 +5,11 @@ import Model
 import SQLite
 import Store
 
-/// Importing a list of devices from a file or from pasted lines.
+/// The page that imports devices from a file or from pasted lines.
 enum DeviceImportPages {
-  /// Larger files go through the command or the API: a browser shows nothing before the end.
+  /// 64 MiB. Larger imports use the command or the API, because a browser shows no progress.
   private static let bodyLimit = 64 << 20
-  /// So many bytes may pass before it is plain whether they are CSV or NDJSON.
+  /// Bytes to read at most before the format (CSV or NDJSON) must be recognizable.
   private static let startLimit = 64 * 1024
   private static let shownErrors = 200
 
@@ -52,9 +52,8 @@ enum DeviceImportPages {
     }
   }
 
-  /// Registers what the file holds, else what was pasted, while it comes.
-  ///
-  /// - Returns: nil if it holds nothing.
+  /// Registers the devices of the file, or of the pasted lines if there is no file, while they arrive.
+  /// - Returns: nil if the form holds neither.
   /// - Throws: `Problems` if nothing can be read.
   private static func register(_ page: PageContext, _ file: IncomingFile?) async throws -> DeviceImportReport? {
     var file = file

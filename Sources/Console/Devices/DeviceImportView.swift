@@ -2,7 +2,6 @@ import Mustache
 import Model
 import Store
 
-/// `/devices/import`: a file or pasted lines, with an example of each format.
 struct DeviceImportView: PageView {
   static let template = "devices/import"
   static let section: Section? = .devices
@@ -11,7 +10,7 @@ struct DeviceImportView: PageView {
   let errors: FieldErrors
   let apps: [ChoiceView]
   let formats: [ChoiceView]
-  /// The app that the examples name.
+  /// The bundle ID used in the examples.
   let sampleApp: String
 
   private static let sampleToken = "77366f0dc4a4f2f4a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718"
@@ -32,14 +31,14 @@ struct DeviceImportView: PageView {
   ]
 }
 
-/// What became of an import.
+/// The result of an import.
 struct DeviceImportReportView: PageView {
   static let template = "devices/imported"
   static let section: Section? = .devices
 
   let report: DeviceImportReport
   let lines: [RejectedLineRow]
-  /// How many lines are told one by one, if there are more.
+  /// The number of listed lines, if more were rejected than are listed.
   let cut: Int?
   let devicesHref: String
 
@@ -57,7 +56,6 @@ struct DeviceImportReportView: PageView {
     .text("devices_href") { $0.devicesHref },
   ]
 
-  /// How many there are of a whole.
   private struct ShownView: View {
     let shown: Int
 
@@ -72,7 +70,7 @@ struct DeviceImportReportView: PageView {
   }
 }
 
-/// What is wrong with a line of an import.
+/// A rejected line and its problem.
 struct RejectedLineRow: View {
   let line: Int
   let field: String

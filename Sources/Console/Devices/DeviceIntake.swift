@@ -5,8 +5,8 @@ import Model
 import SQLite
 import Store
 
-/// Registers devices while their lines still come in: batch by batch, each in one transaction with its line in the audit,
-/// so that others write in between.
+/// Registers devices while their lines arrive. Each batch is one transaction with its audit entry, so that other
+/// writers get their turn in between.
 struct DeviceIntake {
   private(set) var report = DeviceImportReport()
   private var parser: DeviceLineParser
@@ -39,13 +39,10 @@ struct DeviceIntake {
     self.audit = audit
   }
 
-  /// Takes the next bytes.
-  ///
-  /// - Throws: `Problems` if the header of a CSV is wrong: nothing was registered, and nothing will be.
+  /// - Throws: `Problems` if the header of a CSV is wrong. Nothing is registered then.
   mutating func take(_ bytes: [UInt8]) async throws { try await take(parser.push(bytes)) }
 
-  /// Says that no more bytes come.
-  ///
+  /// Registers the remaining lines.
   /// - Throws: as ``take(_:)``.
   mutating func finish() async throws {
     try await take(parser.finish())
@@ -57,7 +54,7 @@ struct DeviceIntake {
       switch line {
       case .success(let line):
         batch.add(line)
-        // However many lines a piece holds.
+        // A piece can hold any number of lines.
         if batch.isFull { try await register() }
       case .failure(let rejected):
         if parser.isStopped { throw Problems(rejected.problems) }

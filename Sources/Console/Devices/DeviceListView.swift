@@ -3,16 +3,14 @@ import Mustache
 import Model
 import Store
 
-/// `/devices`: every device, with filters.
 struct DeviceListView: PageView {
   static let template = "devices/index"
   static let section: Section? = .devices
 
   let total: Int
-  /// How many of them are parked or retired.
+  /// Parked and retired devices.
   let unreachable: Int
   let filter: DeviceFilterView
-  /// What is wrong with the query.
   let problem: String?
   let devices: [DeviceRow]
   let pager: PagerView
@@ -31,7 +29,6 @@ struct DeviceListView: PageView {
   ]
 }
 
-/// How many devices nothing is sent to.
 struct UnreachableDevices: View {
   let count: Int
   let total: Int
@@ -39,7 +36,7 @@ struct UnreachableDevices: View {
   static let fields: [Field<Self>] = [.number("count") { $0.count }, .number("total") { $0.total }]
 }
 
-/// The fields above the list, as they were chosen.
+/// The filter form, filled in as submitted.
 struct DeviceFilterView: View {
   let search: String
   let apps: [ChoiceView]
@@ -58,9 +55,8 @@ struct DeviceFilterView: View {
   ]
 }
 
-/// One line of the list.
 struct DeviceRow: View {
-  /// More tags would leave the line no room.
+  /// More tags do not fit on the line.
   private static let shownTags = 3
 
   let device: Device
@@ -71,7 +67,7 @@ struct DeviceRow: View {
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.device.id)) },
     .text("title") { $0.device.heading },
-    // What is the title already is not said twice.
+    // The heading already shows it.
     .optional("alias") { $0.device.alias == $0.device.heading ? nil : $0.device.alias },
     .optional("short_token") { $0.device.token.abbreviated == $0.device.heading ? nil : $0.device.token.abbreviated },
     .text("token") { $0.device.tokenText },
@@ -86,7 +82,7 @@ struct DeviceRow: View {
   ]
 }
 
-/// Whether a device is sent to, for `devices/_state`.
+/// For `devices/_state`.
 struct DeviceStateView: View {
   let state: DeviceState
 
@@ -97,7 +93,7 @@ struct DeviceStateView: View {
     .text("tone") { $0.tone },
   ]
 
-  /// The class of the dot.
+  /// The CSS class of the dot.
   private var tone: String {
     switch state {
     case .active: ""

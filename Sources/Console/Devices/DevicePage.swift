@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// `/devices/:id`: one device, its history, and what can be changed about it.
+/// `/devices/:id`: one device, its history, and the actions on it.
 enum DevicePage {
   private static let deliveries = 20
 
@@ -118,7 +118,7 @@ enum DevicePage {
     return page.redirect(to: "/devices/\(id)", flash: "device_released")
   }
 
-  // MARK: Removing
+  // MARK: Deleting
 
   static func removePage(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
@@ -137,6 +137,5 @@ enum DevicePage {
 }
 
 extension Environment {
-  /// The other one.
   var other: Environment { self == .production ? .development : .production }
 }

@@ -5,7 +5,7 @@ import Model
 import SQLite
 import Store
 
-/// Devices: the list, one device with its history, registering and removing.
+/// The pages that list, search and register devices. `DevicePage` shows one device.
 enum DevicePages {
   static let views: [any PageView.Type] = [
     DeviceListView.self, DeviceView.self, NewDeviceView.self, DeviceRemovalView.self, DeviceImportView.self,
@@ -68,7 +68,7 @@ enum DevicePages {
         }, pager: PagerView(pager, next: found.next)))
   }
 
-  /// What a person types may be a token, an alias, a tag or a registration id: the first kind that finds something.
+  /// The search text can be a token, an alias, a tag or a registration ID: the first kind that matches is used.
   private static func search(
     _ database: Database, _ text: String, _ base: DeviceFilter, cursor: String?
   ) throws -> Page<Device> {
@@ -119,11 +119,11 @@ enum DevicePages {
 }
 
 extension Device {
-  /// As people know it: hexadecimal for Apple's, as it stands for Google's.
+  /// Hexadecimal for APNs, unchanged for FCM.
   var tokenText: String {
     platform == .ios ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
   }
 
-  /// What stands over its page.
+  /// The title of the device's page: its name, else its alias, else the shortened token.
   var heading: String { [name, alias].compactMap { $0 }.first { !$0.isEmpty } ?? token.abbreviated }
 }

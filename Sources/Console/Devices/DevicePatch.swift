@@ -5,11 +5,11 @@ import Store
 /// The body of `PATCH /api/v1/devices/{id}`.
 struct DevicePatch: Sendable {
   private(set) var alias: Change<String?> = .keep
-  /// Nil: as they were.
+  /// Nil: unchanged.
   private(set) var tags: [String]?
   private(set) var name: Change<String?> = .keep
   private(set) var environment: Environment?
-  /// Whether it is to be active again.
+  /// Whether to reactivate a parked device.
   private(set) var isReleased = false
 
   private static let tagLimit = 1000
@@ -18,7 +18,7 @@ struct DevicePatch: Sendable {
     case active
   }
 
-  /// - Throws: everything that is wrong with it.
+  /// - Throws: every problem of the body together.
   init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     if let text = fields.string("alias", limit: .bytes(AliasRule.none.limit), check: AliasRule.none.problem(with:)) {
@@ -36,7 +36,7 @@ struct DevicePatch: Sendable {
     }
     environment = fields.choice("environment", required: json["environment"] != nil)
     isReleased = fields.choice("state", required: json["state"] != nil, as: State.self) != nil
-    // An empty text counts as absent in a form; here somebody wants to remove what null removes.
+    // Forms treat an empty text as absent. Here an empty text is an error: null removes a value.
     for member in ["alias", "name"] where json[member] == "" {
       fields.report(member, Problem("", code: "field.empty_or_null", "Must not be empty. Use null to remove it."))
     }
@@ -44,7 +44,7 @@ struct DevicePatch: Sendable {
     if json.object?.isEmpty != false { throw Problems([Problem.nothingToChange]) }
   }
 
-  /// What stands against it in the device's app.
+  /// Problems that depend on the device's app, such as its alias rule.
   func problems(_ device: Device, rule: AliasRule) -> [Problem] {
     var problems: [Problem] = []
     if case .set(let alias?) = alias, let problem = rule.problem(with: alias) {

@@ -4,7 +4,7 @@ import Mustache
 import Model
 import Store
 
-/// `/devices/:id`: one device, its history, and what can be changed about it.
+/// `/devices/:id`: one device, its history, and the actions on it.
 struct DeviceView: PageView {
   static let template = "devices/show"
   static let section: Section? = .devices
@@ -13,10 +13,10 @@ struct DeviceView: PageView {
   let app: App
   let platform: String
   let now: Date
-  /// Nil while it is sent to.
+  /// Nil if the device is active.
   let parked: ParkedDevice?
   let deliveries: [DeviceDeliveryRow]
-  /// For how many days they are kept; 0: without end.
+  /// Days that deliveries are kept; 0: forever.
   let keptDays: Int
   let events: [DeviceEventRow]
   let form: DeviceEditView
@@ -41,12 +41,12 @@ struct DeviceView: PageView {
   ]
 }
 
-/// Why nothing is sent to a device, and the ways out.
+/// Why nothing is sent to a device, and how to change that.
 struct ParkedDevice: View {
   let isDead: Bool
   let date: Date
   let reason: String
-  /// The environment that it may belong to instead.
+  /// The environment that the token may belong to instead.
   let other: Environment
   let otherName: String
 
@@ -59,7 +59,7 @@ struct ParkedDevice: View {
   ]
 }
 
-/// What became of one push on the device.
+/// The outcome of one push on the device.
 struct DeviceDeliveryRow: View {
   let item: Delivery.WithPush
   let title: String
@@ -98,7 +98,6 @@ struct DeviceDeliveryRow: View {
   }
 }
 
-/// What is known of a device.
 struct DeviceFactsView: View {
   let device: Device
   let app: App
@@ -116,7 +115,6 @@ struct DeviceFactsView: View {
   ]
 }
 
-/// The form that changes a device.
 struct DeviceEditView: View {
   let form: Form
   let errors: FieldErrors
@@ -129,10 +127,9 @@ struct DeviceEditView: View {
   static let names = ["name", "alias", "tags"]
 }
 
-/// A line of a device's history.
 struct DeviceEventRow: View {
   let text: String
-  /// What was added and removed, and by whom.
+  /// Added and removed values, and who changed them.
   let detail: String
   let tone: String
   let at: Date
@@ -165,7 +162,7 @@ extension DeviceEventRow {
       tone: Self.tone(event.kind), at: event.at, now: now)
   }
 
-  /// The class of the dot: changes of the state have a colour.
+  /// The CSS class of the dot: state changes have a color.
   private static func tone(_ kind: DeviceEvent.Kind) -> String {
     switch kind {
     case .registered, .revived, .released, .proven: ""
@@ -176,7 +173,7 @@ extension DeviceEventRow {
   }
 }
 
-/// `/devices/:id/remove`: asks before a device is deleted.
+/// Asks for confirmation before a device is deleted.
 struct DeviceRemovalView: PageView {
   static let template = "devices/remove"
   static let section: Section? = .devices
@@ -195,7 +192,6 @@ struct DeviceRemovalView: PageView {
   ]
 }
 
-/// `/devices/new`: the form that registers one.
 struct NewDeviceView: PageView {
   static let template = "devices/new"
   static let section: Section? = .devices

@@ -4,7 +4,6 @@ import Model
 import SQLite
 import Store
 
-/// `/api/v1/devices`.
 enum DevicesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list(
@@ -26,7 +25,7 @@ enum DevicesAPI {
     DeviceAnswer(device, app: try App.get(database, id: device.appID).bundleID)
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
@@ -119,12 +118,12 @@ enum DevicesAPI {
 }
 
 extension App {
-  /// The rule that its aliases and tags are held to.
+  /// The rule for aliases.
   var rule: AliasRule { aliasRule.flatMap(AliasRule.init) ?? .none }
 }
 
 extension Device {
-  /// What may change, for the audit. Tags alone by their number: there may be a thousand.
+  /// For the audit log. Tags are a count, because there may be a thousand.
   var audited: JSONValue {
     [
       "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),

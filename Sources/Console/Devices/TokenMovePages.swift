@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// Moves the devices of a push that were refused for their environment, or moves them back.
+/// Moves the devices that a push parked for the wrong environment to the other environment, or back.
 struct TokenMove {
   let push: Push
   let back: Bool
@@ -16,8 +16,8 @@ struct TokenMove {
     self.back = back
   }
 
-  /// - Parameter audit: makes the audit line of an action.
-  /// - Returns: how many devices; for none there is no line.
+  /// - Parameter audit: makes the audit entry for an action.
+  /// - Returns: the number of devices moved. If it is 0, nothing is written to the audit log.
   func carryOut(
     _ store: Store, by actor: String, now: Date, audit: (String, [String: JSONValue]) -> NewAuditEntry
   ) async throws -> Int {
@@ -37,7 +37,7 @@ struct TokenMove {
   }
 }
 
-/// `/pushes/:uid/move`: asks, and moves.
+/// `/pushes/:uid/move`: asks for confirmation, then moves.
 enum TokenMovePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/:uid/move", role: .operator) { page in try await ask(page) }
@@ -72,7 +72,7 @@ enum TokenMovePages {
   }
 }
 
-/// The question before devices are moved.
+/// Asks for confirmation before devices are moved.
 struct TokenMoveView: PageView {
   static let template = "pushes/move"
   static let section: Section? = .pushes
@@ -82,7 +82,7 @@ struct TokenMoveView: PageView {
   let isBack: Bool
   let count: Int
   let action: String
-  /// What follows from it, a sentence each.
+  /// The consequences, one sentence each.
   let means: [String]
 
   static let fields: [Field<Self>] = [
@@ -95,7 +95,6 @@ struct TokenMoveView: PageView {
   ]
 }
 
-/// What can be moved, in words.
 struct MoveWords {
   private let push: Push
   private let found: MovedTokens
@@ -115,7 +114,7 @@ struct MoveWords {
       ["environment": environment])
   }
 
-  /// What speaks for it.
+  /// Why the devices seem to belong to the other environment.
   var evidence: String {
     let words = ["other": push.environment.other.word(texts), "environment": push.environment.word(texts)]
     return found.proven > 0

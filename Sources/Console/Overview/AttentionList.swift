@@ -7,10 +7,9 @@ import Reactor
 import Reminders
 import Store
 
-/// One thing that needs attention.
 struct AttentionItem: View {
   let label: String
-  /// Whether it is red; otherwise amber.
+  /// Red if true, amber otherwise.
   let isFailure: Bool
   let text: String
   let detail: String
@@ -27,29 +26,29 @@ struct AttentionItem: View {
   ]
 }
 
-/// What needs attention: the worst first.
+/// What needs attention, the worst first.
 struct AttentionList {
   let report: ExpiryReport
   let apps: [AppOverview]
   let pushes: [Push]
   let now: Date
-  /// Checks of certificates that are late.
+  /// Certificate checks that are overdue.
   var late: [CheckRun] = []
-  /// Who is on what.
+  /// Acknowledgements, by subject.
   var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
-  /// Messages that nobody takes, though they were tried again.
+  /// Messages that failed after every retry.
   var stuck: [ReminderMessage] = []
-  /// Whether whoever looks may see the receivers' addresses.
+  /// Whether the reader may see the receivers' addresses.
   var showsReceivers = false
-  /// Schedules that did not do what they should have done.
+  /// Schedules that missed a run, are late, or stopped.
   var schedules: [ScheduleTrouble] = []
-  /// The proxy that passed this page's request on and was not declared, for whoever can declare it.
+  /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
-  /// A share of dead tokens above this is worth a look.
+  /// A larger share of dead tokens is reported.
   private static let deadShare = 0.2
   private static let deadAtLeast = 20
-  /// More of a kind are counted, not listed.
+  /// Items of one kind beyond this number are counted, not listed.
   private static let shown = 20
 
   func items(_ texts: Texts) -> [AttentionItem] {

@@ -8,7 +8,7 @@ import Reminders
 import SQLite
 import Store
 
-/// `/`: what needs somebody, then what was sent, then how each app stands.
+/// `/`: what needs attention, what was sent, and the state of each app.
 enum OverviewPage {
   private static let days = 30
 
@@ -62,7 +62,7 @@ enum OverviewPage {
       report: facts.report, apps: facts.apps,
       pushes: facts.troubled
         + facts.pushes.filter {
-          // One that was taken up too late has ended, and says why.
+          // A push that was started too late failed without any failed device: only `error` says so.
           $0.counts.failed > 0 || $0.error != nil
         },
       now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
@@ -76,7 +76,7 @@ enum OverviewPage {
   }
 }
 
-/// How a credential stands, in a word and in a colour.
+/// The state of a credential as a word and a color.
 struct CredentialState {
   let credential: Credential?
   let days: Int?
@@ -88,9 +88,7 @@ struct CredentialState {
     band = Expiry.band(notBefore: nil, notAfter: credential?.certificateNotAfter, now: now)
   }
 
-  /// Whether pushes fail with it.
   var isFailed: Bool { credential?.health == .refused || band == .expired }
-  /// Whether it must be renewed.
   var isSoon: Bool { band == .soon || band == .urgent }
 
   func text(_ texts: Texts) -> String {

@@ -3,7 +3,6 @@ import Mustache
 import Model
 import Store
 
-/// `/`: what needs attention, what was sent, and how each app stands.
 struct OverviewView: PageView {
   static let template = "overview/show"
   static let section: Section? = .overview
@@ -25,7 +24,7 @@ struct OverviewView: PageView {
   ]
 }
 
-/// An app in one environment: its credential, and how many devices it reaches.
+/// The credential of an app in one environment, and the number of devices that it reaches.
 struct AppHealth: View {
   let app: App
   let environment: Environment

@@ -3,7 +3,7 @@ import Foundation
 import Model
 import Store
 
-/// Schedules among what needs attention: what was missed, what is late, and what stopped by itself.
+/// The schedules that need attention: missed runs, overdue runs, and schedules that the console stopped.
 enum ScheduleAttention {
   /// More are counted, not listed.
   private static let shown = 5

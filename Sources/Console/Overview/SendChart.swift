@@ -3,7 +3,7 @@ import Mustache
 import Model
 import Store
 
-/// The bars of the last days, in hundredths of a percent of the picture.
+/// The bars of the last days, in hundredths of a percent of the chart's width and height.
 struct SendChart {
   let sums: [Push.Sum]
   let firstDay: Date
@@ -29,7 +29,7 @@ struct SendChart {
 
   private func day(_ index: Int) -> String { firstDay.addingTimeInterval(Double(index) * 86_400).dayText }
 
-  /// The next of 2, 4, 10, 20, 40, 100, …: an even number, so that the middle is whole.
+  /// Rounds up to the next of 2, 4, 10, 20, 40, 100, …: even numbers, so that the middle line is a whole number.
   static func rounded(_ number: Int) -> Int {
     var unit = 1
     while true {
@@ -39,7 +39,6 @@ struct SendChart {
   }
 }
 
-/// The picture of ``SendChart``.
 struct ChartView: View {
   let summary: String
   let first: String
@@ -54,7 +53,7 @@ struct ChartView: View {
   ]
 }
 
-/// One day: a bar for what was accepted, and on top of it what was not.
+/// One day: the accepted sends, and the others stacked on top.
 struct ChartDay: View {
   let day: String
   let index: Int

@@ -1,13 +1,12 @@
 import Model
 
-/// Rules for what people sign in with.
 enum AccountName {
-  /// NIST SP 800-63B-4 §3.1.1.2 asks for 15 without a second factor, 8 with one; the console asks for 12.
+  /// NIST SP 800-63B-4 §3.1.1.2 asks for 15 characters without a second factor and 8 with one.
   static let shortestPassword = 12
-  /// scrypt takes more; nobody types it.
+  /// A limit for the work of scrypt; no real password is longer.
   static let longestPassword = 1024
 
-  /// An e-mail address as far as a form can tell: RFC 5321 allows 254 bytes.
+  /// Checks the form of an email address. RFC 5321 allows 254 bytes.
   static func problem(_ name: String) -> Problem? {
     let parts = name.split(separator: "@", omittingEmptySubsequences: false)
     let fits =

@@ -8,7 +8,7 @@ import Reactor
 import SQLite
 import Store
 
-/// `/account`: one's own password and sessions; for administrators the API's tokens.
+/// `/account`: the person's password and sessions, and API tokens for administrators.
 enum AccountPages {
   static let views: [any PageView.Type] = [AccountView.self]
 
@@ -24,7 +24,7 @@ enum AccountPages {
 
   private static let lifetimes = [30, 90, 365]
 
-  /// What a page shows beside what is kept.
+  /// What the page shows in addition to stored data.
   private struct Extra {
     var errors = FieldErrors()
     var newToken: NewTokenView?
@@ -75,7 +75,7 @@ enum AccountPages {
         }))
   }
 
-  /// The beginning of the hash: enough to tell one's sessions apart, and worth nothing to anybody.
+  /// The start of the stored hash: it tells sessions apart and grants no access.
   private static func publicID(_ session: Session) -> String { Base64URL.encode(session.idHash.prefix(9)) }
 
   private static func row(_ token: APIToken, _ texts: Texts, now: Date) -> TokenRow {
@@ -93,7 +93,7 @@ enum AccountPages {
     let current = page.form.raw("current")
     let hash = user.passwordHash.flatMap { PasswordHash($0) }
     let now = page.now
-    // A counter of the session's own: who guesses at the sign-in does not keep anybody from changing a password.
+    // Counted per session: guesses at the sign-in form must not block a password change.
     let answer = try await page.store.write { database in
       try SignInThrottle.begin(database, [.session(session.idHash)], now: now)
     }
@@ -189,11 +189,11 @@ enum AccountPages {
   }
 }
 
-/// A browser's name out of its `User-Agent`, for people who look through their sessions.
+/// The browser's name from its `User-Agent`, for the list of sessions.
 enum BrowserName {
   static func short(_ agent: String?) -> String? {
     guard let agent, !agent.isEmpty else { return nil }
-    // Each names those before it as well: the order matters.
+    // Later browsers also name the earlier ones in their `User-Agent`: the order matters.
     let browsers = [
       ("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
     ]

@@ -2,7 +2,6 @@ import Foundation
 import Mustache
 import Store
 
-/// `/account`: one's own password and sessions; for administrators the API's tokens.
 struct AccountView: PageView {
   static let template = "account/show"
   static let section: Section? = .account
@@ -13,7 +12,7 @@ struct AccountView: PageView {
   let newToken: NewTokenView?
   let errors: FieldErrors
   let sessions: [SessionRow]
-  /// Nil: for administrators alone.
+  /// Nil unless the person is an administrator.
   let tokens: TokensView?
 
   static let fields: [Field<Self>] = [
@@ -30,11 +29,11 @@ struct AccountView: PageView {
   ]
 }
 
-/// A token that was just made: shown this once.
+/// A new token, shown only once.
 struct NewTokenView: View {
   let name: String
   let value: String
-  /// Where people reach the console.
+  /// The console's public address.
   let address: String
 
   static let fields: [Field<Self>] = [
@@ -44,12 +43,11 @@ struct NewTokenView: View {
   ]
 }
 
-/// A browser that is signed in.
 struct SessionRow: View {
   let session: Session
   let publicID: String
   let browser: String
-  /// Whether it is the one that looks at the page.
+  /// Whether it is the session of this request.
   let isOwn: Bool
 
   static let fields: [Field<Self>] = [
@@ -62,7 +60,7 @@ struct SessionRow: View {
   ]
 }
 
-/// The tokens of the API, and the form for another.
+/// The API tokens, and the form that adds one.
 struct TokensView: View {
   let tokens: [TokenRow]
   let name: FieldView

@@ -1,8 +1,8 @@
 import Model
 
-/// A password that somebody chooses, typed twice.
+/// A new password, typed twice.
 enum NewPassword {
-  /// - Throws: messages at `password` and `repeat`.
+  /// - Throws: errors for the fields `password` and `repeat`.
   static func read(_ form: Form, _ texts: Texts) throws(FieldErrors) -> String {
     let password = form.raw("password")
     var errors = FieldErrors()

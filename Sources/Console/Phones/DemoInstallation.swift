@@ -7,17 +7,16 @@ package import Simulator
 import SQLite
 package import Store
 
-/// Sets the demo up: the app, a key for both environments, phones, and their devices.
+/// Sets up the demo: the app, a key for both environments, phones, and their devices.
 package enum DemoInstallation {
-  /// Adds what is missing; a demo that somebody has worked with stays as it is.
-  ///
+  /// Idempotent: adds only what is missing, and leaves later changes as they are.
   /// - Throws: `StoreError`, `SQLiteError`, `OpenSSLError`, `PhoneBookError`.
   package static func install(_ world: DemoWorld = .shop, store: Store, phones: PhoneBook, now: Date) async throws {
     let sealer = store.sealer
     let app = try await store.write { database -> App in
       if let app = try App.find(database, bundleID: world.bundleID) { return app }
       let app = try App.add(database, bundleID: world.bundleID, name: world.appName, now: now)
-      // A real key, made here: the simulator takes every one that is well formed, and Apple knows none of them.
+      // A freshly generated key: the simulator accepts any well-formed key, and Apple knows none of them.
       let key = try PrivateKey.generateP256()
       let file = try CertificateFile.inspect(
         data: Data(key.pkcs8PEM.utf8), fileName: "AuthKey_DEMO123456.p8", password: nil)

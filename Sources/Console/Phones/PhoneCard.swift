@@ -6,19 +6,19 @@ import Model
 import Simulator
 import Store
 
-/// One phone of the page: its lock screen, what it received, and what can be done with it.
+/// One phone: its lock screen, received notifications, and actions.
 struct PhoneCard: View {
-  /// More are kept; the list has the newest.
+  /// More are stored; the page lists the newest.
   private static let listed = 20
-  /// More do not fit on a lock screen.
+  /// A lock screen has no room for more.
   private static let onScreen = 3
 
   let phone: SimulatedPhone
   let app: App?
-  /// The device that is registered with its token.
+  /// The device registered with this phone's token.
   let device: Int64?
   let environment: String
-  /// What it does at the moment, in words.
+  /// The phone's current state as text.
   let state: String
   let appStates: [PhoneButton]
   let power: PhoneButton
@@ -79,14 +79,13 @@ extension PhoneCard {
   }
 }
 
-/// The device that a phone is registered as.
 struct PhoneDevice: View {
   let id: Int64
 
   static let fields: [Field<Self>] = [.written("device") { $1.write(Int($0.id)) }]
 }
 
-/// Something that a person can do with a phone.
+/// An action on a phone.
 struct PhoneButton: View {
   let action: String
   let label: String

@@ -1,14 +1,14 @@
 import Mustache
 import Model
 
-/// `/phones`: the simulator's phones, and the errors that it simulates.
+/// `/phones`: the simulated phones and the simulated errors.
 struct PhoneListView: PageView {
   static let template = "phones/index"
   static let section: Section? = .phones
 
   let phones: [PhoneCard]
   let faults: [PhoneFaultsView]
-  /// What goes wrong on purpose now, in words.
+  /// The active simulated errors as text.
   let active: String
 
   static let fields: [Field<Self>] = [
@@ -19,18 +19,18 @@ struct PhoneListView: PageView {
   ]
 }
 
-/// The place of the text that says what goes wrong on purpose.
+/// The argument of the text that names the active errors.
 struct FaultNotice: View {
   let faults: String
 
   static let fields: [Field<Self>] = [.text("faults") { $0.faults }]
 }
 
-/// The form that sets what an environment's simulator answers next.
+/// The form that sets the errors that one environment simulates.
 struct PhoneFaultsView: View {
   let environment: Environment
   let name: String
-  /// What it does now; nil: nothing is wrong.
+  /// Nil: no faults are active.
   let active: String?
   let kinds: [ChoiceView]
   let count: String
@@ -46,7 +46,6 @@ struct PhoneFaultsView: View {
   ]
 }
 
-/// `/phones/new`: the form that adds a phone.
 struct NewPhoneView: PageView {
   static let template = "phones/new"
   static let section: Section? = .phones
@@ -71,7 +70,7 @@ struct NewPhoneView: PageView {
   ]
 }
 
-/// `/phones` without the simulator.
+/// Shown when the simulator is not running.
 struct NoPhonesView: PageView {
   static let template = "phones/stopped"
   static let section: Section? = .phones

@@ -4,13 +4,13 @@ import Mustache
 import Model
 import Simulator
 
-/// A push that a phone received: what it shows of it, what the app hears of it, and the exact request.
+/// A received push: what the phone shows, which app methods it calls, and the exact request.
 struct PhoneNotificationRow: View {
   let item: ReceivedNotification
   let phone: SimulatedPhone
   let app: String
   let alert: JSONValue?
-  /// The payload, laid out.
+  /// Indented JSON.
   let payload: String
   let canTap: Bool
   let calls: [PhoneCall]
@@ -33,7 +33,7 @@ struct PhoneNotificationRow: View {
     self.now = now
   }
 
-  /// Whether it shows nothing.
+  /// A push without an alert.
   var isSilent: Bool { alert == nil }
 
   static let fields: [Field<PhoneNotificationRow>] = [
@@ -67,17 +67,17 @@ struct PhoneNotificationRow: View {
   }
 }
 
-/// The place of the text that says when somebody tapped.
+/// The argument of the text that says when the notification was tapped.
 struct TapTime: View {
   let date: Date
 
   static let fields: [Field<Self>] = [.written("time") { $1.write(utc: $0.date) }]
 }
 
-/// A method of the app that iOS calls for a push.
+/// An app method that iOS calls for a push.
 struct PhoneCall: View {
   let call: CallbackTable.Call
-  /// When it is called, in words.
+  /// When iOS calls it, as text.
   let condition: String
 
   init(_ call: CallbackTable.Call, _ moment: String, _ texts: Texts) {
@@ -93,7 +93,7 @@ struct PhoneCall: View {
 }
 
 extension CallbackTable.Method {
-  /// As “userNotificationCenter(willPresent)”: the name alone does not tell its two methods apart.
+  /// As “userNotificationCenter(willPresent)”: two methods share the name before the parenthesis.
   fileprivate var label: String {
     let base = swiftName.prefix { $0 != "(" }
     return switch self {

@@ -6,7 +6,7 @@ import SQLite
 import Simulator
 import Store
 
-/// `/phones`: the simulator's handsets, what a person does with them, and what goes wrong on purpose.
+/// `/phones`: the simulated phones, the actions on them, and the simulated errors.
 enum PhonePages {
   static let views: [any PageView.Type] = [PhoneListView.self, NewPhoneView.self, NoPhonesView.self]
 
@@ -36,7 +36,7 @@ enum PhonePages {
 
   // MARK: The page
 
-  /// A fault form that was refused.
+  /// A rejected fault form, shown again with its errors.
   struct Refused {
     let environment: Environment
     let form: Form
@@ -73,7 +73,7 @@ enum PhonePages {
   private static func events(_ page: PageContext) throws -> Response {
     let changes = try simulator(page).phones.changes()
     return try page.events { stream in
-      // What came between the page and this connection, or while the page was out of view, is fetched at once.
+      // The page fetches what it missed before this connection opened, or while it was hidden.
       try await stream.send(ServerSentEvent(data: "{}", event: "phones"))
       for await change in changes {
         try await stream.send(ServerSentEvent(data: "{\"phone\":\(change.phoneID)}", event: "phones"))
@@ -111,7 +111,7 @@ enum PhonePages {
     return page.redirect(to: "/phones#faults", flash: "faults_set")
   }
 
-  // MARK: Making and removing
+  // MARK: Adding and deleting
 
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
     let texts = page.texts
@@ -177,7 +177,7 @@ enum PhonePages {
     return page.redirect(to: "/phones", flash: "phone_removed")
   }
 
-  // MARK: What a person does with a phone
+  // MARK: Actions
 
   private static func act(_ page: PageContext) async throws -> Response {
     let phones = try simulator(page).phones
@@ -197,13 +197,13 @@ enum PhonePages {
       default: throw PageError(.unprocessableContent, "refused")
       }
     } catch let error as PhoneBookError {
-      // Two browsers at one phone: what was asked for is not possible any more, and the page shows how it is now.
+      // Another browser changed the phone first: the page shows its current state.
       throw PageError(.conflict, "phone_busy", ["reason": error.description], action: ("/phones", "nav.phones"))
     }
     return page.redirect(to: "/phones#phone-\(id)")
   }
 
-  /// The app starts for the first time after its installation, and tells its new token, as apps do.
+  /// Simulates a fresh install: the app starts and registers its new token.
   private static func reinstall(_ phone: SimulatedPhone, _ phones: PhoneBook, _ page: PageContext) async throws {
     let (app, before) = try await page.store.read { database -> (App?, Device?) in
       let app = try App.find(database, bundleID: phone.topic)
@@ -219,7 +219,7 @@ enum PhonePages {
   }
 }
 
-/// The one fault that the page sets, out of all that the simulator can do.
+/// The one fault that the form sets; the simulator knows more.
 struct FaultChoice {
   enum Kind: String, CaseIterable {
     case none
@@ -245,7 +245,7 @@ struct FaultChoice {
     self.count = count
   }
 
-  /// What a simulator does at the moment, as far as the page has a word for it.
+  /// The active faults as a choice of the form, if the form has one for them.
   init(_ faults: Faults) {
     if let answer = faults.answers.first, let known = Self.answers.first(where: { $0.1 == answer.status }) {
       var count: Int?

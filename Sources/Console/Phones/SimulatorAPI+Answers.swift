@@ -6,7 +6,6 @@ import Model
 import Simulator
 import Store
 
-/// The schema `SimulatedPhone`.
 struct PhoneAnswer: JSONWritable {
   let phone: SimulatedPhone
 
@@ -30,7 +29,6 @@ struct PhoneAnswer: JSONWritable {
   }
 }
 
-/// The schema `SimulatedNotification`.
 struct ArrivalAnswer: JSONWritable {
   let arrival: PhoneBook.Arrival
 
@@ -60,7 +58,7 @@ struct ArrivalAnswer: JSONWritable {
   }
 }
 
-/// What goes wrong in an environment.
+/// The active faults of an environment.
 struct FaultsAnswer: JSONWritable {
   let environment: Environment
   let faults: String

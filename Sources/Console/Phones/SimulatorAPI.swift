@@ -6,20 +6,19 @@ import Model
 import Simulator
 import Store
 
-/// `/simulator/v1`: what a test of another project asks the simulator, and tells it to do. Behind the API's tokens in
-/// the console, and free on the loopback address of `signalbox simulate`.
+/// `/simulator/v1`: lets other projects' tests control and query the simulator. The console requires an API token;
+/// `signalbox simulate` serves it without one, on the loopback address.
 enum SimulatorAPI {
   static let prefix = "/simulator/v1"
-  /// The longest that a look may wait.
+  /// The longest `wait` that a query accepts.
   private static let longestWait = Duration.seconds(300)
 
-  /// One call.
   struct Call: Sendable {
     let request: Request
     let running: APNsSimulator?
     let now: Date
 
-    /// - Throws: 404 if there is none.
+    /// - Throws: 404 if the simulator does not run.
     func simulator() throws -> APNsSimulator {
       if let running { return running }
       throw APIError(
@@ -30,7 +29,6 @@ enum SimulatorAPI {
     func phones() throws -> PhoneBook { try simulator().phones }
   }
 
-  /// One route.
   struct Operation: Sendable {
     let method: HTTPServer.Method
     let pattern: String
@@ -104,7 +102,7 @@ enum SimulatorAPI {
     }
   }
 
-  // MARK: The whole
+  // MARK: The simulator
 
   private static func overview(_ call: Call) throws -> Response {
     let simulator = try call.simulator()
@@ -163,14 +161,14 @@ enum SimulatorAPI {
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     return try phone(call) { phones, id throws(PhoneBookError) in
-      // Nothing runs on a phone that is off: it is switched on first, and off last.
+      // Other changes need the phone on: switch it on first, or off last.
       if power == .on { try phones.setPower(id, .on, now: call.now) }
       if let appState { try phones.setAppState(id, appState) }
       if power == .off { try phones.setPower(id, .off, now: call.now) }
     }
   }
 
-  /// Does something with the phone of the address, and answers how it is then.
+  /// Changes the phone named in the path, and answers with its new state.
   private static func phone<Result>(
     _ call: Call, _ body: (PhoneBook, Int64) throws(PhoneBookError) -> Result
   ) throws -> Response {
@@ -193,7 +191,7 @@ enum SimulatorAPI {
     return id
   }
 
-  // MARK: What arrived
+  // MARK: Received notifications
 
   private static let queryNames = [
     "wait", "count", "phone", "token", "environment", "title", "body", "apns_id", "push", "after", "limit",
@@ -230,7 +228,7 @@ enum SimulatorAPI {
     let phones = try call.phones()
     let found = await phones.arrivals(wanted, atLeast: count, within: wait ?? .zero)
     guard wait == nil || found.count >= count else {
-      // A status of its own, so that `curl --fail` is a whole assertion.
+      // An error status, so that `curl --fail` works as an assertion.
       var others = NotificationQuery()
       others.after = wanted.after
       let missing = count == 1 ? "No matching notification" : "Only \(found.count) of \(count) matching notifications"

@@ -3,10 +3,10 @@ package import HTTPServer
 internal import Model
 package import Simulator
 
-/// The simulator's control API by itself, as `signalbox simulate` serves it: without tokens, for programs of this
-/// machine.
+/// The simulator's control API without the console, as `signalbox simulate` serves it: no tokens, for local programs
+/// only.
 package enum SimulatorControl {
-  /// Everything that it answers: `/simulator/v1/…`, and `/healthz` once the simulator runs.
+  /// Routes `/simulator/v1/…`, and `/healthz`, which answers once the simulator runs.
   package static func router(
     _ simulator: APNsSimulator, clock: @escaping @Sendable () -> Date = { Date() }
   ) -> Router {
@@ -17,7 +17,7 @@ package enum SimulatorControl {
       return response
     }
     router.use { request, next in
-      // A web page in a browser of this machine must not play with it; programs do not send this field.
+      // Keeps web pages in a local browser out: browsers send this field, programs do not.
       let site = request.header("Sec-Fetch-Site") ?? "none"
       guard site == "none" || site == "same-origin" else {
         throw HTTPError(.forbidden, "Pages on other sites cannot use the simulator.")

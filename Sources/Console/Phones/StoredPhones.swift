@@ -3,18 +3,16 @@ import Model
 package import Simulator
 package import Store
 
-/// Keeps the simulator's phones in the installation's database.
+/// Stores the simulator's phones in the console's database.
 package struct StoredPhones: PhoneStorage {
   private let store: Store
   private let clock: @Sendable () -> Date
 
-  /// Keeps phones in a store.
   package init(_ store: Store, clock: @escaping @Sendable () -> Date = { Date() }) {
     self.store = store
     self.clock = clock
   }
 
-  /// Everything that was kept.
   package func load() async throws -> [SimulatedPhone] {
     try await store.read { database in
       let received = try PhoneNotification.all(database)
@@ -32,7 +30,7 @@ package struct StoredPhones: PhoneStorage {
     }
   }
 
-  /// Keeps changes in one transaction.
+  /// Saves the changes in one transaction.
   package func keep(_ writes: [PhoneWrite]) async throws {
     let now = clock()
     try await store.write { database in

@@ -9,16 +9,16 @@ import Reminders
 import SQLite
 import Store
 
-/// What the page of a certificate or a watched host says of its reminders, and "I am on it until …".
+/// The reminders of one certificate or watched host, for its page, with the form that acknowledges them.
 struct ItemReminders: Sendable {
   private let item: Renewable
   private let log: ReminderLog
   private let taken: Acknowledgement?
-  /// What is still to come, the next one first.
+  /// Upcoming reminders, the next one first.
   private let coming: [(step: ReminderLadder.Step, at: Date)]
   private let hasReceivers: Bool
 
-  /// What never ends needs nobody.
+  /// An item without an end is never reminded about.
   private var ends: Bool { item.notAfter != nil }
 
   init(_ database: Database, _ item: Renewable, now: Date) throws {
@@ -32,14 +32,14 @@ struct ItemReminders: Sendable {
       notAfter: item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
   }
 
-  /// Until when nobody is reminded, because somebody is on it; nil: nobody is.
+  /// While acknowledged: the date until which reminders are held back.
   private var quiet: Date? {
     item.notAfter.flatMap { end in taken?.quiet(notAfter: end) }
   }
 
   func view(_ page: PageContext, _ errors: FieldErrors) -> RemindersView {
     let texts = page.texts
-    // Of those that were kept back, the last one goes out when the time is over.
+    // The last of the held-back reminders goes out when the acknowledgement ends.
     let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
     var nextText = texts("reminders.none")
     if let next = kept.last ?? coming.first {
@@ -62,7 +62,7 @@ struct ItemReminders: Sendable {
         texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key))
   }
 
-  /// Which reminders the day in the form keeps back.
+  /// The reminders that the suggested day would hold back, as text.
   private func silences(_ suggestion: Date, _ page: PageContext) -> String {
     let day = suggestion.dayText
     guard let until = Self.until(day, item, now: page.now) else { return "" }
@@ -79,12 +79,12 @@ struct ItemReminders: Sendable {
 
   /// As “lin is on it until 2026-12-01.”
   static func words(_ taken: Acknowledgement, _ texts: Texts) -> String {
-    // The last day on which it is quiet; a browser's form gives the end of that day.
+    // `until` is the end of a day: show the day before it.
     texts("reminders.taken", ["name": taken.by, "date": taken.until.addingTimeInterval(-1).dayText])
   }
 
-  /// The end of a day that was typed as `2026-12-01`, UTC, or the limit if that is on this day; nil if the day is none,
-  /// past, or too late.
+  /// The end (UTC) of a day typed as `2026-12-01`, or the latest allowed time if that is on this day. Nil if the text
+  /// is not a day, or the day is past or too late.
   static func until(_ text: String, _ item: Renewable, now: Date) -> Date? {
     guard text.utf8.count == 10, let day = Timestamp.parse("\(text)T00:00:00Z"), let limit = item.limit(now: now),
       day < limit
@@ -95,9 +95,7 @@ struct ItemReminders: Sendable {
 
   // MARK: Forms
 
-  /// The buttons of a noun's page.
-  ///
-  /// - Parameter show: the page, with what is wrong with what was typed.
+  /// - Parameter show: renders the item's page with the form's errors.
   static func add(
     _ noun: Renewable.Noun, to routes: inout ConsoleRouter,
     show: @escaping @Sendable (PageContext, FieldErrors) async throws -> Response
@@ -106,7 +104,7 @@ struct ItemReminders: Sendable {
       let (id, now) = (try page.id(), page.now)
       let item = try await page.store.read { try Renewable.get($0, noun, id: id) }
       guard let until = until(page.form["until"], item, now: now) else {
-        // Its page has no such form.
+        // The page shows no form without a limit.
         guard let limit = item.limit(now: now) else { throw PageError(.conflict, "refused") }
         var errors = FieldErrors()
         errors.add("until", page.texts("reminders.until_wrong", ["date": limit.dayText]))
@@ -116,7 +114,7 @@ struct ItemReminders: Sendable {
       let taken = try await page.store.write { database in
         try Renewable.take(database, noun, id: id, until: until, audit: audit, now: now)
       }
-      // Its page has no such form.
+      // The page shows no form for an item that cannot be acknowledged.
       guard taken != nil else { throw PageError(.conflict, "refused") }
       return page.redirect(to: "/\(noun.path)/\(id)", flash: "taken_on")
     }

@@ -6,36 +6,34 @@ import Reminders
 import SQLite
 import Store
 
-/// What is said of the mail server, by form or API, checked.
+/// Mail server settings from the form or the API, validated.
 struct MailForm: Sendable {
-  /// Bytes of the authorities that are trusted.
+  /// Bytes of the PEM text with trusted authorities.
   static let trustLimit = 100_000
 
   var host = ""
-  /// Nil: as the encryption has it.
+  /// Nil: the default port of the encryption.
   var port: Int?
   var security = SMTPServer.Security.startTLS
   var user: String?
-  /// Nil: the one that is kept, if it is for this server.
+  /// Nil: keep the stored password, if it belongs to this server.
   var password: String?
   var from = ""
   var fromName = ""
   var trust: String?
 
-  /// What is wrong with an address that a mail is to go to.
   static func badAddress(_ field: String) -> Problem {
     Problem(field, code: "mail.address", "Must be an email address, e.g. ops@example.com.")
   }
 
-  /// Nothing can be sent before a server is set up.
   static let notSetUp = Problem("host", code: "mail.not_set_up", "No mail server is set up yet.")
 
-  /// What is to be kept.
+  /// The settings to store.
   ///
-  /// A kept password stays only as long as the server does: whoever may change the settings must not be able to have it
-  /// sent to a server of their own.
+  /// A stored password is kept only for the same server. Otherwise somebody who may change the settings could have the
+  /// password sent to a server that they control.
   ///
-  /// - Throws: everything that is wrong, each under its field.
+  /// - Throws: all problems, each at its field.
   func settings(_ known: MailSettings?) throws(Problems) -> MailSettings {
     var problems: [Problem] = []
     if !SMTPServer.isHost(host) {
@@ -53,7 +51,7 @@ struct MailForm: Sendable {
       )
     }
     let kept = known?.server.host.lowercased() == host.lowercased() ? known?.server.password : nil
-    // Without a user there is nothing to keep.
+    // Without a user, no password is stored.
     let password = user == nil ? nil : password ?? kept
     if user != nil, password == nil {
       problems.append(
@@ -76,7 +74,7 @@ struct MailForm: Sendable {
 }
 
 extension MailSettings {
-  /// For the audit. The password is in nothing that is told.
+  /// For the audit log, without the password.
   var audited: JSONValue {
     [
       "host": .string(server.host), "port": .number(server.port), "security": .string(server.security.rawValue),
@@ -84,7 +82,7 @@ extension MailSettings {
     ]
   }
 
-  /// Keeps them with their line of the audit.
+  /// Saves the settings with their audit entry.
   func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
     try Self.save(self, database, sealer: sealer, now: now)
     try AuditEntry.add(database, audit, now: now)

@@ -7,7 +7,7 @@ import Reminders
 import SQLite
 import Store
 
-/// `/api/v1/settings/mail`: the mail server, and a test of it. Its password goes in and never comes out.
+/// `/api/v1/settings/mail`. The password can be set and is never returned.
 enum MailSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/mail", role: .admin) { call in answer(try await known(call)) }
@@ -16,7 +16,7 @@ enum MailSettingsAPI {
     routes.call(.post, "/settings/mail/test", role: .admin) { call in try await test(call) }
   }
 
-  /// - Throws: 404 if there are none.
+  /// - Throws: 404 if no mail server is set up.
   private static func known(_ call: APIContext) async throws -> MailSettings {
     guard let settings = try await load(call) else { throw APIError(.notFound, MailForm.notSetUp.text) }
     return settings
@@ -27,7 +27,6 @@ enum MailSettingsAPI {
     return try await call.store.read { try MailSettings.load($0, sealer: sealer) }
   }
 
-  /// The schema `MailSettings`.
   private static func answer(_ settings: MailSettings) -> Response {
     let server = settings.server
     return APIContext.answer { json in
@@ -72,7 +71,7 @@ enum MailSettingsAPI {
     return APIContext.nothing
   }
 
-  /// Sends a test message at once; that it is refused is an answer, not an error.
+  /// Sends a test message at once. A refusal by the mail server is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
     let fields = JSONFields(try await call.body())
     let to = fields.string("to", required: true, limit: .bytes(MailAddress.limit)) { text in

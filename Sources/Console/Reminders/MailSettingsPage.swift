@@ -7,7 +7,6 @@ import Model
 import Reminders
 import Store
 
-/// `/settings/mail`: the mail server, and a test of it.
 enum MailSettingsPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
@@ -61,7 +60,7 @@ enum MailSettingsPage {
     typed.port = form["port"].isEmpty ? nil : Int(form["port"]) ?? 0
     typed.security = SMTPServer.Security(rawValue: form["security"]) ?? .startTLS
     typed.user = form.filled("user")
-    // An empty field keeps what is there.
+    // An empty field keeps the stored password.
     typed.password = form.raw("password").isEmpty ? nil : form.raw("password")
     (typed.from, typed.fromName) = (form["from"], form["from_name"])
     typed.trust = form.filled("trust")

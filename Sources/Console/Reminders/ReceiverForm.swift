@@ -4,22 +4,21 @@ import Mail
 import Model
 import Store
 
-/// What is said about a receiver, by form or API, checked.
+/// A receiver from the form or the API, validated.
 struct ReceiverForm {
   static let nameLimit = 100
   static let languages = ["en", "zh-Hans"]
 
   var channel = Receiver.Channel.email
   var name = ""
-  /// A mail address, or the address of a webhook; nil: as it is.
+  /// An email address or a webhook's URL; nil: unchanged.
   var address: String?
-  /// Signs what is sent; nil: as it is.
+  /// The key that signs webhook messages; nil: unchanged.
   var secret: String?
   var language = "en"
   var appID: Int64?
   var isActive = true
 
-  /// What is wrong, each under its field.
   var problems: [Problem] {
     var problems: [Problem] = []
     if name.isEmpty {
@@ -50,14 +49,14 @@ struct ReceiverForm {
     return problems
   }
 
-  /// What is kept, with what may be shown of the address.
+  /// The stored details, including the part of the address that may be shown.
   func details(_ before: Receiver?) -> Receiver.Details {
     let shown = address.map { channel == .email ? $0 : WebAddress.host($0) } ?? before?.details.target ?? ""
     return Receiver.Details(
       channel: channel, name: name, target: shown, language: language, appID: appID, isActive: isActive)
   }
 
-  /// What is sealed; nil: nothing of it changed.
+  /// The secrets to seal; nil: unchanged.
   func secrets(_ before: Receiver.Secrets?) -> Receiver.Secrets? {
     guard address != nil || secret != nil else { return nil }
     return Receiver.Secrets(address: address ?? before?.address ?? "", secret: secret ?? before?.secret ?? "")
@@ -65,7 +64,7 @@ struct ReceiverForm {
 }
 
 extension Receiver {
-  /// For the audit.
+  /// For the audit log.
   var audited: JSONValue {
     [
       "channel": .string(details.channel.rawValue), "name": .string(details.name), "target": .string(details.target),

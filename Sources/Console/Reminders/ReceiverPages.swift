@@ -9,7 +9,7 @@ import Reminders
 import SQLite
 import Store
 
-/// `/settings/receivers`: who is reminded, and how.
+/// `/settings/receivers`: the receivers of reminders.
 enum ReceiverPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/receivers", role: .admin) { page in try await index(page) }
@@ -64,7 +64,7 @@ enum ReceiverPages {
         }, test: test))
   }
 
-  // MARK: One
+  // MARK: One receiver
 
   private static func edit(
     _ page: PageContext, _ receiver: Receiver?, _ form: Form, _ errors: FieldErrors
@@ -93,7 +93,7 @@ enum ReceiverPages {
     var typed = ReceiverForm()
     typed.channel = before?.details.channel ?? Receiver.Channel(rawValue: form["channel"]) ?? .email
     typed.name = form["name"]
-    // Of a webhook only the host is shown: an empty field keeps the address.
+    // Only the host of a webhook is shown, so an empty field keeps the stored address.
     typed.address = form["address"].isEmpty && before != nil && typed.channel != .email ? nil : form["address"]
     typed.secret = form["secret"].isEmpty ? (form["no_secret"] == "yes" ? "" : nil) : form["secret"]
     typed.language = form["language"]
@@ -115,7 +115,7 @@ enum ReceiverPages {
     return page.redirect(to: "/settings/receivers", flash: "receiver_saved")
   }
 
-  /// Adds or changes a receiver, with its line of the audit.
+  /// Adds or changes a receiver, with its audit entry.
   static func keep(
     _ database: Database, _ form: ReceiverForm, _ before: Receiver?, sealer: any Sealer, by actor: String,
     audit: NewAuditEntry, now: Date
@@ -166,7 +166,8 @@ enum ReceiverPages {
     return try await index(page, TestResult(isGood: isGood, text: text, answer: answer))
   }
 
-  /// Sends a test message, and gives the other side's words.
+  /// Sends a test message.
+  /// - Returns: what the receiving server answered.
   static func attempt(
     _ page: PageContext, _ channel: Receiver.Channel, _ secrets: Receiver.Secrets, language: String,
     mail: MailSettings?
@@ -185,7 +186,7 @@ enum ReceiverPages {
 }
 
 extension Locales {
-  /// What a language calls itself.
+  /// The name of a language in that language.
   func name(_ code: String) -> String {
     texts[code]?.known("layout.own_name") ?? (code == "zh-Hans" ? "简体中文" : code)
   }

@@ -7,7 +7,6 @@ import Reminders
 import SQLite
 import Store
 
-/// `/api/v1/receivers`: who is reminded, and how.
 enum ReceiversAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/receivers", role: .admin) { call in
@@ -37,7 +36,7 @@ enum ReceiversAPI {
     case chinese = "zh-Hans"
   }
 
-  /// Reads the members that creating and changing share; the app by its bundle id.
+  /// Reads the members that creating and changing have in common. `app` is a bundle ID.
   private static func read(_ fields: JSONFields, _ form: inout ReceiverForm, required: Bool) -> String? {
     form.name = fields.string("name", required: required, limit: .characters(ReceiverForm.nameLimit)) ?? form.name
     form.address = fields.string("address", required: required, limit: .bytes(2048))
@@ -114,7 +113,7 @@ enum ReceiversAPI {
     return APIContext.nothing
   }
 
-  /// Sends a test message at once; that it is refused is an answer, not an error.
+  /// Sends a test message at once. A refusal by the other server is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
     let sealer = call.store.sealer
@@ -131,7 +130,6 @@ enum ReceiversAPI {
     return APIContext.answer(answer)
   }
 
-  /// Sends a test message; gives the schema `TestResult`.
   static func attempt(
     _ call: APIContext, _ channel: Receiver.Channel, _ secrets: Receiver.Secrets, language: String,
     mail: MailSettings?
@@ -147,12 +145,11 @@ enum ReceiversAPI {
   }
 }
 
-/// The schema `Receiver`.
 private struct ReceiverAnswer: JSONWritable, Sendable {
   private let receiver: Receiver
   private let app: String?
 
-  /// - Parameter apps: the bundle ids of all apps.
+  /// - Parameter apps: bundle IDs by app ID.
   init(_ receiver: Receiver, _ apps: [Int64: String]) {
     self.receiver = receiver
     app = receiver.details.appID.flatMap { apps[$0] }
@@ -174,7 +171,6 @@ private struct ReceiverAnswer: JSONWritable, Sendable {
   }
 }
 
-/// The schema `TestResult`: what became of a test message.
 struct TestAnswer: JSONWritable {
   let isTaken: Bool
   let answer: String

@@ -4,16 +4,16 @@ import JSON
 import Model
 import Reminders
 
-/// What is said of when people are reminded, by form or API, checked.
+/// Reminder settings from the form or the API, validated.
 struct ReminderForm: Sendable {
-  /// Nil: something that is no list of whole numbers was typed.
+  /// Nil: the text is not a list of whole numbers.
   var days: [Int]?
   var hour: Int
   var zone: String
 
-  /// What is to be kept.
+  /// The settings to store.
   ///
-  /// - Throws: everything that is wrong, each under its field.
+  /// - Throws: all problems, each at its field.
   func settings() throws(Problems) -> ReminderSettings {
     var problems: [Problem] = []
     let known = days ?? []
@@ -43,10 +43,10 @@ struct ReminderForm: Sendable {
 }
 
 extension ReminderSettings {
-  /// As people write it.
+  /// Foundation calls UTC “GMT”.
   var zoneName: String { zone.identifier == "GMT" ? "UTC" : zone.identifier }
 
-  /// For the audit, and what the API tells first.
+  /// For the audit log and the API.
   var json: JSONValue {
     ["days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zoneName)]
   }

@@ -7,7 +7,6 @@ import Reminders
 import SQLite
 import Store
 
-/// `/api/v1/settings/reminders`: on which days, at which hour, and who looks.
 enum ReminderSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/reminders", role: .admin) { call in
@@ -29,7 +28,6 @@ enum ReminderSettingsAPI {
     }
   }
 
-  /// The schema `ReminderSettings`.
   private struct Answer: JSONWritable, Sendable {
     let settings: ReminderSettings
     let runs: [CheckRun]
@@ -55,7 +53,7 @@ enum ReminderSettingsAPI {
     Answer(settings: settings, runs: try CheckRun.all(database), now: now)
   }
 
-  /// What is not named stays as it is.
+  /// Absent members stay unchanged.
   private static func change(_ call: APIContext) async throws -> Response {
     let fields = JSONFields(try await call.body())
     var days: [Int]?

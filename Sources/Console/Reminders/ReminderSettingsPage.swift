@@ -9,7 +9,7 @@ import Reminders
 import SQLite
 import Store
 
-/// `/settings/reminders`: the steps, the hour, who looks, and what was sent.
+/// `/settings/reminders`: the steps, the hour, the daily checks, and the messages sent.
 enum ReminderSettingsPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/reminders", role: .admin) { page in
@@ -76,7 +76,7 @@ enum ReminderSettingsPage {
   }
 }
 
-/// What was sent, to whom, when, and what was answered.
+/// The messages sent: to whom, when, and the answer.
 struct ReminderLog: Sendable {
   struct Row: Sendable {
     let message: ReminderMessage

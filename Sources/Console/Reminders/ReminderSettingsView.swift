@@ -3,7 +3,7 @@ import Mustache
 import Reminders
 import Store
 
-/// `/settings/reminders`: the steps, the hour, who looks, and what was sent.
+/// `/settings/reminders`: the steps, the hour, the daily checks, and the messages sent.
 struct ReminderSettingsView: PageView {
   static let template = "settings/reminders"
   static let section: Section? = .settings
@@ -12,7 +12,6 @@ struct ReminderSettingsView: PageView {
   let errors: FieldErrors
   let zones: [String]
   let checks: [CheckRow]
-  /// The line for a crontab.
   let command: String
   let messages: [ReminderRow]
   let pager: PagerView
@@ -30,13 +29,13 @@ struct ReminderSettingsView: PageView {
   ]
 }
 
-/// What looks at certificates every day, and when it last did.
+/// A source of daily certificate checks, and its last run.
 struct CheckRow: View {
   let name: String
   let at: Date?
   let isLate: Bool
   let state: String
-  /// Whether it may be taken out of the list.
+  /// Whether it can be removed from the list.
   let isForgettable: Bool
 
   static let fields: [Field<Self>] = [
@@ -48,14 +47,14 @@ struct CheckRow: View {
   ]
 }
 
-/// A message that reminded somebody, for `settings/_messages`.
+/// A reminder message, for `settings/_messages`.
 struct ReminderRow: View {
   let message: ReminderMessage
   let channel: String
-  /// What it reminded of.
+  /// The certificate or host.
   let what: String
   let state: String
-  /// Whether addresses are shown, and answers, which may repeat them.
+  /// Whether to show addresses, and answers, which may repeat them.
   let showsReceivers: Bool
 
   static let fields: [Field<Self>] = [
@@ -72,7 +71,6 @@ struct ReminderRow: View {
 }
 
 extension ReminderLog {
-  /// - Parameter showsReceivers: addresses, and answers, which may repeat them: for those who may see the receivers.
   func messages(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> [ReminderRow] {
     rows.map { row in
       let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }

@@ -6,7 +6,6 @@ import Reminders
 import SQLite
 import Store
 
-/// `/api/v1/reminders`: what was sent, to whom, when, and what was answered.
 enum RemindersAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/reminders", role: .viewer) { call in
@@ -17,13 +16,13 @@ enum RemindersAPI {
         let log = try ReminderLog(database, cursor: cursor, limit: limit)
         return Page(items: log.rows, next: log.next)
       }
-      // Who may not see the receivers does not learn their addresses here, nor by what mail servers answer.
+      // Without the right to see receivers, the caller gets no addresses and no mail server answers, which may repeat
+      // them.
       return APIContext.answer(page) { ReminderAnswer(row: $0, showsReceivers: call.principal.role >= .admin) }
     }
   }
 }
 
-/// The schema `Reminder`.
 private struct ReminderAnswer: JSONWritable {
   let row: ReminderLog.Row
   let showsReceivers: Bool

@@ -3,14 +3,14 @@ import JSON
 import Mustache
 import Store
 
-/// `/settings`: what can be set up, each on a page of its own.
+/// `/settings`: links to the settings pages.
 enum SettingsPages {
   static let views: [any PageView.Type] = [
     SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
     RetentionView.self, RetentionConfirmView.self,
   ]
 
-  /// The pages, in their order: name of the texts, and address. A new section is a line here, and texts under
+  /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.
   static let sections = [
     (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),

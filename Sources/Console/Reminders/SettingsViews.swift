@@ -1,6 +1,5 @@
 import Mustache
 
-/// `/settings`: what can be set up.
 struct SettingsView: PageView {
   static let template = "settings/index"
   static let section: Section? = .settings
@@ -13,7 +12,6 @@ struct SettingsView: PageView {
 struct SettingsSection: View {
   let href: String
   let title: String
-  /// What is set up there.
   let text: String
 
   static let fields: [Field<Self>] = [
@@ -21,11 +19,11 @@ struct SettingsSection: View {
   ]
 }
 
-/// How a test message ended, for `settings/_test`.
+/// The result of a test message, for `settings/_test`.
 struct TestResult: View {
   let isGood: Bool
   let text: String
-  /// The other side's words.
+  /// The other server's answer.
   let answer: String
 
   static let fields: [Field<Self>] = [
@@ -33,7 +31,6 @@ struct TestResult: View {
   ]
 }
 
-/// `/settings/mail`: the mail server, and a test of it.
 struct MailSettingsView: PageView {
   static let template = "settings/mail"
   static let section: Section? = .settings
@@ -43,18 +40,17 @@ struct MailSettingsView: PageView {
   let securities: [ChoiceView]
   let hasPassword: Bool
   let canTest: Bool
-  /// Whether messages cannot link to the console, because nobody said where people reach it.
-  /// Where the links of messages lead, if the address is not configured.
+  /// Where links in messages lead if no public address is configured.
   let links: String
-  /// Where the test goes.
+  /// The receiver of the test message.
   let to: String
   var test: TestResult?
 
   static let fields: [Field<MailSettingsView>] = typed + others
 
-  /// What comes back as it was typed.
+  /// Fields filled in as submitted.
   private static var typed: [Field<MailSettingsView>] {
-    // Each under a name of its own: `user` is who looks at the page.
+    // Prefixed, because `user` is the signed-in person in every template.
     ["host", "port", "user", "from", "from_name", "trust"].map { name in
       .view("mail_\(name)") { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
     }
@@ -71,13 +67,13 @@ struct MailSettingsView: PageView {
   ]
 }
 
-/// `/settings/receivers`: who is reminded.
+/// `/settings/receivers`: the receivers of reminders.
 struct ReceiverListView: PageView {
   static let template = "settings/receivers"
   static let section: Section? = .settings
 
   let receivers: [ReceiverRow]
-  /// Ways to add one, by channel.
+  /// Links that add a receiver, one per channel.
   let channels: [LinkView]
   var test: TestResult?
 
@@ -95,7 +91,7 @@ struct ReceiverRow: View {
   let channel: String
   let target: String
   let language: String
-  /// Whose certificates it is told about.
+  /// The app whose certificates it is reminded about.
   let app: String
   let isActive: Bool
 
@@ -110,22 +106,21 @@ struct ReceiverRow: View {
   ]
 }
 
-/// `/settings/receivers/:id`: one of them, or a new one.
+/// `/settings/receivers/:id`: one receiver, or a new one.
 struct ReceiverView: PageView {
   static let template = "settings/receiver"
   static let section: Section? = .settings
 
   let title: String
-  /// Nil: a new one.
+  /// Nil for a new receiver.
   let name: String?
   let action: String
   let channel: String
   let channelName: String
   let isMail: Bool
-  /// Whether messages can be signed.
   let signs: Bool
   let addressHint: String
-  /// The host of a webhook whose address is kept.
+  /// The host of a stored webhook address, which is not shown in full.
   let keptHost: String?
   let form: Form
   let errors: FieldErrors

@@ -5,7 +5,6 @@ import Model
 import SQLite
 import Store
 
-/// `/api/v1/settings/retention`.
 enum RetentionAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/retention", role: .viewer) { call in
@@ -48,7 +47,6 @@ enum RetentionAPI {
 }
 
 extension RetentionPolicy {
-  /// Every setting by its name.
   var json: JSONValue {
     .object(
       Dictionary(

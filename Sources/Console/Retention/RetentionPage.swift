@@ -6,10 +6,10 @@ import Model
 import SQLite
 import Store
 
-/// `/settings/retention`: how long what is kept, and what a change would remove before it does.
+/// `/settings/retention`: how long data is kept. A change that deletes data asks for confirmation first.
 enum RetentionPage {
   private static let names = RetentionPolicy.fields.map(\.name)
-  /// Counting what is due reads a row for each push that is too old: seconds for a million of them.
+  /// Counting the rows that are due reads one row per old push: seconds for a million of them.
   static let patience = Duration.seconds(5)
 
   static func add(to routes: inout ConsoleRouter) {
@@ -38,7 +38,7 @@ enum RetentionPage {
       status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
-  /// What goes, one line a kind.
+  /// What will be deleted, one line per kind.
   private static func lines(_ due: Trim.Due, _ policy: RetentionPolicy, _ texts: Texts) -> [String] {
     Trim.Kind.allCases.filter { due[$0] > 0 }.map { kind in
       let pushes = texts("retention.of_pushes", count: due.pushesWithDetails)
@@ -50,7 +50,7 @@ enum RetentionPage {
     let (form, now, texts) = (page.form, page.now, page.texts)
     var (policy, problems) = (RetentionPolicy(), [Problem]())
     for field in RetentionPolicy.fields {
-      // As people write: 1 000 or 1,000.
+      // Accepts 1 000 and 1,000.
       let digits = form[field.name].filter { !$0.isWhitespace && $0 != "," }
       if let days = Int(digits), digits.allSatisfy(\.isNumber) {
         policy[keyPath: field.value] = days
@@ -64,7 +64,7 @@ enum RetentionPage {
     let (before, due) = try await page.store.read(limit: patience) { database in
       (try RetentionPolicy.find(database), try Trim.due(database, chosen, now: now))
     }
-    // Asked only for what this change removes: what ends by itself goes in any case.
+    // Asks only if the change itself deletes data; rows that were due before are deleted anyway.
     if policy != before, Trim.Kind.settable.contains(where: { due[$0] > 0 }), form["confirmed"] != confirmation(due) {
       return confirm(page, policy, due)
     }
@@ -79,7 +79,7 @@ enum RetentionPage {
     return page.redirect(to: "/settings/retention", flash: "retention_saved")
   }
 
-  /// What somebody who confirms has seen: more than that is asked for again.
+  /// The counts that were confirmed: if more rows are due by then, the page asks again.
   private static func confirmation(_ due: Trim.Due) -> String {
     Trim.Kind.settable.map { String(due[$0]) }.joined(separator: "-")
   }
@@ -99,7 +99,7 @@ enum RetentionPage {
   }
 }
 
-/// What was removed last, as the audit tells it.
+/// The last cleanup, from its audit entry.
 struct TrimmedRows: View {
   let at: Date
   let rows: Int
@@ -116,6 +116,6 @@ struct TrimmedRows: View {
 }
 
 extension Trim.Kind {
-  /// What a person sets a time for.
+  /// The kinds that have a setting.
   static let settable: [Trim.Kind] = [.deliveries, .pushes, .phoneNotifications, .signInFailures]
 }

@@ -1,14 +1,13 @@
 import Mustache
 import Store
 
-/// `/settings/retention`: how long what is kept.
 struct RetentionView: PageView {
   static let template = "settings/retention"
   static let section: Section? = .settings
 
   let periods: [PeriodView]
   var problem: String?
-  /// What is too old now, one line a kind.
+  /// What is due for deletion, one line per kind.
   let due: [String]
   let last: TrimmedRows?
 
@@ -21,14 +20,13 @@ struct RetentionView: PageView {
   ]
 }
 
-/// One of the times that can be set.
 struct PeriodView: View {
   let name: String
   let label: String
   let hint: String
   let value: String
   let error: String
-  /// Days, if nobody has set it.
+  /// The default in days.
   let usual: Int
 
   static let fields: [Field<Self>] = [
@@ -41,7 +39,7 @@ struct PeriodView: View {
   ]
 }
 
-/// The question before a change removes something.
+/// Asks for confirmation before a change deletes data.
 struct RetentionConfirmView: PageView {
   struct Period: View {
     let name: String
@@ -54,7 +52,7 @@ struct RetentionConfirmView: PageView {
   static let section: Section? = .settings
 
   let due: [String]
-  /// What whoever confirms has seen.
+  /// The counts that the reader confirms.
   let confirmed: String
   let periods: [Period]
   let facts: [FactView]

@@ -2,7 +2,7 @@ import HTTPServer
 import Model
 import Store
 
-/// The JSON API of `Public/api/openapi.json`; tests hold both against each other.
+/// The JSON API of `Public/api/openapi.json`; tests compare the two.
 enum API {
   static func add(to routes: inout ConsoleRouter) {
     AppsAPI.add(to: &routes)
@@ -27,8 +27,8 @@ enum API {
 }
 
 extension ConsoleRouter {
-  /// A call of the API. Query parameters that are not among `query`, or stand twice, are refused before the handler
-  /// is called: a filter with a slip of the pen must not answer with everything.
+  /// Adds a call. Query parameters that are unknown or repeated are refused before the handler is called: a misspelled
+  /// filter must not return everything.
   mutating func call(
     _ method: Method, _ pattern: String, role: User.Role, query names: [String] = [],
     options: Route.Options = Route.Options(), under prefix: String = "/api/v1", _ handler: @escaping APIHandler
@@ -41,7 +41,7 @@ extension ConsoleRouter {
     }
   }
 
-  /// A list that is read page by page.
+  /// Adds a list that is read in pages.
   mutating func list(
     _ pattern: String, role: User.Role = .viewer, filters: [String] = [], _ handler: @escaping APIHandler
   ) {

@@ -6,7 +6,7 @@ import Reactor
 import SQLite
 import Store
 
-/// One call of the JSON API: who asks, with what.
+/// One call of the JSON API: the request and its principal.
 struct APIContext: Sendable {
   let console: Console
   let request: Request
@@ -15,18 +15,17 @@ struct APIContext: Sendable {
 
   var store: Store { console.store }
 
-  /// As it stands in timelines and beside pushes.
+  /// The name in timelines and beside pushes.
   var actor: String { principal.name }
 
-  /// A line of the audit for what is done here.
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
       actor: principal.name, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
 
-  /// The request's body.
+  /// Reads the body.
   ///
-  /// - Throws: 415 for another content type; 400 with line and column for what is no JSON.
+  /// - Throws: 415 for another content type; 400 with line and column if the body is not JSON.
   func body(upTo limit: Int = 1 << 20) async throws -> JSONValue { try await Self.body(of: request, upTo: limit) }
 
   static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
@@ -41,14 +40,13 @@ struct APIContext: Sendable {
     }
   }
 
-  /// An answer.
   static func answer<Answer: JSONWritable>(
     _ answer: Answer, status: Status = .ok, location: String? = nil
   ) -> Response {
     self.answer(written: JSONWriter.bytes(of: answer), status: status, location: location)
   }
 
-  /// An answer that is one object, whose members `members` writes.
+  /// Answers with one object; `members` writes its members.
   static func answer(
     status: Status = .ok, location: String? = nil, members: (inout JSONWriter) throws -> Void
   ) rethrows -> Response {
@@ -57,7 +55,7 @@ struct APIContext: Sendable {
     return answer(written: json.bytes, status: status, location: location)
   }
 
-  /// An answer that is JSON already.
+  /// Answers with JSON that is already written.
   static func answer(written json: [UInt8], status: Status = .ok, location: String? = nil) -> Response {
     var response = Response.json(json, status: status)
     response.headers.append("Cache-Control", "no-store")
@@ -65,13 +63,13 @@ struct APIContext: Sendable {
     return response
   }
 
-  /// A page of a list.
+  /// Answers with a page of a list.
   ///
-  /// - Parameter also: writes what is said of the whole list.
+  /// - Parameter also: writes members about the whole list.
   static func answer<Item, Answer: JSONWritable>(
     _ page: Page<Item>, also members: (inout JSONWriter) -> Void = { _ in }, _ answer: (Item) throws -> Answer
   ) rethrows -> Response {
-    // The lists of the API have a kilobyte for an item at most.
+    // An item takes at most a kilobyte.
     var json = JSONWriter(capacity: 256 + page.items.count * 1024)
     try json.object { json in
       try json.array("items", page.items) { json, item in try answer(item).write(to: &json) }
@@ -81,13 +79,12 @@ struct APIContext: Sendable {
     return self.answer(written: json.bytes)
   }
 
-  /// A page of a list whose items write themselves.
   static func answer<Item: JSONWritable>(_ page: Page<Item>) -> Response { answer(page) { $0 } }
 
-  /// The answer to what is gone.
+  /// The answer to a deletion.
   static var nothing: Response { Response(.noContent) }
 
-  /// The app of the address.
+  /// The app named in the path.
   ///
   /// - Throws: `StoreError.notFound`.
   func app(_ database: Database) throws -> App { try Self.app(database, request.parameters["app"] ?? "") }
@@ -99,9 +96,9 @@ struct APIContext: Sendable {
     return app
   }
 
-  /// The app that a list is narrowed down to.
+  /// The app that filters a list.
   ///
-  /// - Throws: `Problems` at `app`: a list of nothing would hide the slip of the pen.
+  /// - Throws: `Problems` at `app`: an empty list would hide a misspelled bundle ID.
   static func filter(_ database: Database, app bundleID: String?) throws -> App? {
     guard let bundleID else { return nil }
     guard let app = try App.find(database, bundleID: bundleID) else { throw Problems([PushPreview.noApp(bundleID)]) }

@@ -3,11 +3,10 @@ import Model
 import SQLite
 import Store
 
-/// An error of the API with its status, so that the server's log does not take it for a failure of its own.
+/// An API error with its status, so that the server does not log it as an internal error.
 struct APIError: HTTPResponseError {
   let status: Status
   let message: String
-  /// The fields that are wrong.
   let problems: [Problem]
   let headers: Headers
 
@@ -22,7 +21,7 @@ struct APIError: HTTPResponseError {
     self.init(status, problem.text, problems: problem.field.isEmpty ? [] : [problem])
   }
 
-  /// What rooms below say, as an answer; nil for what nobody expected.
+  /// Converts errors of lower modules; nil for unexpected ones.
   init?(_ error: any Error) {
     switch error {
     case let error as Problems: self.init(refusing: error.all)
@@ -48,7 +47,7 @@ struct APIError: HTTPResponseError {
     }
   }
 
-  /// Runs a handler; what rooms below say becomes an error with a status.
+  /// Runs a handler and converts errors of lower modules.
   static func telling(_ handler: () async throws -> Response) async throws -> Response {
     do {
       return try await handler()
@@ -64,12 +63,12 @@ struct APIError: HTTPResponseError {
       .unprocessableContent, problems.map(\.description).joined(separator: "\n"), problems: problems)
   }
 
-  /// The body names an app that is not there.
+  /// The body names an unknown app.
   static func noApp(_ bundleID: String) -> APIError { APIError(.notFound, PushPreview.noApp(bundleID)) }
 }
 
 extension StoreError {
-  /// How a request is answered that ran into it; nil: it is ours.
+  /// The status for a request that caused this error; nil: the error is internal.
   var status: Status? {
     switch self {
     case .notFound: .notFound

@@ -3,9 +3,9 @@ import HTTPServer
 import Model
 import Text
 
-/// Reads the query of a call and collects what is wrong with it.
+/// Reads the query of a call and collects its problems.
 struct APIQuery {
-  /// Items of a page if nothing is said, and how many may be asked for.
+  /// The default page size.
   static let usual = 50
   static let limits = 1...500
 
@@ -14,7 +14,7 @@ struct APIQuery {
 
   init(_ request: Request) { items = request.queryItems }
 
-  /// Refuses names that the call does not know, and names that stand twice.
+  /// Refuses unknown and repeated parameters.
   static func check(_ items: URLEncodedForm, names: [String]) throws {
     var problems: [Problem] = []
     var seen: Set<String> = []
@@ -38,7 +38,7 @@ struct APIQuery {
 
   mutating func report(_ problem: Problem) { problems.append(problem) }
 
-  /// A text, nil if it is not given. An empty one is a mistake: it would filter nothing.
+  /// Nil if absent. An empty text is a problem: it would filter nothing.
   mutating func text(_ name: String) -> String? {
     guard let text = items[name] else { return nil }
     guard text.isEmpty else { return text }
@@ -46,7 +46,7 @@ struct APIQuery {
     return nil
   }
 
-  /// One of a closed list of words.
+  /// A value of a closed list.
   mutating func choice<T: RawRepresentable<String> & CaseIterable>(_ name: String, as type: T.Type = T.self) -> T? {
     choice(name, T.allCases.map { ($0.rawValue, $0) })
   }
@@ -59,10 +59,10 @@ struct APIQuery {
     return nil
   }
 
-  /// How many items a page may have.
+  /// The page size.
   mutating func limit() -> Int { number("limit", in: Self.limits) ?? Self.usual }
 
-  /// A whole number, nil if it is not given or cannot be taken.
+  /// Nil if absent or invalid.
   mutating func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
     guard let text = text(name) else { return nil }
     if let number = Int(text), range.contains(number) { return number }
@@ -75,11 +75,8 @@ struct APIQuery {
     return nil
   }
 
-  /// `next` of the page before.
   mutating func cursor() -> String? { text("cursor") }
 
-  /// Ends the reading.
-  ///
-  /// - Throws: everything that is wrong.
+  /// - Throws: all problems found.
   func finish() throws { if !problems.isEmpty { throw Problems(problems) } }
 }

@@ -5,31 +5,31 @@ import OpenSSL
 import SQLite
 import Store
 
-/// Finds out who asks.
+/// Identifies the principal of a request.
 struct Authentication: Sendable {
-  /// A browser that was not used for a week has to sign in again; one that was, after 30 days.
+  /// A session ends after a week without use, and 30 days after sign-in at the latest.
   static let idle: TimeInterval = 7 * 86_400
   static let lifetime: TimeInterval = 30 * 86_400
 
   let store: Store
 
-  /// The person whose session a request carries, nil if there is none that is good.
+  /// The person of the session cookie; nil without a valid session.
   func user(_ request: Request, now: Date) async throws -> Principal? {
     guard let cookie = request.cookie(Cookies.sessionName(isSecure: request.isSecure)), !cookie.isEmpty else {
       return nil
     }
     let hash = Secret.hash(cookie)
     guard let (session, user) = try await store.session(idHash: hash, idle: Self.idle, now: now) else { return nil }
-    // Once a minute is enough to know that it is in use, and spares a write for each page.
+    // Update once a minute at most: that is precise enough, and saves a write per page.
     if now.timeIntervalSince(session.seenAt) > 60 {
       await store.noteUse { try Session.touch($0, idHash: hash, now: now) }
     }
     return .user(user, session)
   }
 
-  /// The token that a request carries.
+  /// The principal of the bearer token.
   ///
-  /// - Throws: 401 with the challenge of RFC 6750 if there is none, or none that is good.
+  /// - Throws: 401 with the challenge of RFC 6750 if the token is missing or invalid.
   func token(_ request: Request, now: Date) async throws -> Principal {
     let field = request.header("Authorization") ?? ""
     let parts = field.split(separator: " ", maxSplits: 1)
@@ -50,7 +50,7 @@ struct Authentication: Sendable {
     return .token(token)
   }
 
-  /// Whether somebody who was let in before would still be.
+  /// Whether a principal admitted before is still allowed in.
   func isGood(_ principal: Principal, now: Date) async throws -> Bool {
     switch principal {
     case .user(_, let session): try await store.session(idHash: session.idHash, idle: Self.idle, now: now) != nil
@@ -58,7 +58,7 @@ struct Authentication: Sendable {
     }
   }
 
-  /// Opens a session for a person and gives the browser its cookie.
+  /// Opens a session and sets its cookie.
   func open(_ user: User, _ request: Request, on response: inout Response, now: Date) async throws {
     let value = Secret.text()
     let csrf = Random.token(bytes: 18)
@@ -76,8 +76,8 @@ struct Authentication: Sendable {
 }
 
 extension Store {
-  /// Notes that something was used. Where nothing can be written, reading goes on: the next use is noted instead, and
-  /// whoever has to write says what is wrong.
+  /// Records the use of a session or token. If the database cannot be written, the failure is ignored, so that reading
+  /// still works; the next use is recorded instead.
   func noteUse(_ touch: @escaping @Sendable (Database) throws -> Void) async {
     do { try await write(touch) } catch {}
   }

@@ -1,16 +1,16 @@
 import OpenSSL
 
-/// The token of forms, as pages show it: masked anew in each answer. Pages are compressed, and their length would
-/// otherwise tell, guess by guess, what stands in them each time (BREACH).
+/// The token of forms, masked differently in each answer: pages are compressed, and the length of a constant text could
+/// be guessed step by step (BREACH).
 enum CSRFToken {
-  /// Random bytes, and the token's bytes combined with them.
+  /// Base64url of random bytes, followed by the token's bytes XORed with them.
   static func masked(_ token: String) -> String {
     let bytes = Array(token.utf8)
     let mask = Random.bytes(bytes.count)
     return Base64URL.encode(mask + zip(mask, bytes).map { $0 ^ $1 })
   }
 
-  /// Whether a form sent the token, masked or, as programs that hold it may, plain.
+  /// Whether the sent token matches. Programs may send it unmasked.
   static func matches(_ sent: String, _ token: String) -> Bool {
     let expected = Array(token.utf8)
     if constantTimeEqual(Array(sent.utf8), expected) { return true }

@@ -3,10 +3,10 @@ import HTTPServer
 import OpenSSL
 import Store
 
-/// Registers routes. There are five ways, and none without a decision who may come in. It is made before anything of a
-/// request's body is read, so that strangers cannot fill the memory.
+/// Registers routes. Each of the five ways decides who has access, and does so before the body is read, so that
+/// strangers cannot fill the memory.
 struct ConsoleRouter {
-  /// The most bytes of a form for everybody: two passwords, each character escaped.
+  /// Bytes for a form that needs no sign-in: two passwords with every character escaped.
   private static let openFormLimit = 32 * 1024
 
   typealias PageHandler = @Sendable (PageContext) async throws -> Response
@@ -22,7 +22,7 @@ struct ConsoleRouter {
     let address = PublicAddress(console.configuration.address)
     router.errorPage = { failure in
       var response = errors.response(to: failure)
-      // What could not be read never reaches the middleware below.
+      // Malformed requests never reach the middleware below.
       SecurityHeaders.add(to: &response, isSecure: address.isSecure || failure.request?.isSecure ?? false)
       return response
     }
@@ -31,7 +31,7 @@ struct ConsoleRouter {
     router.use { request, next in
       try address.check(request, through: proxies)
       var request = proxies.restored(request)
-      // Also behind a proxy that nobody has named: cookies of a console with https are not for plain http.
+      // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
       if address.isSecure { request.isSecure = true }
       var response = try await next(request)
       if request.route == nil, response.status == .notFound,
@@ -45,7 +45,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// The finished router; what no route takes is looked for among the public files.
+  /// The finished router; paths without a route are looked up among the public files.
   func finished() -> Router {
     var router = router
     let files = console.publicFiles
@@ -68,8 +68,8 @@ struct ConsoleRouter {
     return router
   }
 
-  /// A page for people who have signed in and may do what needs `role`. A form that came without the session's token,
-  /// or from another site, is refused before the handler sees it.
+  /// A page for signed-in people with at least `role`. A form without the session's token, or from another site, is
+  /// refused before the handler runs.
   mutating func page(
     _ method: Method, _ pattern: String, role: User.Role = .viewer, options: Route.Options = Route.Options(),
     _ handler: @escaping PageHandler
@@ -79,8 +79,8 @@ struct ConsoleRouter {
     }
   }
 
-  /// A form of a page with a file that the handler reads piece by piece, however large it is. The other fields stand
-  /// before it, the token among them.
+  /// A form with a file that the handler streams, whatever its size. The other fields, including the token, come before
+  /// the file.
   mutating func upload(
     _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping UploadHandler
   ) {
@@ -90,7 +90,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// Calls the handler for a person who may be here and has not come from another site. Its form is still to be read.
+  /// Calls the handler for a signed-in person with the right role and a request of this site. The form is not read yet.
   private mutating func personal(
     _ method: Method, _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping PageHandler
   ) {
@@ -114,7 +114,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// A page for everybody. Its forms carry a token that a cookie of the same browser holds.
+  /// A page that needs no sign-in. Its forms carry a token that must match a cookie of the same browser.
   mutating func open(
     _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
   ) {
@@ -135,7 +135,7 @@ struct ConsoleRouter {
       var response = try await Self.answer(context) {
         guard !method.isSafe else { return try await handler(context) }
         try Self.checkSite(request)
-        // Without a session and without the cookie no token is right, whatever the form says.
+        // Without a session and without the cookie, no token can be valid.
         guard principal != nil || csrf == known else { throw PageError(.forbidden, "csrf") }
         return try await handler(context.reading(try await Form(request)))
       }
@@ -144,7 +144,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// A call of the JSON API, with a bearer token that may do what needs `role`.
+  /// A call of the JSON API, with a bearer token of at least `role`.
   mutating func api(
     _ method: Method, _ pattern: String, role: User.Role, options: Route.Options = Route.Options(),
     _ handler: @escaping APIHandler
@@ -157,7 +157,7 @@ struct ConsoleRouter {
         throw HTTPError(
           .forbidden, "This token has the role \(principal.role.rawValue), but this request requires \(role.rawValue).")
       }
-      // Nothing here has a tag: a change under the condition of one must not happen (RFC 9110 section 13.1.1).
+      // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
       if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
         throw HTTPError(
           .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
@@ -166,7 +166,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// An answer for everybody that is no page, as `/healthz`.
+  /// A public route that is not a page, such as `/healthz`.
   mutating func plain(_ method: Method, _ pattern: String, _ handler: @escaping Handler) {
     router.on(method, pattern, handler)
   }
@@ -187,7 +187,7 @@ struct ConsoleRouter {
     } catch let error as StoreError {
       switch error {
       case .notFound: return context.errorPage(PageError(.notFound, "not_found"))
-      // An address that somebody edited; a row that somebody else took into use meanwhile.
+      // An edited address, or a row that somebody else began to use meanwhile.
       case .badCursor: return context.errorPage(PageError(.badRequest, "refused"))
       case .taken, .inUse: return context.errorPage(PageError(.conflict, "refused"))
       case .detailsRemoved(_, let date):
@@ -199,8 +199,7 @@ struct ConsoleRouter {
     }
   }
 
-  /// What stands at an address without a route for somebody who has signed in: the frame with its ways on. Nil for
-  /// strangers.
+  /// The not-found page with navigation, for signed-in people; nil for strangers.
   private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
     let now = console.clock()
     guard case .user(let user, let session)? = try await Authentication(store: console.store).user(request, now: now)
@@ -218,13 +217,13 @@ struct ConsoleRouter {
     return console.locales.best(for: request.header("Accept-Language"))
   }
 
-  /// Cross-site request forgery: what browsers say about the origin. The other half is ``PageContext/reading(_:)``.
+  /// Refuses cross-site form posts by the headers that browsers send. ``PageContext/reading(_:)`` checks the token.
   private static func checkSite(_ request: Request) throws {
     let site = request.header("Sec-Fetch-Site") ?? "same-origin"
     guard site == "same-origin" || site == "none" else { throw PageError(.forbidden, "csrf") }
   }
 
-  /// A path for a query's value.
+  /// Escapes a path for use as a query value.
   static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~/"))) ?? ""
   }

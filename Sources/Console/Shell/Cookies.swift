@@ -1,6 +1,5 @@
 import HTTPServer
 
-/// The cookies of the console.
 enum Cookies {
   static let session = "signalbox_session"
   static let device = "signalbox_device"
@@ -8,10 +7,10 @@ enum Cookies {
   static let flash = "signalbox_flash"
   static let language = "signalbox_language"
 
-  /// Over https the browser is told to take the session from this very host only (RFC 6265bis, `__Host-`).
+  /// Over https, the `__Host-` prefix limits the cookie to this exact host (RFC 6265bis).
   static func sessionName(isSecure: Bool) -> String { isSecure ? "__Host-" + session : session }
 
-  /// The same for the cookie by which a browser is known.
+  /// The name of the cookie that recognizes a browser.
   static func deviceName(isSecure: Bool) -> String { isSecure ? "__Host-" + device : device }
 
   static func set(_ name: String, _ value: String, age: Int?, on response: inout Response, _ request: Request) {

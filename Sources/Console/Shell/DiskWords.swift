@@ -1,22 +1,20 @@
 import HTTPServer
 import SQLite
 
-/// What the disk under the database refuses, for whoever sent a request: without the statement and without the path.
+/// A disk error for the sender of a request, without the statement and the path.
 struct DiskWords {
   private let error: SQLiteError
 
   init(_ error: SQLiteError) { self.error = error }
 
-  /// Nil: it is no error of the disk.
+  /// Nil for other errors.
   init?(of error: SQLiteError) {
     guard error.isOfDisk else { return nil }
     self.error = error
   }
 
-  /// 507 if there is no room, else 503.
   var status: Status { error.code == .full ? .insufficientStorage : .serviceUnavailable }
 
-  /// What is wrong.
   var text: String {
     switch error.code {
     case .full: "The database disk is full."

@@ -6,7 +6,7 @@ import SQLite
 import Store
 import Text
 
-/// What an error becomes: a page for people, problem details (RFC 9457) for programs.
+/// Turns errors into pages for people and problem details (RFC 9457) for programs.
 struct ErrorResponses: Sendable {
   private let console: Console
 
@@ -14,7 +14,7 @@ struct ErrorResponses: Sendable {
 
   func response(to failure: Failure) -> Response {
     if failure.error as? any HTTPResponseError == nil {
-      // The words of unknown errors may name devices: they are masked, and go to the log alone.
+      // Unexpected errors may name devices: their text is masked, and only logged.
       console.log.error(
         "request failed",
         [
@@ -29,7 +29,7 @@ struct ErrorResponses: Sendable {
 
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }
-    // The path as it was sent: one with a wrong escape has no segments.
+    // Uses the raw path: a path with an invalid escape has no segments.
     return ["/api/", "/simulator/"].contains { request.path.hasPrefix($0) }
       || request.header("Accept") == "application/json"
   }

@@ -1,6 +1,5 @@
 import Model
 
-/// The messages beside the fields of a form.
 struct FieldErrors: Error, Sendable {
   private(set) var byField: [String: [String]] = [:]
 
@@ -16,7 +15,7 @@ struct FieldErrors: Error, Sendable {
 
   var isEmpty: Bool { byField.isEmpty }
 
-  /// The message of a field, empty if there is none.
+  /// Empty if the field has no error.
   subscript(field: String) -> String { byField[field]?.joined(separator: " ") ?? "" }
 
   /// What belongs to no field of the form: stands above it.

@@ -2,9 +2,9 @@ import Foundation
 import Store
 
 extension Console {
-  /// The path of a link that makes the first administrator; nil if somebody can sign in already.
+  /// The path of a link that creates the first administrator; nil if there is a person who can sign in.
   ///
-  /// Good for a day and for one use. Each call makes a new one and ends the one before.
+  /// The link works once, for a day. Each call creates a new link and invalidates the previous one.
   package func firstStartPath() async throws -> String? {
     let now = clock()
     let token = Secret.text()

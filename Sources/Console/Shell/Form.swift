@@ -1,22 +1,20 @@
 import Foundation
 import HTTPServer
 
-/// What a person sent with a form, urlencoded or multipart.
+/// A submitted form, urlencoded or multipart.
 struct Form: Sendable {
   private var fields: [(name: String, value: String)] = []
   private var files: [FormData.Item] = []
 
   init() {}
 
-  /// Made by hand, for what is not a form but is read like one.
+  /// For values that are read like a form, but were not submitted as one.
   init(_ fields: [(name: String, value: String)]) { self.fields = fields }
 
-  /// Reads a request's form.
-  ///
-  /// - Throws: 415 for another content type; 400 and 413 as the readers say.
+  /// - Throws: 415 for another content type; 400 and 413 from the readers.
   init(_ request: Request) async throws {
     if request.mediaType == "multipart/form-data" {
-      // The route bounds the whole; a list of devices is one large part.
+      // The route limits the whole body; a pasted list of devices is one large part.
       let data = try await FormData(request, limits: MultipartLimits(partBytes: .max))
       for item in data.items where item.part.fileName == nil {
         fields.append((item.part.name, String(decoding: item.bytes, as: UTF8.self)))
@@ -27,39 +25,39 @@ struct Form: Sendable {
     }
   }
 
-  /// A field without blanks around it; empty if it was not sent.
+  /// The trimmed text of a field; empty if absent.
   subscript(name: String) -> String { raw(name).trimmingCharacters(in: .whitespacesAndNewlines) }
 
-  /// A field as it was sent, with the line ends of this machine.
+  /// The untrimmed text of a field, with `\n` as line ends.
   func raw(_ name: String) -> String {
     (fields.first { $0.name == name }?.value ?? "").replacing("\r\n", with: "\n")
   }
 
-  /// Every value of a field, as of checkboxes.
+  /// All values of a field, e.g. of checkboxes.
   func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-  /// Whether a field was sent, be it empty.
+  /// Whether the field was sent, even if empty.
   func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
-  /// The file that was chosen, nil if none was.
+  /// Nil if no file was chosen.
   func file(_ name: String) -> FormData.Item? { files.first { $0.part.name == name } }
 
-  /// Every field, in its order.
+  /// All fields in their order.
   var all: [(name: String, value: String)] { fields }
 
-  /// Words separated by blanks, commas or line ends. One that has such a character in it stands in quotes.
+  /// Values separated by blanks, commas or line ends. A value that contains one of these is quoted.
   func words(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.wordSeparators) }
 
-  /// Parts separated by commas or line ends, blanks inside kept. One that has such a character in it stands in quotes.
+  /// Values separated by commas or line ends; blanks inside are kept. A value that contains a separator is quoted.
   func parts(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.partSeparators) }
 
   private static let wordSeparators = ", \n\t，、;"
   private static let partSeparators = ",\n，;"
 
-  /// Names as ``words(_:)`` reads them, each on a line.
+  /// The inverse of ``words(_:)``, one value per line.
   static func words(_ names: [String]) -> String { list(names, between: "\n", separators: wordSeparators) }
 
-  /// Names as ``parts(_:)`` reads them.
+  /// The inverse of ``parts(_:)``.
   static func parts(_ names: [String]) -> String { list(names, between: ", ", separators: partSeparators) }
 
   private static func list(_ names: [String], between: String, separators: String) -> String {
@@ -86,7 +84,7 @@ struct Form: Sendable {
     }
   }
 
-  /// A name in quotes, with those inside doubled, and where it ends; nil if it is not quoted as a whole.
+  /// A quoted value, with doubled quotes inside, and its end; nil if the value is not quoted as a whole.
   private static func quoted(_ text: Substring, _ separators: String) -> (name: String, end: Substring.Index)? {
     guard text.first == "\"" else { return nil }
     var name = ""

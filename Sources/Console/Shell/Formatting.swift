@@ -3,7 +3,7 @@ import Foundation
 import Model
 
 extension Int {
-  /// With commas between groups of three digits.
+  /// With a comma between groups of three digits.
   var grouped: String {
     let digits = Array(String(magnitude).utf8)
     var text = ""
@@ -16,18 +16,17 @@ extension Int {
 }
 
 extension Date {
-  /// As `2026-11-20 23:58 UTC`: what stands there until a script puts the viewer's own zone in.
+  /// As `2026-11-20 23:58 UTC`. A script replaces it with the viewer's local time.
   var utcText: String {
     let text = Timestamp.text(self)
     return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
   }
 
-  /// As `2026-11-20`.
   var dayText: String { String(Timestamp.text(self).prefix(10)) }
 }
 
 extension Texts {
-  /// How long ago something was, as “2 h ago”; “never” for nil.
+  /// As “2 h ago”, or “never” for nil.
   func ago(_ date: Date?, now: Date) -> String {
     guard let date else { return self("time.never") }
     let seconds = max(0, Int(now.timeIntervalSince(date)))
@@ -39,7 +38,6 @@ extension Texts {
     }
   }
 
-  /// As “12 days left”, “expired 4 days ago”.
   func daysLeft(_ days: Int?) -> String {
     guard let days else { return self("time.never_expires") }
     return days < 0 ? self("time.expired_days", count: -days) : self("time.days_left", count: days)

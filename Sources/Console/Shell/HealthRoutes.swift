@@ -6,11 +6,11 @@ import Reminders
 import SQLite
 import Store
 
-/// For what watches this server.
+/// `/healthz` and `/readyz`, for monitoring.
 enum HealthRoutes {
   static func add(to routes: inout ConsoleRouter) {
     let (store, engine, clock) = (routes.console.store, routes.console.engine, routes.console.clock)
-    // The process answers: nothing else is looked at, so that a slow disk does not get it killed.
+    // Checks nothing else, so that a slow disk does not get the process killed.
     routes.plain(.get, "/healthz") { _ in .text("ok\n") }
     routes.plain(.get, "/readyz") { _ in
       do {
@@ -21,7 +21,7 @@ enum HealthRoutes {
         if let trouble = engine.trouble {
           return .text("delivery is not running: \(trouble)\n", status: .serviceUnavailable)
         }
-        // Who watches this address learns that nobody watches the certificates any more.
+        // Monitoring also reports when the certificate checks stopped running.
         if let late = Watchman.late(runs, now: clock()).first {
           return .text(
             "certificates were last checked by \(late.source.rawValue) at \(Timestamp.text(late.at))\n",

@@ -1,19 +1,17 @@
 import HTTPServer
 
-/// A file in a form that is read piece by piece, so that its size is of no matter to memory.
+/// A form's file, read in pieces, so that memory use does not depend on its size.
 struct IncomingFile: Sendable {
-  /// The most bytes of the fields before it together.
+  /// Bytes of all fields before the file.
   private static let fieldLimit = 8 << 20
-
-  /// Its name and type.
   let part: MultipartPart
   private var reader: MultipartReader
   private var isOver = false
 
-  /// Reads a form's fields up to the first file that was chosen.
+  /// Reads fields up to the first chosen file.
   ///
-  /// - Returns: the fields, and the file; nil if the form ended without one.
-  /// - Throws: as ``Form/init(_:)``; 413 for fields that are too long together.
+  /// - Returns: the fields and the file; nil if the form has no file.
+  /// - Throws: as ``Form/init(_:)``; 413 if the fields are too long together.
   static func after(fieldsOf request: Request) async throws -> (Form, IncomingFile?) {
     guard request.mediaType == "multipart/form-data" else { return (try await Form(request), nil) }
     var reader = try MultipartReader(request, limits: MultipartLimits(partBytes: .max))
@@ -46,7 +44,7 @@ struct IncomingFile: Sendable {
     self.reader = reader
   }
 
-  /// The next piece; nil at the file's end, and then the form is read to its end.
+  /// The next piece. Returns nil at the file's end, after reading the form to its end.
   mutating func next() async throws -> [UInt8]? {
     while let event = try await reader.next() {
       switch event {

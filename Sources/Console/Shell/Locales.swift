@@ -3,17 +3,14 @@ import JSON
 import Mustache
 import Model
 
-/// The texts of every language that `Templates/locales` holds.
+/// The texts of all languages in `Templates/locales`.
 struct Locales: Sendable {
-  /// Every language by its tag.
+  /// By language tag.
   let texts: [String: Texts]
 
   static let fallback = "en"
 
-  /// Reads the tables.
-  ///
-  /// - Throws: `Problem` with line and column for a file that is no JSON; what Foundation throws for one that is not
-  ///   readable.
+  /// - Throws: `Problem` with line and column if a file is not JSON; Foundation's error if a file cannot be read.
   init(folder: String) throws {
     var texts: [String: Texts] = [:]
     for file in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where file.hasSuffix(".json") {
@@ -25,12 +22,12 @@ struct Locales: Sendable {
     self.texts = texts
   }
 
-  /// The texts of a language, English for one that is not there.
+  /// The texts of a language, or English if there are none.
   subscript(code: String?) -> Texts {
     code.flatMap { texts[$0] } ?? texts[Self.fallback] ?? Texts(code: "en", table: [:])
   }
 
-  /// The first language of an `Accept-Language` field (RFC 9110 section 12.5.4) that is there.
+  /// The first available language of an `Accept-Language` field (RFC 9110 §12.5.4).
   func best(for field: String?) -> Texts {
     let wanted = (field ?? "").split(separator: ",").compactMap { part -> (code: String, weight: Double)? in
       let pieces = part.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -39,7 +36,7 @@ struct Locales: Sendable {
       return weight > 0 ? (code, weight) : nil
     }
     for (code, _) in wanted.sorted(by: { $0.weight > $1.weight }) {
-      // zh-CN and zh-Hans-SG read simplified characters, as does plain zh.
+      // zh-CN, zh-SG, zh-Hans-SG and plain zh mean simplified characters.
       let simplified = code == "zh" || code.hasPrefix("zh-cn") || code.hasPrefix("zh-sg") || code.hasPrefix("zh-hans")
       let known = texts.keys.first { key in
         key.lowercased() == code || code.hasPrefix(key.lowercased() + "-") || (simplified && key == "zh-Hans")
@@ -50,9 +47,7 @@ struct Locales: Sendable {
   }
 }
 
-/// The texts of one language.
 struct Texts: Sendable {
-  /// Language tag.
   let code: String
   /// What templates name `t`.
   let language: ViewLanguage
@@ -65,11 +60,11 @@ struct Texts: Sendable {
     self.flat = flat
     var views: [String: ViewLanguage.Text] = [:]
     Self.collect(table, "", &views)
-    // English and Chinese; a language with more forms says here which number has which.
+    // Enough for English and Chinese. Languages with more plural forms need a case here.
     language = ViewLanguage(code: code, texts: views) { $0 == 1 ? "one" : "other" }
   }
 
-  /// Texts as views take them: an object with `other` is one text with plural forms.
+  /// Collects the texts for views. An object with `other` is one text with plural forms.
   private static func collect(_ value: JSONValue, _ path: String, _ texts: inout [String: ViewLanguage.Text]) {
     if let text = value.string { texts[path] = .plain(text) }
     guard let members = value.object else { return }
@@ -82,23 +77,21 @@ struct Texts: Sendable {
     for (key, member) in value.object ?? [:] { flatten(member, path.isEmpty ? key : "\(path).\(key)", &flat) }
   }
 
-  /// Every key with its text.
   var keys: Set<String> { Set(flat.keys) }
 
-  /// A text with `{name}` filled in. A key that is not there shows as itself: seen at once, and harmless.
+  /// The text with `{name}` placeholders filled in. An unknown key is shown as it is: visible, and harmless.
   func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
     Problem("", code: key, flat[key] ?? key, arguments).text
   }
 
-  /// The text for a number: `<key>.one` or `<key>.other`, with `{count}` filled in.
+  /// `<key>.one` or `<key>.other`, with `{count}` filled in.
   func callAsFunction(_ key: String, count: Int, _ arguments: [String: String] = [:]) -> String {
     let form = count == 1 && flat[key + ".one"] != nil ? ".one" : ".other"
     return self(key + form, arguments.merging(["count": count.grouped]) { $1 })
   }
 
-  /// What is known under a key, nil if nothing is.
   func known(_ key: String) -> String? { flat[key] }
 
-  /// A problem in this language; in English if its table lacks the code.
+  /// The problem's text in this language, or in English if the table lacks its code.
   func text(_ problem: Problem) -> String { flat["messages." + problem.code].map(problem.filling) ?? problem.text }
 }

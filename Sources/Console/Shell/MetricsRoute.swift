@@ -6,15 +6,15 @@ import SQLite
 import Store
 import Text
 
-/// `/metrics`: Prometheus' text format 0.0.4. Names of certificates and hosts are nobody's business: a token is asked
-/// for, unless the configuration opens it.
+/// `/metrics`: Prometheus' text format 0.0.4. A token is required unless the configuration makes it public, because
+/// names of certificates and hosts are confidential.
 enum MetricsRoute {
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
     routes.plain(.get, "/metrics") { request in
       let now = console.clock()
       if !console.configuration.isMetricsOpen {
-        // The scraper's token: any role will do.
+        // Any role may read metrics.
         _ = try await Authentication(store: console.store).token(request, now: now)
       }
       let version = console.configuration.version
@@ -93,11 +93,10 @@ enum MetricsRoute {
   }
 }
 
-/// Prometheus' text format 0.0.4, line by line.
 struct MetricsText {
   private(set) var text = ""
 
-  /// Adds a measure with its values; labels whose text is empty are left out, which means the same.
+  /// Adds a gauge with its samples. Empty labels are omitted, which Prometheus treats the same.
   mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: [String: String], value: Double)]) {
     text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) gauge\n"
     for sample in samples {
@@ -109,7 +108,7 @@ struct MetricsText {
     }
   }
 
-  /// By byte: to Swift a line end with a carriage return before it is one character, and no line end.
+  /// Works on bytes: in Swift, `\r\n` is one character, which is not equal to `\n`.
   private static func escaped(_ text: String, quotes: Bool) -> String {
     var escaped: [UInt8] = []
     for byte in text.singleLine.utf8 {

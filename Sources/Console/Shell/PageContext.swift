@@ -6,21 +6,21 @@ import Reactor
 import Model
 import Store
 
-/// One request for a page: who asks, in which language, with which form.
+/// One request for a page, with its principal, language and form.
 struct PageContext: Sendable {
   let console: Console
   let request: Request
-  /// Nil on the pages that are open to everybody.
+  /// Nil on pages that need no sign-in.
   let principal: Principal?
   let texts: Texts
-  /// What forms of this page have to send along; in the page itself it stands masked.
+  /// The token that this page's forms must send; pages show it masked.
   let csrf: String
   var form: Form
   let now: Date
 
-  /// The same request with its form, now that it is known who sends it.
+  /// Adds the form.
   ///
-  /// - Throws: 403 if the form does not bring the token that only our own pages know.
+  /// - Throws: 403 if the form lacks the token.
   func reading(_ form: Form) throws -> PageContext {
     guard CSRFToken.matches(form.raw("csrf"), csrf) else { throw PageError(.forbidden, "csrf") }
     var context = self
@@ -34,39 +34,37 @@ struct PageContext: Sendable {
   var user: User? { if case .user(let user, _)? = principal { user } else { nil } }
   var session: Session? { if case .user(_, let session)? = principal { session } else { nil } }
 
-  /// Of the cookie by which this browser is known; nil without one.
+  /// The hash of the cookie that recognizes this browser.
   var deviceHash: [UInt8]? {
     request.cookie(Cookies.deviceName(isSecure: request.isSecure)).map { Secret.hash($0) }
   }
 
-  /// As it stands in the audit.
+  /// The name in the audit log.
   var actor: String { principal?.name ?? "anonymous" }
 
-  /// Where people reach the console, for commands to copy: as it was configured, else as this browser found it.
+  /// The console's public address, for commands to copy: as configured, else as the browser requested it.
   var address: String {
     if let address = console.configuration.address { return address }
     let host = request.header("Host") ?? ""
-    // It goes into a shell's quotes: a name that needs other characters is none of ours.
+    // The address is put into quotes in shell commands: accept plain host characters only.
     let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-[]".contains($0)) }
     return "\(request.isSecure ? "https" : "http")://\(isPlain && !host.isEmpty ? host : "localhost")"
   }
 
-  /// A line of the audit for what is done here.
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
       actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
 
-  /// Whether the person may do what needs a role.
   func may(_ role: User.Role) -> Bool { (principal?.role).map { $0 >= role } ?? false }
 
-  /// A query field without blanks around it, nil if it is empty.
+  /// A trimmed query parameter; nil if empty.
   func filled(_ name: String) -> String? {
     let text = (query[name] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
     return text.isEmpty ? nil : text
   }
 
-  /// A row's id in the address.
+  /// The row ID in the path.
   func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
 
   /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
@@ -76,13 +74,12 @@ struct PageContext: Sendable {
     return response
   }
 
-  /// A stream of events, for as long as the person may come in.
+  /// An event stream that ends when the person loses access.
   func events(_ body: @escaping @Sendable (EventStream) async throws -> Void) throws -> Response {
     guard let principal else { throw PageError(.forbidden, "csrf") }
     return console.events(for: principal, body)
   }
 
-  /// The page of an error, for the person who is signed in.
   func errorPage(_ error: PageError) -> Response {
     func text(_ part: String) -> String {
       let key = "errors.\(error.code).\(part)"

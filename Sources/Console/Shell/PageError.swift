@@ -1,13 +1,13 @@
 import HTTPServer
 
-/// An error with what a person needs: what happened, what was kept, what to do. Texts are keys of the locale tables
-/// under `errors`: `title`, `happened`, `kept`, `next`.
+/// An error for people: what happened, what was saved, what to do next. The texts are under `errors` in the locale
+/// tables: `title`, `happened`, `kept`, `next`.
 struct PageError: HTTPResponseError {
   let status: Status
-  /// As `not_found`; the group in the locale tables.
+  /// The group in the locale tables, e.g. `not_found`.
   let code: String
   let arguments: [String: String]
-  /// A way out: address, and the key of its label.
+  /// A suggested link: path, and the key of its label.
   let action: (href: String, label: String)?
 
   var message: String { code }

@@ -2,8 +2,8 @@ import Foundation
 import HTTPServer
 import Mustache
 
-/// Links through a list that is read by cursor. The cursors of the pages before travel along, so that there is a way
-/// back without JavaScript.
+/// Links through a list that is paged by cursor. The address carries the earlier cursors, so that *Previous* works
+/// without JavaScript.
 struct Pager {
   private static let longestTrail = 50
 
@@ -22,15 +22,15 @@ struct Pager {
       .map { ($0.name, $0.value) }
   }
 
-  /// The page before, nil on the first one.
+  /// Nil on the first page.
   var previous: String? {
     guard cursor != nil else { return nil }
-    // "-" stands for the first page, which has no cursor.
+    // "-" is the first page, which has no cursor.
     let before = trail.last ?? "-"
     return href(cursor: before == "-" ? nil : before, trail: Array(trail.dropLast()))
   }
 
-  /// The page after, nil at the end.
+  /// Nil on the last page.
   func next(_ next: String?) -> String? {
     next.map { href(cursor: $0, trail: trail + [cursor ?? "-"]) }
   }

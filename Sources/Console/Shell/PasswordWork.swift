@@ -1,22 +1,22 @@
 import HTTPServer
 import Reactor
 
-/// More passwords wait to be checked than a person would wait for.
+/// Too many password checks are waiting.
 struct PasswordsBusy: Error {
-  /// Seconds after which it is worth another try.
+  /// Seconds until a retry makes sense.
   static let pause = 5
 }
 
 extension PageContext {
-  /// So much may wait from browsers that nobody has signed in with before. Each takes half a second on one of two threads.
+  /// Queued checks of unknown browsers. Each takes half a second on one of two threads.
   private static let strangersLimit = 8
-  /// So much in all: strangers cannot take every place in the queue.
+  /// Queued checks in all: unknown browsers cannot fill the queue.
   private static let limit = 16
 
-  /// Hashes or checks a password, off the event loop. The work of a client that hangs up before its turn is not done.
+  /// Hashes or checks a password on a blocking thread. Skipped if the client disconnects before its turn.
   ///
-  /// - Parameter isKnown: whether it is for somebody who is signed in, or whose browser is known.
-  /// - Throws: ``PasswordsBusy``; what `body` throws.
+  /// - Parameter isKnown: whether the person is signed in or the browser is known.
+  /// - Throws: ``PasswordsBusy``; errors of `body`.
   func hashing<Value: Sendable>(
     isKnown: Bool, _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -25,7 +25,7 @@ extension PageContext {
     } catch is BlockingPoolFull {
       throw PasswordsBusy()
     } catch is CancellationError {
-      // Nobody reads it; it keeps a client that has gone from looking like a failure of ours.
+      // Nobody receives this answer; it keeps the disconnect from being logged as an internal error.
       throw HTTPError(499, "The client disconnected.")
     }
   }

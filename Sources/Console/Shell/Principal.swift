@@ -1,13 +1,11 @@
 import Store
 
-/// Who asks, and what they may do.
+/// The person or program behind a request, and its role.
 enum Principal: Sendable {
-  /// Somebody in a browser.
   case user(User, Session)
   /// A program with a bearer token.
   case token(APIToken)
 
-  /// What they may do.
   var role: User.Role {
     switch self {
     case .user(let user, _): user.role
@@ -15,7 +13,7 @@ enum Principal: Sendable {
     }
   }
 
-  /// As it stands in the audit and beside a push.
+  /// The name in the audit log and beside pushes.
   var name: String {
     switch self {
     case .user(let user, _): user.name

@@ -4,7 +4,7 @@ import Model
 import SQLite
 import Store
 
-/// An error as RFC 9457 writes it, with `errors` for fields; `instance` is the id of the request in the log.
+/// An error in the form of RFC 9457, with `errors` for fields; `instance` is the request ID in the log.
 struct ProblemDetails: Sendable {
   var status: Status
   var title: String

@@ -3,14 +3,13 @@ import Glibc
 import HTTPServer
 import Reactor
 
-/// Where people reach the console, as whoever runs it has said (`--address`).
+/// The console's public address (`--address`).
 struct PublicAddress: Sendable {
-  /// Whether browsers speak https with it, whatever a proxy in between speaks with us.
+  /// Whether browsers use https, even if a proxy forwards plain http.
   let isSecure: Bool
   private let text: String
   private let host: String?
 
-  /// - Parameter text: nil: nobody has said.
   init(_ text: String?) {
     let components = text.flatMap { URLComponents(string: $0) }
     isSecure = components?.scheme?.lowercased() == "https"
@@ -18,8 +17,8 @@ struct PublicAddress: Sendable {
     host = (components?.encodedHost ?? components?.host).flatMap(Self.name)
   }
 
-  /// Refuses what was meant for another host: a name that somebody has pointed here, so that a page of his becomes of
-  /// the same origin. This machine itself may call it as it likes, and what watches it by its number.
+  /// Refuses requests for another host, which protects against DNS rebinding: another domain that points to this
+  /// address would share the console's origin. Loopback names and the monitoring paths are exempt.
   ///
   /// - Throws: 421.
   func check(_ request: Request, through proxies: TrustedProxies) throws {
@@ -31,7 +30,7 @@ struct PublicAddress: Sendable {
       "Signalbox is at \(text), but this request was for “\(asked)”. A proxy must pass on the Host header.")
   }
 
-  /// The host that the client asked: a proxy of ours may tell it beside the name by which it calls us.
+  /// The host that the client requested. A trusted proxy reports it as `X-Forwarded-Host`.
   private static func asked(_ request: Request, _ proxies: TrustedProxies) -> String? {
     if let peer = request.remoteAddress, proxies.ranges.contains(where: { $0.contains(peer.host) }),
       let forwarded = request.headers.values(of: "X-Forwarded-Host").last?.split(separator: ",").last
@@ -51,7 +50,7 @@ struct PublicAddress: Sendable {
     return inet_pton(AF_INET, name, &four) == 1 && name.hasPrefix("127.")
   }
 
-  /// A host without its port, brackets and last dot, in small letters: proxies write the port, or not.
+  /// A lower-case host without port, brackets and final dot: proxies may or may not send the port.
   private static func name(_ host: String) -> String? {
     var name = host.lowercased()[...]
     if name.hasPrefix("[") {

@@ -1,8 +1,8 @@
 import HTTPServer
 
-/// What every answer says to browsers about what it may do.
+/// The security headers of every answer.
 enum SecurityHeaders {
-  /// Own files only: no inline script or style, no frames, no plug-ins, forms to ourselves.
+  /// Only files of this origin: no inline scripts or styles, no frames, no plug-ins; forms post to this origin.
   static let policy = """
     default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'

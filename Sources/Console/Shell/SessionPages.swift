@@ -8,7 +8,7 @@ import Model
 import SQLite
 import Store
 
-/// Sign-in, sign-out, the one-time link that sets a password, and the language.
+/// Sign-in, sign-out, the one-time link that sets a password, and the language choice.
 enum SessionPages {
   static let views: [any PageView.Type] = [SignInView.self, SetupView.self]
 
@@ -17,7 +17,7 @@ enum SessionPages {
       if page.user != nil { return .redirect(to: "/") }
       return signInPage(page, returnTo: ownPath(page.query["return"]))
     }
-    // A password is checked only for somebody who waits for the answer.
+    // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
     routes.open(.post, "/session", options: options) { page in try await signIn(page) }
     routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
@@ -32,7 +32,7 @@ enum SessionPages {
     }
   }
 
-  /// A path of this console: an address that leads elsewhere is not followed.
+  /// Returns the path if it belongs to this console, so that a crafted link cannot redirect elsewhere.
   static func ownPath(_ text: String?) -> String {
     guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), !text.hasPrefix("/\\"),
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
@@ -81,7 +81,7 @@ enum SessionPages {
     do {
       isRight = try await page.hashing(isKnown: isKnown) { checked.verifies(password) }
     } catch {
-      // It was not looked at: it is no failure.
+      // The password was not checked, so the attempt does not count as a failure.
       try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
       guard error is PasswordsBusy else { throw error }
       return signInPage(
@@ -102,7 +102,7 @@ enum SessionPages {
         }
         try await page.store.write { try User.rehash($0, id: user.id, from: former, to: text) }
       } catch is PasswordsBusy {
-        // The next sign-in does it.
+        // The next sign-in will rehash it.
       }
     }
     return try await enter(page, user, returnTo: returnTo)
@@ -117,7 +117,7 @@ enum SessionPages {
     let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
     let (device, formerDevice) = (Secret.text(), page.deviceHash)
     try await page.store.write { database in
-      // A session that was there before, of whomever, is not taken over.
+      // Never take over a session that the browser had before (session fixation).
       if let former { try Session.end(database, idHash: Secret.hash(former)) }
       try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
       try AuditEntry.add(database, entry, now: now)
@@ -144,7 +144,7 @@ enum SessionPages {
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
     var response = page.answer(
       SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
-    // The link stands in the address: no other site may learn it.
+    // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")
     return response
   }

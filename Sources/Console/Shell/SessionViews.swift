@@ -1,13 +1,12 @@
 import Mustache
 
-/// `/session/new`: sign-in.
 struct SignInView: PageView {
   static let template = "session/new"
   static let section: Section? = nil
 
-  /// Why nobody came in.
+  /// Why the sign-in failed.
   var problem: String?
-  /// Where the way leads on.
+  /// The path to open after sign-in.
   let returnTo: String
   let email: String
 
@@ -19,12 +18,12 @@ struct SignInView: PageView {
   ]
 }
 
-/// `/session/setup`: a one-time link, for a first password or a new one.
+/// `/session/setup`: a one-time link that sets a first or new password.
 struct SetupView: PageView {
   static let template = "session/setup"
   static let section: Section? = nil
 
-  /// Nil: the link is spent.
+  /// Nil: the link has expired or was used.
   let form: SetupFormView?
 
   static let fields: [Field<Self>] = [.view("form") { $0.form }]
@@ -32,7 +31,7 @@ struct SetupView: PageView {
 
 struct SetupFormView: View {
   let token: String
-  /// Whether it makes the first administrator, who chooses an address too.
+  /// Whether it creates the first administrator, who also chooses an email address.
   let isFirst: Bool
   let email: String
   let errors: FieldErrors

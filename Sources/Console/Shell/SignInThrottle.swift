@@ -3,27 +3,26 @@ import Reactor
 import SQLite
 import Store
 
-/// Slows guessing down: some attempts are free, then the wait doubles up to a quarter of an hour.
+/// Slows down password guessing: some attempts are free, then the wait doubles, up to 15 minutes.
 ///
-/// An attempt counts as failed from before its password is checked: of many at once no more are checked than may be. A
-/// browser in which the person has signed in before has a counter of its own, so that nobody is locked out by strangers.
+/// An attempt counts as a failure before its password is checked, so that parallel requests get no extra attempts. A
+/// browser in which the person has signed in before has its own counter, so that strangers cannot lock anybody out.
 enum SignInThrottle {
   static let window: TimeInterval = 900
 
-  /// An attempt that was counted.
+  /// A counted attempt.
   struct Attempt: Sendable {
     fileprivate let subjects: [(SignInFailures.Subject, lastAt: Date?)]
     fileprivate let at: Date
   }
 
-  /// What came of asking for an attempt.
   enum Answer: Sendable {
     case go(Attempt)
-    /// Not counted: so many seconds are left to wait.
+    /// Refused and not counted: seconds left to wait.
     case wait(Int)
   }
 
-  /// What an attempt from a browser that is not known counts for.
+  /// The counters of an attempt from an unknown browser.
   static func subjects(account: String, address: SocketAddress?) -> [SignInFailures.Subject] {
     let account = SignInFailures.Subject.account(String(account.prefix(255)))
     guard let address else { return [account, .address("")] }
@@ -33,7 +32,7 @@ enum SignInThrottle {
     return [account, .network(address.network(64)), .network(address.network(48))]
   }
 
-  /// Counts an attempt, in the transaction that looks whether it may be made.
+  /// Counts an attempt. Run in the transaction that decides whether it is allowed.
   static func begin(
     _ database: Database, _ subjects: [SignInFailures.Subject], now: Date
   ) throws -> Answer {
@@ -44,21 +43,21 @@ enum SignInThrottle {
     return .go(Attempt(subjects: found.map { ($0.0, lastAt: $0.1.lastAt) }, at: now))
   }
 
-  /// Takes an attempt back that was not checked.
+  /// Takes back an attempt whose password was not checked.
   static func takeBack(_ database: Database, _ attempt: Attempt) throws {
     for (subject, lastAt) in attempt.subjects {
       try SignInFailures.takeBack(database, subject, attemptedAt: attempt.at, lastAt: lastAt)
     }
   }
 
-  /// Takes an attempt back that was right, and forgets the failures of this account or browser. Those of the address stay:
-  /// its other guesses were of other accounts.
+  /// Takes back a successful attempt, and clears the failures of this account or browser. Failures of the address stay:
+  /// they may concern other accounts.
   static func succeeded(_ database: Database, _ attempt: Attempt) throws {
     try takeBack(database, attempt)
     if let (subject, _) = attempt.subjects.first { try SignInFailures.clear(database, subject) }
   }
 
-  /// Seconds until the next attempt counts; 0: at once.
+  /// Seconds until another attempt is allowed; 0: now.
   private static func wait(_ failures: SignInFailures, _ subject: SignInFailures.Subject, now: Date) -> Int {
     guard let last = failures.lastAt else { return 0 }
     let free = free(subject)
@@ -67,7 +66,7 @@ enum SignInThrottle {
     return max(0, Int((pause - now.timeIntervalSince(last)).rounded(.up)))
   }
 
-  /// An address gets more than an account, because offices share one; a provider's network more than its customer's.
+  /// An address gets more than an account, because offices share one; a provider's /48 gets more than a customer's /64.
   private static func free(_ subject: SignInFailures.Subject) -> Int {
     switch subject {
     case .account, .device, .session: 5

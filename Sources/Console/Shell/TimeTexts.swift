@@ -2,9 +2,9 @@ import Calendar
 import Foundation
 import Model
 
-/// Words for moments that are still to come, for rules, and for speeds.
+/// Texts for future times, repeat rules, and speeds.
 extension Texts {
-  /// As “in 3 days”, “in 5 s”; what has passed is “now”.
+  /// As “in 3 days” or “in 5 s”; past times are “now”.
   func ahead(_ date: Date, now: Date) -> String {
     let seconds = Int(date.timeIntervalSince(now).rounded(.up))
     switch seconds {
@@ -20,7 +20,7 @@ extension Texts {
   func moment(_ date: Date, _ zone: NamedZone) -> String {
     guard zone != .utc else { return date.utcText }
     let utc = date.utcText
-    // The day too, if it is another one there.
+    // Includes the day if UTC has another one.
     let short = zone.text(date).prefix(10) == utc.prefix(10) ? String(utc.dropFirst(11)) : utc
     return "\(zone.text(date)) \(zone.name) (\(short))"
   }
@@ -43,7 +43,7 @@ extension Texts {
     return parts.joined(separator: ", ")
   }
 
-  /// As “at 500 a second”, “spread over 30 min, about 0.7 a second”; nil: as fast as it goes.
+  /// As “at 500 a second” or “spread over 30 min, about 0.7 a second”; nil: as fast as possible.
   func speed(_ draft: PushDraft, devices: Int?) -> String? {
     if let rate = draft.options.rate { return self("when.at_rate", count: rate) }
     guard let minutes = draft.options.spreadMinutes else { return nil }

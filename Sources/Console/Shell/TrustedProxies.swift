@@ -4,12 +4,12 @@ import Logging
 import Reactor
 import Synchronization
 
-/// A range of addresses, as `10.0.0.0/8` or `::1`.
+/// A range of addresses such as `10.0.0.0/8` or `::1`.
 package struct AddressRange: Sendable, Hashable {
   private let bytes: [UInt8]
   private let length: Int
 
-  /// Reads the CIDR notation (RFC 4632, RFC 4291); an address alone is a range of one.
+  /// Reads CIDR notation (RFC 4632, RFC 4291); a single address is a range of one.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let bytes = SocketAddress(host: String(parts[0]), port: 0)?.bytes
@@ -20,7 +20,7 @@ package struct AddressRange: Sendable, Hashable {
     self.length = length
   }
 
-  /// Whether an address, as text, is in it. An IPv4 address mapped into IPv6 is the IPv4 address.
+  /// An IPv4 address mapped into IPv6 counts as the IPv4 address.
   package func contains(_ host: String) -> Bool {
     guard let other = SocketAddress(host: host, port: 0)?.bytes, other.count == bytes.count else { return false }
     return (0..<length).allSatisfy { bit in
@@ -30,13 +30,13 @@ package struct AddressRange: Sendable, Hashable {
   }
 }
 
-/// Believes what a proxy that is ours says about where a request came from.
+/// Applies the forwarding headers of trusted proxies.
 struct TrustedProxies: Sendable {
   let ranges: [AddressRange]
-  /// Hears of those that look like a proxy and are none of ours.
+  /// Told about senders of forwarding headers that are not trusted.
   var undeclared: UndeclaredProxies?
 
-  /// The request as its client sent it.
+  /// The request with the client's own address and scheme.
   func restored(_ request: Request) -> Request {
     guard let peer = request.remoteAddress else { return request }
     guard isTrusted(peer) else {
@@ -48,7 +48,7 @@ struct TrustedProxies: Sendable {
     }
     var request = request
     if let proto = request.header("X-Forwarded-Proto") { request.isSecure = proto.lowercased() == "https" }
-    // Each proxy adds the address that it saw at the end; what stands before the last of ours may be made up.
+    // Each proxy appends the address that it saw; entries before the last trusted proxy may be forged.
     let hops = request.headers.values(of: "X-Forwarded-For").flatMap { $0.split(separator: ",") }.map(Self.address)
     let stranger = hops.lastIndex { hop in hop.map { !isTrusted($0) } ?? true } ?? 0
     if stranger < hops.count, let client = hops[stranger] { request.remoteAddress = client }
@@ -57,7 +57,7 @@ struct TrustedProxies: Sendable {
 
   private func isTrusted(_ address: SocketAddress) -> Bool { ranges.contains { $0.contains(address.host) } }
 
-  /// A hop as proxies write it: an address, an IPv6 address in brackets, either with a port. Nil for what is none, as
+  /// A hop is an address, or an IPv6 address in brackets, either with an optional port. Nil for anything else, such as
   /// `unknown`.
   private static func address(_ hop: Substring) -> SocketAddress? {
     let text = hop.trimmingCharacters(in: .whitespaces)
@@ -69,14 +69,13 @@ struct TrustedProxies: Sendable {
   }
 }
 
-/// Warns of proxies that nobody has declared: everybody behind one has the same address here, and shares its limits.
+/// Warns about undeclared proxies: all people behind one share a single address, and so its limits.
 final class UndeclaredProxies: Sendable {
-  /// What proxies add to requests.
   static let headers = ["X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"]
-  /// Anybody may send these headers: the log is not to be filled by them.
+  /// Anybody can send these headers: limit the lines in the log.
   private static let most = 16
 
-  /// Where a request came from that looks as if such a proxy had passed it on.
+  /// The address that sent forwarding headers without being trusted.
   enum Peer: RequestContextKey { typealias Value = SocketAddress }
 
   private let known = Mutex<Set<String>>([])
@@ -84,7 +83,7 @@ final class UndeclaredProxies: Sendable {
 
   init(log: Logger) { self.log = log }
 
-  /// Logs a line the first time for each address.
+  /// Logs each address once.
   func note(_ peer: SocketAddress) {
     let isNew = known.withLock { $0.count < Self.most && $0.insert(peer.host).inserted }
     guard isNew else { return }

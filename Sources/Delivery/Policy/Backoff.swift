@@ -2,33 +2,32 @@ package import Foundation
 package import Model
 import Providers
 
-/// Growing pauses: the first, then twice as long each time, up to the longest.
+/// Exponential backoff: each pause is twice the previous one, up to a limit.
 package struct Backoff: Sendable, Hashable {
-  /// Seconds before the first repeat.
+  /// Seconds before the first retry.
   package let first: TimeInterval
-  /// No pause is longer, in seconds.
+  /// The limit in seconds.
   package let longest: TimeInterval
 
-  /// Creates pauses.
   package init(first: TimeInterval, longest: TimeInterval) {
     self.first = first
     self.longest = longest
   }
 
-  /// Apple's service has trouble: after 15 minutes, then longer.
+  /// The service has problems: Apple asks for 15 minutes at least.
   package static let service = Backoff(first: 15 * 60, longest: 4 * 3600)
-  /// A new provider token is refused before the last is 20 minutes old.
+  /// Apple refuses a new provider token before the last one is 20 minutes old.
   package static let providerToken = Backoff(first: 20 * 60, longest: 4 * 3600)
-  /// One device gets too much; also Firebase's wait after a 429 that names none.
+  /// Too many requests for one device; also Firebase's pause after a 429 without `Retry-After`.
   package static let device = Backoff(first: 60, longest: 3600)
-  /// A service that asks for 10 seconds at first (Firebase, JPush).
+  /// Firebase and JPush ask for 10 seconds at first.
   package static let quick = Backoff(first: 10, longest: 3600)
-  /// It may have arrived: sent again when what troubles the connections has had time to pass.
+  /// The push may have arrived: wait until a connection problem has had time to pass.
   package static let unanswered = Backoff(first: 15, longest: 600)
-  /// Nothing is known to be wrong with anything but the connection.
+  /// Only the connection failed.
   package static let brief = Backoff(first: 5, longest: 300)
 
-  /// The pauses that the one who gives a reason asks for.
+  /// The pauses that the service of a reason asks for.
   package init(_ reason: Reason) {
     switch reason.source {
     case .apns: self = APNsCode(rawValue: reason.code) == .tooManyProviderTokenUpdates ? .providerToken : .service
@@ -38,10 +37,10 @@ package struct Backoff: Sendable, Hashable {
     }
   }
 
-  /// The pause after an attempt, in seconds: never less than what is asked for, up to a quarter more by jitter.
+  /// The pause in seconds: never below the requested one, plus up to a quarter of jitter.
   ///
   /// - Parameters:
-  ///   - attempt: 1 after the first.
+  ///   - attempt: 1 after the first attempt.
   ///   - jitter: 0 to 1.
   package func wait(afterAttempt attempt: Int, jitter: Double) -> TimeInterval {
     let doubled = first * pow(2, Double(min(max(attempt, 1), 30) - 1))

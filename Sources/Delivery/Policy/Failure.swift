@@ -3,17 +3,17 @@ package import Providers
 package import Model
 
 extension RetryPolicy {
-  /// Why a push did not go through to a device.
+  /// The reason why a push did not get through to a device.
   package enum Failure: Sendable, Hashable {
-    /// The provider said no. `retryAfter` in seconds.
+    /// Refused by the provider. `retryAfter` is in seconds.
     case rejected(status: Int, reason: String, retryAfter: TimeInterval?, tokenInvalidSince: Date?)
-    /// It was sent, and no answer came: it may have arrived or not.
+    /// Sent without an answer: it may have arrived.
     case unanswered(reason: String)
-    /// It certainly was not processed: it never left, or the server said so (REFUSED_STREAM, a stream above a GOAWAY's
-    /// last one). The reason is the provider's if what waited was given up because of a refusal.
+    /// Certainly not processed: it was never sent, or the server said so (REFUSED_STREAM, a stream above the last one
+    /// of a GOAWAY). If queued devices were dropped because of a refusal, the reason is the provider's.
     case notProcessed(reason: String)
 
-    /// The failure of a provider's result, nil if it was no failure.
+    /// Nil if the result is not a failure.
     package init?(_ result: SendResult) {
       switch result {
       case .outcome(.accepted): return nil
@@ -29,14 +29,14 @@ extension RetryPolicy {
       }
     }
 
-    /// The provider's word or ours.
+    /// The provider's reason or our own.
     package var reason: String {
       switch self {
       case .rejected(_, let reason, _, _), .unanswered(let reason), .notProcessed(let reason): reason
       }
     }
 
-    /// What came of it if it is not tried again.
+    /// The outcome if there is no retry.
     package var outcome: Outcome {
       switch self {
       case .rejected(let status, let reason, _, let since):
@@ -46,26 +46,27 @@ extension RetryPolicy {
       }
     }
 
-    /// What came of it if we ended the tries, with the last reason beside ours: a refusal stays a refusal, and what
-    /// may have arrived stays unknown.
+    /// The outcome if our own reason ended the retries. A refusal stays a refusal, and an unanswered push stays
+    /// unknown.
     package func outcome(_ own: OwnReason) -> Outcome {
       let words = Reason.combined(own, after: reason)
       return switch self {
       case .rejected(let status, _, _, _): .rejected(status: status, reason: words, tokenInvalidSince: nil)
       case .unanswered: .unknown(reason: words)
-      // That it waited behind a refusal is what CredentialRefused says; the refusal stands in the refused row.
+      // CredentialRefused already means that the device waited behind a refusal; the refusal itself is in the refused
+      // row.
       case .notProcessed: .skipped(reason: own == .credentialRefused ? own.rawValue : words)
       }
     }
   }
 
-  /// What happened to a device before.
+  /// The earlier attempts at a device.
   package struct History: Sendable, Hashable {
-    /// How many times it was sent to; 0 if it never left.
+    /// 0 if it was never sent.
     package var attempts: Int
-    /// When it was first tried.
+    /// The time of the first attempt.
     package var firstAt: Date
-    /// When the push's time to live ends; nil: it has none.
+    /// The end of the push's time to live; nil without one.
     package var deadline: Date?
     /// Whether it was sent with a newly signed token already.
     package var isResigned: Bool

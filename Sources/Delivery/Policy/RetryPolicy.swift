@@ -1,49 +1,43 @@
 package import Foundation
 package import Model
 
-/// What becomes of a device whose push did not go through: a pure function of what is known.
+/// Decides what to do after a failure: a pure function.
 ///
-/// Where the rules come from: Apple, "Handling notification responses from APNs" (never repeat a refusal of the token
-/// or of the request; after 500 and 503 wait 15 minutes, then longer); Firebase, "Best practices when sending FCM
-/// messages at scale" (10 seconds, doubled, with jitter; one minute after a 429 without `Retry-After`).
+/// Sources: Apple, "Handling notification responses from APNs" (never repeat a refusal of the token or of the request;
+/// after 500 and 503 wait 15 minutes, then longer); Firebase, "Best practices when sending FCM messages at scale" (10
+/// seconds, doubled, with jitter; one minute after a 429 without `Retry-After`).
 package struct RetryPolicy: Sendable, Hashable {
-  /// What to do next.
   package enum Decision: Sendable, Hashable {
-    /// Nothing more: this is what came of it.
+    /// No retry; the outcome.
     case final(Outcome)
     /// Send again at this time, with the same `apns-id`.
     case retry(at: Date)
-    /// Send again at once, with a provider token signed anew.
+    /// Send again at once, with a newly signed provider token.
     case resign
     /// Send again at once, on a new connection.
     case newConnection
-    /// Nothing more for this device, and nothing for any other that needs this credential, until a person has
-    /// corrected it. An alarm is raised.
+    /// Stop this device and all others that need this credential, until a person has fixed it, and raise an alarm.
     case stopCredential(Outcome)
   }
 
-  /// Send again what was sent and not answered, at the risk that it arrives twice. Off: at most once.
+  /// Whether to resend unanswered pushes, which may arrive twice. Off: at most once.
   package var repeatsUnanswered = true
 
-  /// How long a push without a time to live is tried, in seconds from the first attempt at a device.
+  /// Seconds of retries for a push without a time to live, from the first attempt at a device.
   package var patience: TimeInterval = 24 * 3600
 
-  /// Repeats that the waits between them do not bound: of one device that gets too much, and of what was not answered.
+  /// Limits retries whose pauses are short: too many requests for one device, and unanswered pushes.
   package var maximumAttempts = 8
 
-  /// Multiplies every pause of ours: below 1 for tests against a simulator, by the real clock. `Retry-After` holds.
+  /// Multiplies our own pauses; below 1 for tests with the simulator and the real clock. `Retry-After` is not scaled.
   package var pauseScale = 1.0
 
-  /// Creates the policy with its usual numbers.
   package init() {}
 
-  /// Decides.
-  ///
   /// - Parameters:
-  ///   - failure: what happened just now.
-  ///   - history: what happened to this device before, this attempt included.
-  ///   - now: the present time.
-  ///   - jitter: 0 to 1, spreads the repeats of many devices; see ``jitter(seed:device:attempt:)``.
+  ///   - failure: the failure of this attempt.
+  ///   - history: all attempts at this device, including this one.
+  ///   - jitter: 0 to 1, spreads the retries of many devices; see ``jitter(seed:device:attempt:)``.
   package func decide(_ failure: Failure, _ history: History, now: Date, jitter: Double) -> Decision {
     let decision = rule(failure, history, now: now, jitter: jitter)
     guard case .retry(let date) = decision else {
@@ -52,11 +46,11 @@ package struct RetryPolicy: Sendable, Hashable {
     }
     let end = history.deadline ?? history.firstAt.addingTimeInterval(patience)
     if date < end { return decision }
-    // Without a time to live nothing has expired: the last answer stands.
+    // Without a time to live nothing expires: keep the last answer.
     return .final(history.deadline == nil ? failure.outcome : failure.outcome(.expired))
   }
 
-  /// The same number for the same try of the same push at the same device, evenly spread over 0 to 1.
+  /// 0 to 1, evenly distributed; deterministic for the push, device and attempt.
   package static func jitter(seed: UInt64, device: Int64, attempt: Int) -> Double {
     // SplitMix64 (Steele, Lea, Flood 2014).
     var word = seed &+ UInt64(bitPattern: device) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(attempt)
@@ -70,7 +64,7 @@ package struct RetryPolicy: Sendable, Hashable {
     case .rejected(let status, let word, let retryAfter, _):
       return answered(Reason.of(word), status, retryAfter, failure, history, now: now, jitter: jitter)
     case .unanswered(let word):
-      // What answers in another protocol will do so again.
+      // A server with another protocol will answer the same way again.
       guard repeatsUnanswered, OwnReason(rawValue: word) != .unreadableAnswer, history.attempts < maximumAttempts else {
         return .final(failure.outcome)
       }
@@ -79,9 +73,9 @@ package struct RetryPolicy: Sendable, Hashable {
       let reason = Reason.of(word)
       switch reason.retry {
       case .afterCredential, .resignOnce: return .stopCredential(failure.outcome(.credentialRefused))
-      // What waited behind a refusal that forbids: Apple's 403 Forbidden.
+      // Queued behind a refusal of the credential: Apple's 403 Forbidden.
       case .never where reason.source == .apns: return .stopCredential(failure.outcome(.credentialRefused))
-      // It never left: as often as it takes, within its time.
+      // Never sent: retry within the time to live without a limit on attempts.
       case .newConnection where history.attempts == 0: return .newConnection
       case .never, .later, .newConnection, .perDevice: return .retry(at: now + wait(.brief, history.attempts, jitter))
       }
@@ -92,13 +86,13 @@ package struct RetryPolicy: Sendable, Hashable {
     _ reason: Reason, _ status: Int, _ retryAfter: TimeInterval?, _ failure: Failure, _ history: History, now: Date,
     jitter: Double
   ) -> Decision {
-    // `Retry-After` is a least wait: whatever we would have waited, never less than that.
+    // `Retry-After` is a minimum: our own pause may be longer.
     func later(_ pace: Backoff) -> Decision {
       .retry(at: now + max(wait(pace, history.attempts, jitter), retryAfter ?? 0))
     }
     switch reason.retry {
     case .never where !reason.isKnown && (status == 429 || status >= 500):
-      // A word that the table lacks, or none: the status says that it is not for ever.
+      // An unknown or missing reason: the status shows that it is temporary.
       return later(status == 429 ? .device : .service)
     case .never where status == 403 && reason.source == .apns, .never where status == 403 && !reason.isKnown:
       return .stopCredential(failure.outcome)

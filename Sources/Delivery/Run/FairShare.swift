@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The window of devices under way over each credential, divided evenly among its pushes.
+/// Divides the window of each credential evenly among its pushes.
 ///
-/// One push alone has it all. When a second begins, each may have half: the first hands out nothing until it is back
-/// within its share, the second begins at once.
+/// A single push gets the whole window. When a second one starts, each may have half: the first sends nothing until it
+/// is within its share, and the second starts at once.
 final class FairShare: Sendable {
-  /// Devices under way over one credential: bounded memory whatever the audience.
+  /// Devices in flight per credential. Bounds memory for any audience size.
   let window: Int
   private let pushes = Mutex<[Int64: Set<Int64>]>([:])
 
@@ -22,8 +22,8 @@ final class FairShare: Sendable {
     }
   }
 
-  /// How many devices each push of a credential may have under way; never less than `least`, unless `limit`, for all
-  /// of them, asks for less.
+  /// The devices in flight that each push of a credential may have: at least `least`, unless `limit`, the total of all
+  /// pushes, is lower.
   func share(credential: Int64, least: Int, limit: Int? = nil) -> Int {
     let count = max(1, pushes.withLock { $0[credential]?.count ?? 1 })
     let usual = max(least, window / count)

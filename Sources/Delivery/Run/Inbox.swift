@@ -2,7 +2,7 @@ import Providers
 import Model
 import Synchronization
 
-/// Results on their way from a provider's thread to the task that keeps them.
+/// Passes results from a provider's thread to the run's task.
 final class Inbox: Sendable {
   struct Item: Sendable {
     let device: Int64
@@ -23,12 +23,12 @@ final class Inbox: Sendable {
 
   private let state = Mutex(State())
 
-  /// Adds results; called on a provider's thread.
+  /// Called on a provider's thread.
   func add(_ items: [Item]) {
     if !items.isEmpty { change { $0.items += items } }
   }
 
-  /// Ends a wait, or the next one, with what there is: something else is to be looked at.
+  /// Ends the current or next wait even without results, so that the run looks at its state.
   func nudge() { change { $0.isNudged = true } }
 
   private func change(_ body: (inout State) -> Void) {
@@ -41,7 +41,7 @@ final class Inbox: Sendable {
     if let (waiter, items) = waiter { waiter.resume(returning: items) }
   }
 
-  /// All that has come; waits for it, or for a nudge. One caller at a time.
+  /// Waits for results or a nudge, and takes all results. One caller at a time.
   func take() async -> [Item] {
     await withCheckedContinuation { continuation in
       let items = state.withLock { state -> [Item]? in

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Fixed speed: so many devices a second, evenly.
+/// A fixed speed in devices per second, as a token bucket.
 ///
-/// A bucket that fills at the rate and holds a twentieth of a second's worth: in any stretch of time no more than
-/// rate × time plus that is let through. Times are steady seconds.
+/// The bucket holds a twentieth of a second's worth: any period lets through no more than rate × time plus that. Times
+/// are in steady seconds.
 package struct Pace: Sendable, Hashable {
-  /// Devices a second.
+  /// Devices per second.
   package let rate: Double
   private var tokens: Double
   private var last: TimeInterval
@@ -22,21 +22,21 @@ package struct Pace: Sendable, Hashable {
 
   private var room: Double { max(1, rate / 20) }
 
-  /// Takes as much as may be sent now, at most `wanted`.
+  /// Takes up to `wanted` devices.
   package mutating func take(atMost wanted: Int, now: TimeInterval) -> Int {
-    // A time before the last gives nothing, and does not stop the flow either.
+    // A time before the last one adds nothing, and blocks nothing.
     tokens = min(room, tokens + max(0, now - last) * rate)
     last = now
-    // Seconds are exact to a part of a microsecond: sums may end a hair below a whole number. What is taken too early
-    // is owed, so that the rate holds.
+    // Sums of floating-point seconds can end slightly below a whole number. A device taken too early is owed, so the
+    // rate holds.
     let taken = max(0, min(wanted, Int(tokens + 0.01)))
     tokens -= Double(taken)
     return taken
   }
 
-  /// Gives back what was taken and not used.
+  /// Returns devices that were taken but not sent.
   package mutating func giveBack(_ count: Int) { tokens = min(room, tokens + Double(count)) }
 
-  /// When the bucket is full: the time to come again.
+  /// The time at which the bucket is full.
   package var next: TimeInterval { last + max(0, room - tokens) / rate }
 }

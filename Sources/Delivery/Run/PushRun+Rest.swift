@@ -2,14 +2,15 @@ import Foundation
 import Model
 import Store
 
-/// Devices that are not sent to: what a process before left under way, and the rest of a push that ends early.
+/// Devices that are not sent to: those that the previous process left in flight, and the rest of a push that ends
+/// early.
 extension PushRun {
-  // MARK: What the process before left
+  // MARK: The previous process
 
-  /// Counts the devices that may have been sent to without an answer that was kept. If they may be sent to again, they
-  /// are counted as repeats; if not (at most once, or the push is over), they are unknown.
+  /// Counts the devices that may have been sent to without a stored answer. If they can be sent to again, they count as
+  /// repeats; if not (at most once, or the push is over), their outcome is unknown.
   mutating func takeStock() {
-    // An error cut this push short in this very process: the trail says which devices it had left for.
+    // An error interrupted this push in the same process: its trail lists the devices that were sent to.
     if trail != 0, row.trail == trail { ask(.store(.followTrail), .followingTrail) } else { countRepeats() }
   }
 
@@ -22,12 +23,12 @@ extension PushRun {
 
   mutating func recordInterrupted(_ due: [WaitingDelivery.Due]) {
     if due.isEmpty {
-      // No more devices than these were under way; what was foreseen behind them was not sent to.
+      // At most a window of devices was in flight; those beyond it were announced but not sent to.
       return readUnanswered(after: row.cursor, left: plan.policy.repeatsUnanswered ? plan.window : .max)
     }
     var batch = RunResults()
     for item in due {
-      // It may have left again before the process ended.
+      // It may have been sent again before the process ended.
       batch.repeats.count(after: item.waiting.last)
       var result = result(item, Self.interrupted)
       result.attempts += 1
@@ -54,8 +55,8 @@ extension PushRun {
 
   private static let interrupted = Outcome.unknown(reason: OwnReason.interrupted.rawValue)
 
-  /// From here on the trail knows for which devices the push leaves: before the first, and after all that is known
-  /// without it.
+  /// From here on the trail records which devices are sent to. Called before the first device, and after everything is
+  /// counted that does not need the trail.
   mutating func beginTrail() {
     guard row.trail != trail, ending == nil else { return findFirstRoute() }
     ask(.store(.setTrail(trail)), .beginningTrail)
@@ -66,11 +67,11 @@ extension PushRun {
     if ending == nil { ask(.findRoute, .findingFirstRoute) } else { look() }
   }
 
-  // MARK: The rest of a push that ends early
+  // MARK: The rest of a push
 
   /// Reads the next devices that get the outcome of an early end.
   ///
-  /// - Returns: whether the store is asked.
+  /// - Returns: whether the store was asked.
   mutating func readRest() -> Bool {
     guard row.waiting > 0 else { return readRestPage() }
     ask(.store(.allWaiting(limit: plan.pageSize + flights.count)), .readingWaiting)
@@ -79,7 +80,7 @@ extension PushRun {
 
   private mutating func readRestPage() -> Bool {
     guard !walk.isAtEnd else { return false }
-    // Nothing is sent, so commits are the cost: fewer and larger, and still short enough for others.
+    // Nothing is sent, so commits dominate the cost: use larger ones, still short enough for other writers.
     ask(.store(page(limit: restSize)), .readingRest)
     return true
   }

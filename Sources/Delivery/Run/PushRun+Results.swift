@@ -3,7 +3,7 @@ import Providers
 import Model
 import Store
 
-/// What came of devices under way.
+/// Results of devices in flight.
 extension PushRun {
   mutating func record(_ items: [Inbox.Item]) {
     let now = world.now.wall
@@ -48,7 +48,7 @@ extension PushRun {
     if batch.isEmpty { look() } else { record(batch, .recordingResults(places)) }
   }
 
-  /// What the policy says, and before it what this process ended itself.
+  /// Cases that this process ended itself come before the policy.
   private mutating func decide(
     _ failure: RetryPolicy.Failure, _ device: Int64, _ flight: Flight, _ attempts: Int
   ) -> RetryPolicy.Decision {
@@ -60,7 +60,7 @@ extension PushRun {
         if let ending { return .final(ending.outcome(after: flight.last)) }
         if hasGivenUp { return .retry(at: now) }
       case .interrupted:
-        // The credential was changed: its successor's connections take it at once.
+        // The credential was changed: reconnect with the new one at once.
         if hasRoute { act(.forgetRoute) }
         hasRoute = false
         return ending.map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
@@ -69,7 +69,7 @@ extension PushRun {
     }
     let history = RetryPolicy.History(
       attempts: attempts, firstAt: flight.firstAt, deadline: plan.expiration,
-      // The provider signs anew and sends once more by itself; what it reports has failed twice.
+      // The provider has already retried with a new token: a reported failure is the second one.
       isResigned: true)
     let decision = plan.policy.decide(
       failure, history, now: now, jitter: RetryPolicy.jitter(seed: plan.seed, device: device, attempt: attempts))
@@ -88,7 +88,7 @@ extension PushRun {
       durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts)
   }
 
-  /// The result of a device that waited and is not sent to any more.
+  /// The result of a waiting device that is not sent to any more.
   func result(_ due: WaitingDelivery.Due, _ outcome: Outcome) -> DeliveryResult {
     DeliveryResult(
       deviceID: due.waiting.deviceID, platform: due.member?.platform ?? .ios, outcome: outcome, at: world.now.wall,

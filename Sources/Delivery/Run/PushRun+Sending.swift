@@ -3,7 +3,7 @@ import Providers
 import Model
 import Store
 
-/// Handing devices out: those that wait and are due, then the next page of the audience.
+/// Sending: first the waiting devices that are due, then the next page of the audience.
 extension PushRun {
   mutating func handOutWaiting() {
     guard row.waiting > 0, let nextDue, nextDue <= world.now.wall else { return handOutPage() }
@@ -15,7 +15,7 @@ extension PushRun {
     allow(.page)
   }
 
-  // MARK: How many
+  // MARK: The allowance
 
   private mutating func allow(_ errand: Errand) {
     let room = takeRoom()
@@ -23,7 +23,7 @@ extension PushRun {
     if trail == 0 { read(errand, Allowance(room: room)) } else { ask(.reserve(room), .reserving(errand, room: room)) }
   }
 
-  /// - Parameter places: nil: the trail is not used any more.
+  /// - Parameter places: nil: the trail is no longer used.
   mutating func useReserved(_ places: [Int32]?, _ errand: Errand, room: Int) {
     guard let places else { return read(errand, Allowance(room: room)) }
     guard places.isEmpty else {
@@ -34,27 +34,27 @@ extension PushRun {
       pace?.giveBack(room)
       return rest()
     }
-    // Other pushes have all of it: this one goes on as if there were none, rather than wait for them.
+    // Other pushes use all places: continue without a trail rather than wait for them.
     trail = 0
     ask(.store(.setTrail(0)), .leavingTrail(errand, room: room))
   }
 
-  /// The share of the window, and the fixed speed.
+  /// Room within the share of the window and the fixed speed.
   private mutating func takeRoom() -> Int {
     switch world.health.circuit {
     case .open: return 0
-    // One is tried, alone.
+    // One trial at a time.
     case .halfOpen where !flights.isEmpty: return 0
     case .halfOpen: return pace?.take(atMost: 1, now: world.now.steady) ?? 1
     case .closed: break
     }
     let room = min(plan.pageSize, world.share - flights.count)
-    // Whole pages while it goes fast: a page costs a query.
+    // At full speed, take whole pages only: each page costs a query.
     guard pace != nil else { return room < plan.pageSize && !flights.isEmpty ? 0 : room }
     return room > 0 ? pace?.take(atMost: room, now: world.now.steady) ?? 0 : 0
   }
 
-  /// Gives back what was allowed for the last `count` and not used.
+  /// Returns the unused allowance of the last `count` devices.
   ///
   /// - Returns: the places of the others.
   private mutating func giveBack(_ count: Int, _ places: [Int32]?) -> [Int32]? {
@@ -64,20 +64,20 @@ extension PushRun {
     return places.map { Array($0.dropLast(count)) }
   }
 
-  /// Up to which device may be handed out before the next results are kept: said along with results, because a commit
-  /// of its own for each page would cost more than the page. A push that is sent at most once says so page by page:
-  /// what was foreseen and not sent would have to stay unknown.
+  /// The last device that may be sent to before the next results are stored. It is stored with results, because a
+  /// separate commit per page would cost more than the page. A push that is sent at most once announces page by page:
+  /// devices announced but not sent to would have to end as unknown.
   var foreseen: Int64? {
     guard plan.policy.repeatsUnanswered, ending == nil, !walk.isAtEnd, order == .go else { return nil }
     return min(plan.lastDeviceID, walk.reach(Self.foresight(room: world.share - flights.count, rate: pace?.rate)))
   }
 
-  /// How many devices may be handed out before the next results are kept.
+  /// The number of devices to announce.
   static func foresight(room: Int, rate: Double?) -> Int {
     max(0, min(room, max(pageSize / 10, rate.map { Int($0.rounded(.up)) } ?? .max)))
   }
 
-  // MARK: Which
+  // MARK: Choosing devices
 
   private mutating func read(_ errand: Errand, _ allowance: Allowance) {
     switch errand {
@@ -93,7 +93,7 @@ extension PushRun {
   mutating func handOut(_ due: [WaitingDelivery.Due], _ allowance: Allowance) {
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
-    // The first to be due may be under way, or gone.
+    // The first due device may be in flight or gone.
     if due.isEmpty { return ask(.store(.nextDue(after: world.now.wall)), .readingNextDue) }
     let gone = due.filter { $0.member == nil }
     if gone.isEmpty { return takeDue(reached, places) }
@@ -112,7 +112,7 @@ extension PushRun {
     ask(.store(.setHandedOut(max(last, foreseen ?? 0))), .settingHandedOut(members, places))
   }
 
-  // MARK: Away
+  // MARK: Handing over
 
   mutating func send(_ due: [WaitingDelivery.Due], _ places: [Int32]?) {
     let members = due.compactMap(\.member)
@@ -138,7 +138,7 @@ extension PushRun {
       act(.send(members, places: places))
       return look()
     }
-    // Somebody paused or cancelled it while the store was written: they come back as if they had been given up.
+    // The push was paused or canceled during the write: these devices return as not sent.
     giveUpQueued()
     record(members.map { Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.cancelled.rawValue)) })
   }

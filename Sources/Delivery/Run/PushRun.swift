@@ -6,28 +6,27 @@ import Providers
 import Store
 import Text
 
-/// One push under way, as a state machine: an event comes in, actions go out. It does no I/O and reads no clock;
-/// ``PushRunner`` does both for it.
+/// One running push as a state machine: events in, actions out. ``PushRunner`` does its I/O and reads the clock.
 ///
-/// Everything that must outlive the process is in the store before it counts: a device has its outcome, or a row that
-/// waits, or it stands behind the push's cursor. What is kept in memory is bounded by the window.
+/// Everything that must survive the process is stored before it counts: a device has its outcome, or a waiting row, or
+/// is behind the push's cursor. The window bounds what is in memory.
 struct PushRun {
-  /// A device under way.
+  /// A device in flight.
   struct Flight: Sendable {
     var platform: Platform
     /// In steady seconds.
     var askedAt: TimeInterval
-    /// In the trail.
+    /// Its place in the trail.
     var place: Int32?
     var attempts = 0
     var firstAt: Date
     var last: Outcome?
   }
 
-  /// What is taken up again when the question that was asked is answered.
+  /// Where to continue after the answer to the current question.
   enum Phase: Sendable {
     case beforeStart
-    // What the process before left.
+    // The previous process.
     case followingTrail
     case countingRepeats
     case readingInterrupted
@@ -59,18 +58,18 @@ struct PushRun {
     case over
   }
 
-  /// What devices are handed out for.
+  /// Which devices are handed out.
   enum Errand: Sendable { case waiting, page }
 
-  /// How many devices may be handed out, with their places in the trail; nil: there is none.
+  /// How many devices may be handed out, with their places in the trail; nil: without a trail.
   struct Allowance: Sendable {
     var room: Int
     var places: [Int32]?
   }
 
-  /// Devices of a page; also the least share of a push.
+  /// Devices per page; also the least share of a push.
   static let pageSize = 1000
-  /// Longer than the longest wait between two tries to connect (``ClientGroupConfiguration``).
+  /// Seconds; longer than the longest pause between two connection attempts (``ClientGroupConfiguration``).
   static let credentialPatience: TimeInterval = 40
 
   let plan: RunPlan
@@ -80,16 +79,16 @@ struct PushRun {
   var walk: Walk
   var flights: [Int64: Flight] = [:]
   var ending: RunEnding?
-  /// When the first waiting device is due.
+  /// The due time of the first waiting device.
   var nextDue: Date?
   var pace: Pace?
-  /// The trail that its devices are noted in; 0: none.
+  /// The number of the trail in use; 0: none.
   var trail: Int64
   var hasRoute = false
-  /// Whether the provider was told to give up what has not left.
+  /// Whether the provider was told to drop what is not sent yet.
   var hasGivenUp = false
   var report: RunReport
-  /// By how much the clock was set as far as the waits know of it.
+  /// The total clock change that waiting devices have been shifted by.
   private var leapt: TimeInterval
   private var actions: [RunAction] = []
 
@@ -99,7 +98,7 @@ struct PushRun {
     self.nextDue = nextDue
     self.world = world
     walk = Walk(cursor: row.cursor)
-    // No devices: no provider is needed, and none that is held back is waited for.
+    // Without devices, do not wait for a provider.
     if row.target == 0 { walk.isAtEnd = true }
     trail = plan.trail
     leapt = world.leapt
@@ -113,7 +112,6 @@ struct PushRun {
 
   // MARK: Events
 
-  /// Begins.
   mutating func begin() -> [RunAction] {
     if plan.isResumed { takeStock() } else { beginTrail() }
     return takeActions()
@@ -141,7 +139,7 @@ struct PushRun {
       if case .findingFirstRoute = phase { publish() }
       look()
     case (.routeMissing(let words, let reason), _):
-      // The next start would find it the same: every device has that as its outcome.
+      // After a restart, the push would still be in this state: every device has that outcome.
       let isFirst = if case .findingFirstRoute = phase { true } else { false }
       ending = RunEnding(reason: reason, state: isFirst ? .failed : .finished, error: words)
       if isFirst { publish() }
@@ -161,7 +159,7 @@ struct PushRun {
     return takeActions()
   }
 
-  /// The row was written, or read anew.
+  /// The row was written or read again.
   private mutating func goOn(_ before: RunRow) {
     switch phase {
     case .recordingInterrupted:
@@ -183,7 +181,7 @@ struct PushRun {
       look()
     case .recordingRest:
       recorded()
-      // Results that come meanwhile are kept between two pages, not after millions of devices.
+      // Take results between two pages, not after millions of devices.
       ask(.wait(until: nil), .waiting)
     case .reloading:
       if report.isNews(hasChanged: before != row, isWell: !hasRoute || world.health.isWell) { publish() }
@@ -198,16 +196,15 @@ struct PushRun {
     }
   }
 
-  /// Results, or a nudge.
   private mutating func take(_ items: [Inbox.Item]) {
     if followClock(then: items) { return }
     if !items.isEmpty { return record(items) }
     if ending != nil { look() } else { ask(.store(.reload), .reloading) }
   }
 
-  // MARK: What to do next
+  // MARK: Deciding
 
-  /// Decides what to do next. Called whenever nothing is asked.
+  /// Decides what to do next. Called whenever no question is open.
   mutating func look() {
     if followClock(then: []) { return }
     endIfDue()
@@ -226,30 +223,30 @@ struct PushRun {
     wait()
   }
 
-  /// Nothing can be handed out at present.
+  /// Nothing can be sent at present.
   mutating func rest() {
     if flights.isEmpty, walk.isAtEnd {
       if row.waiting == 0 { return ask(.store(.end(.finished, error: nil)), .leaving) }
-      // The next start goes on when their time has come.
+      // The next start continues when they are due.
       if world.isStopping { return phase = .over }
     }
     wait()
   }
 
-  /// The order of this process, or of another that left it in the store.
+  /// The order of this process, or of another process through the store.
   var order: RunControl.Order {
     switch (world.order, row.state) {
     case (.cancel, _), (_, .cancelled): .cancel
     case (.pause, _), (_, .paused): .pause
-    // It goes on at the next start; its state is not changed.
+    // Continues at the next start; the state stays the same.
     case _ where world.isInterrupted: .pause
     default: .go
     }
   }
 
-  /// What waits, waits for so much time, whatever the clock was set to meanwhile.
+  /// After a clock change, shifts waiting devices so that their remaining time stays the same.
   ///
-  /// - Returns: whether the store is asked.
+  /// - Returns: whether the store was asked.
   private mutating func followClock(then items: [Inbox.Item]) -> Bool {
     let leap = world.leapt - leapt
     guard leap != 0 else { return false }
@@ -259,7 +256,7 @@ struct PushRun {
     return true
   }
 
-  /// Whether it is over before its end.
+  /// Ends a push early if necessary.
   private mutating func endIfDue() {
     guard ending == nil else { return }
     if order == .cancel {
@@ -267,7 +264,7 @@ struct PushRun {
     } else if let deadline = plan.deadline, deadline <= world.now.wall {
       ending = .expired
     } else if hasRoute, case .failing(let failure) = world.provider, !flights.isEmpty {
-      // No answer has come since. A refusal from before this push may heal with the push's first request.
+      // No answer since then. A refusal from before this push may be over at its first request.
       let since = report.beginTrouble(world.now)
       if failure.kind == .credential, world.now.steady - since >= Self.credentialPatience { refuse(failure.reason) }
     } else {
@@ -275,7 +272,7 @@ struct PushRun {
     }
   }
 
-  /// Stops for want of a credential that is taken, and raises the alarm.
+  /// Stops because no credential is accepted, and raises the alarm.
   mutating func refuse(_ reason: String) {
     guard ending == nil else { return }
     ending = RunEnding(
@@ -290,7 +287,7 @@ struct PushRun {
     act(.cancelQueued)
   }
 
-  /// Every device that is not under way has its outcome.
+  /// Every device that is not in flight has its outcome.
   mutating func leaveOrWait() {
     guard flights.isEmpty else { return wait() }
     if world.isInterrupted { return phase = .over }
@@ -298,7 +295,7 @@ struct PushRun {
     ask(.store(.end(ending?.state ?? .finished, error: ending?.error)), .leaving)
   }
 
-  /// Waits until there is something to do, and for a second at most: somebody may want something else.
+  /// Waits for something to do, but a second at most: another process may have changed the push.
   private mutating func wait() {
     let now = world.now
     var next = now.wall.addingTimeInterval(1)
@@ -332,7 +329,7 @@ struct PushRun {
     act(.publish(report.progress(row, nextDue: row.waiting > 0 ? nextDue : nil, hasRoute: hasRoute, world)))
   }
 
-  /// Keeps results and how far the push is.
+  /// Stores results and progress.
   mutating func record(_ results: RunResults, _ phase: Phase) {
     var results = results
     results.cursor = walk.cursor
@@ -342,7 +339,7 @@ struct PushRun {
     ask(.store(.record(results)), phase)
   }
 
-  /// Results are in the store: those who listen hear of it.
+  /// The results are stored: tell the listeners.
   private mutating func recorded() {
     if row.waiting == 0 { nextDue = nil }
     publish()

@@ -7,7 +7,7 @@ import SQLite
 import Store
 
 extension PushRunner {
-  /// A push that was begun, or taken up again.
+  /// A started or resumed push.
   struct Opened: Sendable {
     let plan: RunPlan
     let row: RunRow
@@ -21,13 +21,13 @@ extension PushRunner {
     var isDryRun = false
   }
 
-  /// Moves the push to *sending*, reads what is asked for, and counts the audience.
+  /// Moves the push to *sending*, reads its draft, and counts the audience.
   ///
-  /// - Returns: nil: there is nothing to do.
+  /// - Returns: nil if there is nothing to do.
   func open() async throws -> Opened? {
     let (id, now) = (id, tools.clock())
     let (push, isStarted) = try await tools.store.write { database -> (Push, Bool) in
-      // One for later stays where it is; it is found when its time has come.
+      // A push that is scheduled for later is found when it is due.
       let push = try Push.get(database, id: id)
       if push.waits(now: now) != nil { return (push, false) }
       let isStarted = try Push.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
@@ -52,7 +52,7 @@ extension PushRunner {
     let sentAt = push.sendAt ?? push.createdAt
     var start = RunPlan.Start.sending
     if !isStarted {
-      // It ended while devices had no outcome: those that waited, and those behind, get theirs now.
+      // It ended before every device had an outcome: those that waited, and those after the cursor, get one now.
       start = .finishing(
         push.state == .cancelled ? .cancelled : RunEnding(reason: .credentialRefused, state: push.state))
     } else if let error = Self.lateness(push, draft) {
@@ -62,13 +62,13 @@ extension PushRunner {
     if let text = APNsPayload(draft, uid: push.uid).expiration(sentAt: sentAt), let seconds = Double(text) {
       plan.expiration = Date(timeIntervalSince1970: seconds)
     }
-    // A dry run sends nothing: it needs no moderation.
+    // A dry run sends nothing and needs no speed limit.
     if !draft.options.dryRun { plan.rate = draft.options.rate.map(Double.init) }
     let counted = try await count(
       push,
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience), plan)
-    // A push that is spread over a time has its speed only now that its devices are counted.
+    // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     return Opened(
@@ -87,10 +87,10 @@ extension PushRunner {
       window: tools.shares.window)
   }
 
-  /// Nothing of a push is sent that was taken up too late, as after days without a server. Its first start stands in its
-  /// row: after a crash in the midst of this, it is too late still.
+  /// The error of a push that was started too late, e.g. after days without a server. The first start is in its row, so
+  /// the answer is the same after a crash.
   ///
-  /// - Returns: nil: it is in time.
+  /// - Returns: nil if the push is on time.
   private static func lateness(_ push: Push, _ draft: PushDraft) -> String? {
     guard let planned = push.plannedAt, let started = push.startedAt else { return nil }
     let latest = draft.latestStart(due: planned)
@@ -105,7 +105,7 @@ extension PushRunner {
     _ push: Push, _ query: AudienceQuery, _ plan: RunPlan
   ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?) {
     let (id, parent) = (id, push.parentID)
-    // On a reader: a large audience takes seconds to count, and everybody else's writes would wait for that.
+    // On a reader: counting a large audience takes seconds, which would block all writers.
     let (full, count, last, due) = try await tools.store.read { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
@@ -116,7 +116,7 @@ extension PushRunner {
     }
     guard let count else { return (push, full, due) }
     let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
-    // The first of them, in the same transaction: a push to few devices needs no other.
+    // Reads the first waiting devices in the same transaction: a push to few devices needs no other query.
     let room = tools.shares.share(credential: 0, least: PushRun.pageSize)
     let reach = plan.policy.repeatsUnanswered ? PushRun.foresight(room: room, rate: plan.rate) : 0
     let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))

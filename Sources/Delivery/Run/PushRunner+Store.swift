@@ -3,7 +3,7 @@ import Model
 import SQLite
 import Store
 
-/// What a run asks of the store.
+/// The store's side of a run.
 extension PushRunner {
   func answer(_ task: RunTask, _ query: AudienceQuery?, credential: Int64, now: Date) async throws -> RunEvent {
     let (id, store) = (id, tools.store)
@@ -53,7 +53,7 @@ extension PushRunner {
     }
   }
 
-  /// Counts the devices that may have had the push from the process before, and lets those that waited wait again.
+  /// Counts the devices that the previous process may have sent to, and puts those that waited back into the queue.
   private func countRepeats(_ query: AudienceQuery?, now: Date) async throws -> RunEvent {
     let (id, window) = (id, tools.shares.window)
     return try await writeWaits { database in

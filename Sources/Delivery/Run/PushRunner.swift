@@ -5,22 +5,22 @@ import Model
 import SQLite
 import Store
 
-/// Carries one push out: does for a ``PushRun`` what it asks of the store, the provider and the clock, and brings it
-/// the answers.
+/// Runs one push: executes the actions of a ``PushRun`` with the store, the provider and the clock, and returns the
+/// answers.
 actor PushRunner {
-  /// What a run needs from the engine.
+  /// The dependencies of a run.
   struct Tools: Sendable {
     let store: PatientStore
     let routes: any RouteFinder
     let clock: @Sendable () -> Date
-    /// Seconds that pass, whatever the clock is set to.
+    /// Monotonic seconds, independent of the clock setting.
     let steady: @Sendable () -> TimeInterval
-    /// Waits until a time, or less long.
+    /// Waits until a time, or shorter.
     let sleep: @Sendable (Date) async throws -> Void
     let policy: RetryPolicy
     let shares: FairShare
     let leaps: LeapWatch
-    /// Where it is noted which devices a push has left for; nil: there is none.
+    /// Records which devices a push has been sent to; nil: no trail.
     let trail: Trail?
     let log: Logger
     let report: @Sendable (SendReport) -> Void
@@ -32,9 +32,9 @@ actor PushRunner {
   private let control: RunControl
   private let waker: Waker
   private var route: Route?
-  /// The push as the route's provider has encoded it.
+  /// The push as encoded by the route's provider.
   private var prepared: (any PreparedPush)?
-  /// The credential whose window this push has a share of.
+  /// The credential whose window this push shares.
   private var sharedCredential: Int64?
 
   init(_ id: Int64, tools: Tools, control: RunControl) {
@@ -44,9 +44,9 @@ actor PushRunner {
     waker = Waker(sleep: tools.sleep, wake: { control.inbox.nudge() })
   }
 
-  /// Sends what has no outcome yet, and brings the push to its end; or to where it waits, if it is paused.
+  /// Sends until every device has an outcome, or until a paused push has settled.
   ///
-  /// - Throws: what the store throws; the push then stays where it is, and is taken up again.
+  /// - Throws: errors of the store; the push then keeps its state and is resumed later.
   func carryOut() async throws {
     defer {
       waker.cancel()
@@ -61,13 +61,13 @@ actor PushRunner {
         actions = run.handle(event, world)
       }
     } catch {
-      // Nobody takes in any more what comes of those that have not left.
+      // Nobody receives the results of devices that are not sent yet.
       route?.provider.cancel(push: id)
       throw error
     }
   }
 
-  // MARK: What a run asks
+  // MARK: Actions
 
   private func world() -> RunWorld {
     let leapt = tools.leaps.total()
@@ -80,7 +80,7 @@ actor PushRunner {
       health: health, provider: route?.provider.state ?? .ready)
   }
 
-  /// - Returns: the answer to the question among the actions; nil: there is none, and the run is over.
+  /// - Returns: the answer to the question among the actions; nil without a question, which ends the run.
   private func perform(_ actions: [RunAction], _ opened: Opened) async throws -> RunEvent? {
     for action in actions {
       switch action {
@@ -151,7 +151,7 @@ actor PushRunner {
       let notes = places.flatMap { _ in tools.trail?.notes(push: id, places: reachedPlaces) }
       prepared.send(devices, noting: notes)
     }
-    // A platform without a provider: said for each device, not passed over.
+    // Devices of a platform without a provider get an outcome too.
     control.inbox.add(others)
   }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What people want of a push that is under way.
+/// The orders of people and of the process for a running push.
 final class RunControl: Sendable {
   enum Order: Sendable {
     case go
-    /// Hand out nothing more, and end when what is under way has come back.
+    /// Send nothing more, and end when everything in flight has returned.
     case pause
-    /// The same, and what waits has its outcome now.
+    /// Like pause; waiting devices also get their outcome.
     case cancel
   }
 
@@ -22,7 +22,7 @@ final class RunControl: Sendable {
   init(isStopping: Bool) { state = Mutex(State(isStopping: isStopping)) }
 
   var order: Order { state.withLock { $0.order } }
-  /// The process ends: do not sit and wait for a time that is far off.
+  /// The process is shutting down: do not wait for a distant time.
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
   func give(_ order: Order) {
@@ -30,7 +30,7 @@ final class RunControl: Sendable {
     inbox.nudge()
   }
 
-  /// The process has no more time: hand out nothing more.
+  /// The process has no time left: send nothing more.
   var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
   func interrupt() {

@@ -3,50 +3,50 @@ import Providers
 import Model
 import Store
 
-/// What surrounds a run when something happens to it.
+/// The circumstances of an event.
 struct RunWorld: Sendable {
   var now: Moment
-  /// What people want, as this process knows it.
+  /// The order of this process.
   var order = RunControl.Order.go
-  /// The process ends: do not sit and wait for a time that is far off.
+  /// The process is shutting down: do not wait for a distant time.
   var isStopping = false
-  /// The process has no more time: hand out nothing more.
+  /// The process has no time left: send nothing more.
   var isInterrupted = false
-  /// By how many seconds the clock was set since the process began.
+  /// Seconds by which the clock was changed since the process started.
   var leapt: TimeInterval = 0
-  /// How many devices of this push may be under way.
+  /// The devices of this push that may be in flight.
   var share: Int
   var health = ProviderHealth()
   var provider = ProviderState.ready
 }
 
-/// What happens to a run: each answers the question that the run asked last.
+/// An event; each answers the run's last question.
 enum RunEvent: Sendable {
-  /// Places in the trail, as many as there were.
+  /// Free places in the trail, possibly fewer than asked for.
   case reserved([Int32])
   case routeFound
-  /// No provider can be used; in words for people, and as the outcome of each device.
+  /// No provider can be used: the reason as text, and as each device's outcome.
   case routeMissing(String, OwnReason)
   case row(RunRow)
   case waits(RunRow, nextDue: Date?)
   case nextDue(Date?)
   case members([AudienceMember])
   case due([WaitingDelivery.Due])
-  /// What came of devices under way; empty: something else is to be looked at.
+  /// Results of devices in flight; empty: look at the state.
   case results([Inbox.Item])
 }
 
-/// What a run wants done. A list of actions ends with one question, or with none: then the run is over.
+/// An action of a run. A list of actions ends with one question, or with none if the run is over.
 enum RunAction: Sendable {
-  // Done at once; nothing comes back.
+  // No answer expected.
   case publish(PushProgress)
-  /// `places` in the trail, one for each; nil: there is none.
+  /// `places` in the trail, one per device; nil: without a trail.
   case send([AudienceMember], places: [Int32]?)
   case cancelQueued
   case reconnect
   case forgetRoute
   case returnPlaces([Int32])
-  /// The provider refuses the credential, for a reason.
+  /// The provider refuses the credential.
   case alarm(String)
 
   // Questions.
@@ -57,7 +57,7 @@ enum RunAction: Sendable {
   case wait(until: Date?)
 }
 
-/// What a run asks of the store.
+/// A run's questions to the store.
 enum RunTask: Sendable {
   // Answered with `row`.
   case reload
@@ -65,14 +65,14 @@ enum RunTask: Sendable {
   case setTrail(Int64)
   case setHandedOut(Int64)
   case setAllReturned(upTo: Int64)
-  /// Marks waiting devices as under way.
+  /// Marks waiting devices as in flight.
   case take([Int64])
   case record(RunResults)
   case end(PushState, error: String?)
   case finish
 
   // Answered with `waits`.
-  /// The clock was set by so many seconds.
+  /// The clock was changed by this many seconds.
   case shift(TimeInterval)
   case countRepeats
 
@@ -84,14 +84,14 @@ enum RunTask: Sendable {
   case interrupted(limit: Int)
 }
 
-/// Results to be kept in one transaction.
+/// Results that are stored in one transaction.
 struct RunResults: Sendable {
   var results: [DeliveryResult] = []
   var waiting: [WaitingDelivery] = []
   var repeats = Push.Repeats()
   var verdicts: [Credential.Verdict] = []
   var cursor: Int64 = 0
-  /// Up to which device may be handed out before the next results are kept; nil: as it is.
+  /// The last device that may be sent to before the next results are stored; nil: unchanged.
   var foreseen: Int64?
 
   var isEmpty: Bool { results.isEmpty && waiting.isEmpty }

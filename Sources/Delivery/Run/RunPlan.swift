@@ -3,27 +3,25 @@ import Providers
 import Model
 import Store
 
-/// A point in time: what the clock says, and seconds that only ever pass.
+/// A point in time, on the clock and in steady (monotonic) seconds.
 ///
-/// What is kept in the store, and what people set, is a time of the clock. How long something takes, and how fast it
-/// goes, is counted in steady seconds.
+/// Stored times and times set by people are clock times. Durations and speeds are measured in steady seconds.
 struct Moment: Sendable, Hashable {
   var wall: Date
   var steady: TimeInterval
 
-  /// The time of the clock at which so many steady seconds will have passed.
+  /// The clock time at a given steady time.
   func date(atSteady seconds: TimeInterval) -> Date { wall.addingTimeInterval(seconds - steady) }
 }
 
-/// What does not change while a push is under way.
+/// The constants of a running push.
 struct RunPlan: Sendable {
-  /// How a run begins.
   enum Start: Sendable, Hashable {
-    /// Devices are to be sent to.
+    /// Devices are sent to.
     case sending
     /// Nothing is sent; every device gets its outcome, and the push ends.
     case closing(RunEnding)
-    /// The push had ended before; devices without an outcome get one.
+    /// The push has ended; devices without an outcome get one.
     case finishing(RunEnding)
   }
 
@@ -32,27 +30,27 @@ struct RunPlan: Sendable {
   var start = Start.sending
   /// Devices registered later do not take part.
   var lastDeviceID: Int64
-  /// Whether a process before this one began it.
+  /// Whether a previous process started it.
   let isResumed: Bool
   let policy: RetryPolicy
-  /// When nothing is to be sent any more. The start of 1970: it is tried once, whatever the time.
+  /// When sending stops. The start of 1970 means a single attempt, regardless of the time.
   var expiration: Date?
-  /// Devices a second; nil: as fast as possible.
+  /// Devices per second; nil: as fast as possible.
   var rate: Double?
-  /// The number of this process's trail; 0: there is none.
+  /// The number of this process's trail; 0: none.
   var trail: Int64 = 0
-  /// How many devices may be under way over one credential.
+  /// Devices in flight per credential.
   var window: Int
-  /// Devices of a page.
+  /// Devices per page.
   var pageSize = PushRun.pageSize
 
-  /// When the rest expires; nil: never.
+  /// The end of the time to live; nil: none.
   var deadline: Date? { expiration.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 } }
 }
 
-/// Why the rest of a push is not sent, and how the push then ends.
+/// Why the rest of a push is not sent, and the final state of the push.
 struct RunEnding: Sendable, Hashable {
-  /// The reason that devices get which were not sent to.
+  /// The reason of the devices that were not sent to.
   let reason: OwnReason
   let state: PushState
   var error: String?
@@ -60,7 +58,7 @@ struct RunEnding: Sendable, Hashable {
   static let cancelled = RunEnding(reason: .cancelled, state: .cancelled)
   static let expired = RunEnding(reason: .expired, state: .finished)
 
-  /// The outcome of a device that is not sent to any more, after the last one that is known of it.
+  /// The outcome of a device that is not sent to any more, given its last known outcome.
   func outcome(after last: Outcome?) -> Outcome {
     guard let last, let failure = RetryPolicy.Failure(.outcome(last)) else { return .skipped(reason: reason.rawValue) }
     if case .notProcessed = failure { return .skipped(reason: reason.rawValue) }
@@ -68,16 +66,16 @@ struct RunEnding: Sendable, Hashable {
   }
 }
 
-/// What a run has to know of its push's row.
+/// The values of the push's row that a run needs.
 struct RunRow: Sendable, Hashable {
   var state: PushState
   var target: Int?
   var counts = OutcomeCounts()
-  /// Every device up to this id has its outcome, or waits.
+  /// Every device up to this ID has its outcome or is waiting.
   var cursor: Int64 = 0
-  /// Devices up to this id may have been sent to.
+  /// Devices up to this ID may have been sent to.
   var handedOut: Int64 = 0
-  /// Devices that wait to be sent to again, or were under way when they had waited.
+  /// Devices waiting for a retry, and those in flight after such a wait.
   var waiting = 0
   var isSettling = false
   var repeats = Push.Repeats()

@@ -3,9 +3,9 @@ import Providers
 import Model
 import Store
 
-/// What people are told of a push under way.
+/// The published progress of a running push.
 struct RunReport: Sendable {
-  /// Since when the provider has failed without an answer, in steady seconds; nil: it works.
+  /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
   private var wasWell = true
   private var done = 0
@@ -26,7 +26,7 @@ struct RunReport: Sendable {
     if results.contains(where: { $0.outcome == .accepted }) { troubleSince = nil }
   }
 
-  /// Whether there is anything to tell after a look at the push's row.
+  /// Whether to publish after a look at the push's row.
   mutating func isNews(hasChanged: Bool, isWell: Bool) -> Bool {
     defer { wasWell = isWell }
     return hasChanged || troubleSince != nil || !isWell || !wasWell
@@ -39,23 +39,23 @@ struct RunReport: Sendable {
       progress.health = world.health
     }
     progress.rate = meter.rate
-    // Results are still coming, or are being written: more is to follow.
+    // Results are still arriving or being written.
     if progress.state.isOver { progress.isSettling = true }
     return progress
   }
 }
 
-/// Outcomes a second, over the last ten seconds.
+/// Outcomes per second over the last ten seconds.
 struct RateMeter: Sendable {
   private var samples: [(at: TimeInterval, done: Int)]
 
   /// - Parameter now: in steady seconds.
   init(now: TimeInterval) { samples = [(now, 0)] }
 
-  /// Notes how many there are in all.
+  /// Records the total so far.
   mutating func note(_ done: Int, now: TimeInterval) {
     samples.removeAll { now - $0.at > 10 }
-    // One sample for each quarter of a second.
+    // One sample per quarter of a second.
     if let last = samples.last, now - last.at < 0.25, samples.count > 1 { samples.removeLast() }
     samples.append((now, done))
   }

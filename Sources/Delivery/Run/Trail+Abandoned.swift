@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 
 extension Trail {
-  /// Removes what killed processes left of databases that are no longer where they were: no process would open it
-  /// again, and it would keep its memory as long as the machine runs.
+  /// Removes the trails of killed processes whose database has moved or is gone: no process would open them again, and
+  /// they would use memory until the machine restarts.
   static func removeAbandoned() {
-    // A folder that cannot be listed keeps what it holds.
+    // If the folder cannot be listed, nothing is removed.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where name.hasPrefix(prefix) && name.hasSuffix(suffix) { removeIfAbandoned("\(folder)/\(name)") }
   }
@@ -14,14 +14,14 @@ extension Trail {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    // The lock last: a process that opens its own file meanwhile must not find it taken.
+    // Take the lock last: a process that opens its own file in the meantime must not find it locked.
     guard isOwn(descriptor), let path = database(of: descriptor), isGone(path, from: file),
       flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     unlink(file)
   }
 
-  /// The path that stands in a file; nil: none does.
+  /// The path recorded in a file; nil if there is none.
   private static func database(of descriptor: Int32) -> String? {
     var bytes = [UInt8](repeating: 0, count: pathRange.count)
     guard pread(descriptor, &bytes, bytes.count, off_t(pathRange.lowerBound)) == bytes.count, bytes[0] != 0 else {
@@ -30,10 +30,10 @@ extension Trail {
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Whether nothing is at the path, or another file than the one that the name of the trail says.
+  /// Whether the path has no file, or a file other than the one in the trail's name.
   private static func isGone(_ path: String, from trail: String) -> Bool {
     var status = stat()
-    // Any other error may pass.
+    // Other errors may be temporary.
     guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
     return file(database: path) != trail
   }

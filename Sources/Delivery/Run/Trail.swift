@@ -3,19 +3,18 @@ import Glibc
 import HTTP2
 import Synchronization
 
-/// Which devices pushes have left for without an outcome that is kept: so that the next process knows it when this one
-/// is killed.
+/// Records which devices have been sent to without a stored outcome, for the next process if this one is killed.
 ///
-/// A commit for each device would cost more than sending. It is a file in memory (`/dev/shm`, or the service's own
-/// `$RUNTIME_DIRECTORY`): what is written there is the system's from that moment, whatever becomes of the process. When
-/// the machine itself ended, the file is gone, and all that was handed out counts as sent.
+/// A commit per device would cost more than sending. The trail is a file in memory (`/dev/shm`, or the service's
+/// `$RUNTIME_DIRECTORY`): what is written there survives the process. After a restart of the machine the file is gone,
+/// and every device handed out counts as sent.
 ///
-/// It belongs to one process, one database file and one run of the machine. A push's row says the number of its trail
-/// (``number``) before the push leaves for its first device.
+/// A trail belongs to one process, one database file and one boot of the machine. A push's row holds the ``number`` of
+/// its trail before the push sends to its first device.
 final class Trail: @unchecked Sendable {
-  // @unchecked because: a place is written by whoever was lent it, and by nobody else; the free ones are locked.
+  // @unchecked because a place is written only by its borrower, and the free list has a lock.
 
-  /// What a process before left.
+  /// What the previous process left.
   struct Before {
     /// The number of its trail.
     let number: Int64
@@ -33,16 +32,16 @@ final class Trail: @unchecked Sendable {
     }
   }
 
-  /// A push (0: the place is free, or its device has not left), and its device.
+  /// A push (0: the place is free, or its device is not sent yet) and its device.
   private struct Place {
     var push: Int64
     var device: Int64
   }
 
-  /// How many devices may be under way at once: those of eight credentials.
+  /// Devices in flight at once: the windows of eight credentials.
   static let capacity = 65_536
   private static let start = 4096
-  /// Where the database's path stands, with a zero behind it; a longer one does not stand there.
+  /// Bytes for the database's path, zero-terminated; a longer path is not recorded.
   static let pathRange = 64..<start
   private static let size = start + capacity * MemoryLayout<Place>.stride
 
@@ -56,19 +55,20 @@ final class Trail: @unchecked Sendable {
   private let own: Header
   private let free: Mutex<[Int32]>
 
-  /// Opens the file of a database, or makes it.
+  /// Opens or creates the file of a database.
   ///
-  /// - Returns: nil if another process of this database has it, it is not ours, or there is no room for it.
+  /// - Returns: nil if another process of this database has it, it belongs to another user, or there is no memory for
+  ///   it.
   init?(database path: String) {
     guard let machine = Self.machine(), let file = Self.file(database: path) else { return nil }
-    // Everybody may write into /dev/shm: neither a link nor somebody else's file is taken for ours.
+    // Everybody may write to /dev/shm: refuse links and files of other users.
     let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
     guard Self.isOwn(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
       return nil
     }
-    // All of it is there before it is written to: a lack of memory would otherwise end the process.
+    // Allocate everything first: running out of memory on a later write would kill the process.
     guard posix_fallocate(descriptor, 0, off_t(Self.size)) == 0,
       let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
     else {
@@ -88,12 +88,12 @@ final class Trail: @unchecked Sendable {
 
   deinit {
     munmap(memory, Self.size)
-    // Nobody has left without an outcome: the next process has nothing to learn from it.
+    // No device is without an outcome: the next process does not need the file.
     if free.withLock({ $0.count == Self.capacity }) { unlink(file) }
     close(descriptor)
   }
 
-  /// Where the file of a database is; nil: there is no such database.
+  /// The file for a database; nil if the database does not exist.
   static func file(database path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -102,17 +102,17 @@ final class Trail: @unchecked Sendable {
   }
 
   static var folder: String { ProcessInfo.processInfo.environment["RUNTIME_DIRECTORY"] ?? "/dev/shm" }
-  /// How the names of this user's files begin and end.
+  /// The file names of this user's trails begin and end with these.
   static var prefix: String { "signalbox-\(String(geteuid(), radix: 16))-" }
   static let suffix = ".trail"
 
-  /// Whether an open file is a plain one of this user.
+  /// Whether an open file is a regular file of this user.
   static func isOwn(_ descriptor: Int32) -> Bool {
     var found = stat()
     return fstat(descriptor, &found) == 0 && found.st_mode & S_IFMT == S_IFREG && found.st_uid == geteuid()
   }
 
-  /// Names this run of the machine.
+  /// Identifies this boot of the machine.
   private static func machine() -> (UInt64, UInt64)? {
     guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8),
       let id = UUID(uuidString: text.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -122,7 +122,7 @@ final class Trail: @unchecked Sendable {
     }
   }
 
-  /// What the process before left; nil: it is not known. Only before ``begin()``.
+  /// What the previous process left; nil if unknown. Call before ``begin()``.
   func before() -> Before? {
     var header = memory.load(as: Header.self)
     let number = header.number
@@ -135,10 +135,10 @@ final class Trail: @unchecked Sendable {
     return Before(number: number, left: left)
   }
 
-  /// Forgets what a process before left, and begins anew.
+  /// Clears the file and starts a new trail.
   func begin() {
     var header = own
-    // Whoever finds it half erased does not believe it.
+    // A file that is only half cleared must not count.
     header.number = 0
     memory.storeBytes(of: header, as: Header.self)
     places.update(repeating: Place(push: 0, device: 0), count: Self.capacity)
@@ -147,7 +147,7 @@ final class Trail: @unchecked Sendable {
     memory.storeBytes(of: own, as: Header.self)
   }
 
-  /// Lends places for devices that are about to be handed out; fewer if there are no more.
+  /// Lends places for devices that are about to be handed out, possibly fewer.
   func take(atMost count: Int) -> [Int32] {
     free.withLock { free in
       let taken = Array(free.suffix(count))
@@ -156,19 +156,19 @@ final class Trail: @unchecked Sendable {
     }
   }
 
-  /// Gives places back whose devices have their outcome, or wait, in the store; or were not handed out.
+  /// Returns the places of devices whose outcome or wait is stored, or that were not sent to.
   func giveBack(_ taken: [Int32]) {
     guard !taken.isEmpty else { return }
     for place in taken { places[Int(place)].push = 0 }
     free.withLock { $0 += taken }
   }
 
-  /// The devices that a push of this process has left for without giving their places back: an error cut it short.
+  /// The devices of a push whose places were not returned, because an error interrupted the push.
   func left(by push: Int64) -> [Int64] {
     UnsafeBufferPointer(start: places, count: Self.capacity).filter { $0.push == push }.map(\.device)
   }
 
-  /// Notes which devices of a batch leave.
+  /// Records which devices of a batch are sent.
   func notes(push: Int64, places: [Int32]) -> any DepartureNotes { Notes(self, push, places) }
 
   private final class Notes: DepartureNotes {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Calls back once at the earliest of the times that it was told.
+/// Calls back once, at the earliest of the given times.
 final class Waker: Sendable {
   private struct State {
     var at = Date.distantFuture
@@ -18,7 +18,7 @@ final class Waker: Sendable {
     self.wake = wake
   }
 
-  /// Calls back at `date`, unless it is to call back before that anyway.
+  /// Calls back at `date`, unless an earlier call is already set.
   func arm(_ date: Date) {
     state.withLock { state in
       guard date < state.at else { return }
@@ -27,7 +27,7 @@ final class Waker: Sendable {
       let number = state.number
       state.at = date
       state.task = Task { [self] in
-        // It throws when cancelled; then another call is on its way, or none is wanted.
+        // Cancelled: a newer call replaces this one, or none is wanted.
         do { try await sleep(date) } catch { return }
         let isMine = self.state.withLock { state in
           guard state.number == number else { return false }
@@ -40,7 +40,6 @@ final class Waker: Sendable {
     }
   }
 
-  /// No more calls.
   func cancel() {
     state.withLock { state in
       state.task?.cancel()

@@ -1,9 +1,9 @@
 import Store
 
-/// Which devices of an audience are under way, and up to which id all have their outcome.
+/// The devices in flight, and the ID up to which all devices have their outcome.
 ///
-/// Devices are handed out in pages in the order of their ids; their results come in any order. The cursor moves page
-/// by page, so that what is kept does not grow with the audience.
+/// Devices are handed out in pages, ordered by ID; results arrive in any order. The cursor moves page by page, so that
+/// the state does not grow with the audience.
 struct Walk: Sendable {
   private struct Page {
     let last: Int64
@@ -11,16 +11,16 @@ struct Walk: Sendable {
   }
 
   private var pages: [Page] = []
-  /// Every device up to this id has its outcome.
+  /// Every device up to this ID has its outcome.
   private(set) var cursor: Int64
-  /// The last id handed out.
+  /// The last ID handed out.
   private(set) var handedOut: Int64
-  /// Whether all of the audience was handed out.
+  /// Whether the whole audience was handed out.
   var isAtEnd = false
 
-  /// Where it began.
+  /// The first cursor.
   private let start: Int64
-  /// How many devices were handed out.
+  /// The number of devices handed out.
   private var count = 0
 
   init(cursor: Int64) {
@@ -29,7 +29,7 @@ struct Walk: Sendable {
     start = cursor
   }
 
-  /// - Parameter limit: how many devices the page could have; fewer: it was the last.
+  /// - Parameter limit: the requested number of devices; a smaller page is the last one.
   mutating func handOut(_ members: [AudienceMember], atMost limit: Int) {
     if members.count < limit { isAtEnd = true }
     guard let last = members.last?.id else { return }
@@ -38,14 +38,14 @@ struct Walk: Sendable {
     count += members.count
   }
 
-  /// The id up to which about so many more devices will be found, if they lie as they did so far.
+  /// Estimates the ID up to which `devices` more devices will be found, from the density so far.
   func reach(_ devices: Int) -> Int64 {
     guard count > 0, devices > 0 else { return handedOut }
     let step = Double(handedOut - start) / Double(count)
     return handedOut + Int64((step * Double(devices)).rounded(.up))
   }
 
-  /// A device has its outcome, or waits.
+  /// The device has its outcome or is waiting.
   mutating func finish(_ device: Int64) {
     for index in pages.indices where device <= pages[index].last {
       pages[index].open.remove(device)

@@ -5,7 +5,6 @@ import Model
 import SQLite
 import Store
 
-/// `signalbox apps …`
 enum AppsCommand {
   private static let app = Argument<String>("bundle-id", "The app's bundle ID, e.g. com.example.app.")
   private static let name = Option(required: "name", "text", "The app's display name.")

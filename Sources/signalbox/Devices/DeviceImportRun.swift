@@ -3,7 +3,7 @@ import Model
 import SQLite
 import Store
 
-/// Registers what a parser reads, in transactions of many devices.
+/// Registers parsed devices in transactions of many devices each.
 struct DeviceImportRun {
   let store: Store
   let isDryRun: Bool
@@ -19,7 +19,6 @@ struct DeviceImportRun {
     self.rejected = rejected
   }
 
-  /// Reads everything.
   mutating func take(
     _ parser: DeviceLineParser, from source: DevicesImportCommand.Source, progress: (DeviceImportReport) -> Void
   ) throws {
@@ -50,7 +49,7 @@ struct DeviceImportRun {
     do {
       outcome = try store.writeSync { database in
         let outcome = try lines.register(database, by: "cli", now: now)
-        // Undone by the error; the numbers are true nevertheless, within a batch.
+        // Rolls the batch back. Its counts are correct within the batch.
         if isDryRun { throw DryRun(outcome: outcome) }
         return outcome
       }

@@ -5,7 +5,7 @@ import Model
 import SQLite
 import Store
 
-/// `signalbox devices …`; import and export stand in files of their own.
+/// `signalbox devices`, except import and export.
 enum DevicesCommand {
   private static let tag = Option<String?>("tag", "name", "Only devices with this tag.")
   private static let alias = Option<String?>("alias", "name", "Only devices with this alias.")
@@ -31,7 +31,7 @@ enum DevicesCommand {
   }
   private static let ids = Argument<[String]>(rest: "id", "The devices' IDs, as shown by list.", atLeastOne: true)
 
-  /// What narrows a list or an export down.
+  /// Options that filter a list or an export.
   static let filterParameters = [
     CommonOptions.app.parameter, CommonOptions.environment.parameter, platform.parameter, state.parameter,
     tag.parameter, alias.parameter, registrationID.parameter, token.parameter,
@@ -71,7 +71,7 @@ enum DevicesCommand {
     return filter
   }
 
-  /// Goes through all devices that fit, in pages.
+  /// Visits all matching devices, a page at a time.
   static func forEachPage(
     _ store: Store, _ values: Parsed, order: Device.Order, limit: Int,
     _ body: ([Device], [Int64: String]) throws -> Void

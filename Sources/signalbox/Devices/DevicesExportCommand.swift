@@ -2,7 +2,7 @@ import Arguments
 import Foundation
 import Store
 
-/// `signalbox devices export`: in pages, whatever the number.
+/// `signalbox devices export`: reads page by page, so memory use does not depend on the number of devices.
 enum DevicesExportCommand {
   private static let format = Option(
     "format", "format", "The format: ndjson or csv.", default: DeviceImport.Format.ndjson, showing: "ndjson"

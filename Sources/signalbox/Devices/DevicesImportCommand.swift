@@ -5,7 +5,7 @@ import Model
 import SQLite
 import Store
 
-/// `signalbox devices import FILE`: streamed, whatever the size.
+/// `signalbox devices import FILE`: streams the file, so memory use does not depend on its size.
 enum DevicesImportCommand {
   private static let file = Argument<String>("file", "The file; - for standard input.")
   private static let format = Option<DeviceImport.Format?>(
@@ -100,13 +100,13 @@ enum DevicesImportCommand {
       }
     }
 
-    /// The next bytes; empty at the end.
+    /// Empty at the end.
     func next() throws -> Data {
       let count = 256 * 1024
       return try handle.map { try $0.read(upToCount: count) ?? Data() } ?? io.read(count)
     }
 
-    /// As `, 17 %`; empty if the size is not known.
+    /// As `, 17 %`; empty if the size is unknown.
     var part: String {
       guard let handle, size > 0, let offset = try? handle.offset() else { return "" }  // only for show
       return ", \(offset * 100 / size) %"

@@ -7,7 +7,6 @@ import Reactor
 import SQLite
 import Store
 
-/// `signalbox certificates watch|hosts|unwatch`
 enum HostCommands {
   private static let host = Argument<String>(
     "host", "The host, e.g. mail.example.com, mail.example.com:587, https://example.com, or smtp://mail.example.com.")

@@ -4,7 +4,6 @@ import JSON
 import Model
 import Store
 
-/// `signalbox tokens …`
 enum TokensCommand {
   private static let name = Argument<String>("name", "What the token is for.")
   private static let id = Argument<Int64>("id", "The token's ID, as shown by list.", parseID)
@@ -97,11 +96,11 @@ extension APIToken {
   }
 }
 
-/// A token for programs.
+/// An API token.
 private struct TokenSummary: JSONWritable {
   let token: APIToken
   let now: Date
-  /// The token itself, when it was just made.
+  /// The secret; present only when the token was just created.
   var text: String?
 
   func write(to json: inout JSONWriter) {

@@ -5,7 +5,6 @@ import Model
 import SQLite
 package import Store
 
-/// `signalbox users …`
 enum UsersCommand {
   private static let name = Argument<String>("name", "The email address to sign in with.")
   private static let role = Option<User.Role>(required: "role", "role", "The role: admin, operator, or viewer.") {
@@ -14,7 +13,7 @@ enum UsersCommand {
     return role
   }.among(User.Role.allCases.map(\.rawValue))
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
-  /// How long an invitation is good.
+  /// Seconds that an invitation is valid.
   private static let lifetime: TimeInterval = 86_400
 
   static let command = Command<Action>(
@@ -45,7 +44,7 @@ enum UsersCommand {
 
   private static let add: Action = { values, io in
     let now = io.now()
-    // The console's sign-in form takes nothing else.
+    // The console's sign-in form accepts only email addresses.
     let parts = values[name].split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), !values[name].contains(where: \.isWhitespace),
       AppName.problem(withName: values[name], limit: 254) == nil
@@ -94,7 +93,7 @@ enum UsersCommand {
     return ExitCode.done
   }
 
-  /// Makes a link; only its hash is kept.
+  /// Creates a one-time link; only its hash is stored.
   private static func makeLink(
     _ database: Database, _ user: User, _ purpose: SignInLink.Purpose, now: Date
   ) throws -> String {
@@ -124,7 +123,6 @@ enum UsersCommand {
 extension User: JSONWritable {
   fileprivate var state: String { disabledAt != nil ? "disabled" : passwordHash == nil ? "invited" : "active" }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("name", name)

@@ -11,7 +11,7 @@ import Model
 import Reactor
 import Simulator
 
-/// `signalbox simulate`: the stand-in APNs alone, for other projects' tests.
+/// `signalbox simulate`: the APNs simulator without the console, for other projects' tests.
 enum SimulateCommand {
   private static let development = address(
     "apns-listen", "The listen address of the development server; port 0 picks a free port.", "127.0.0.1:2197")
@@ -144,7 +144,7 @@ enum SimulateCommand {
     return ExitCode.done
   }
 
-  /// The authority that a file keeps; made and kept if there is no such file.
+  /// Reads the certificate authority of a file, or creates one and writes the file.
   private static func keptAuthority(_ path: String, now: Date) throws -> CertificateAuthority {
     if let content = FileManager.default.contents(atPath: path) {
       do {
@@ -168,7 +168,7 @@ enum SimulateCommand {
     return authority
   }
 
-  /// The keys whose tokens pass, by their ids; empty: all.
+  /// The signing keys whose provider tokens are accepted, by key ID; empty: all.
   private static func knownKeys(_ values: Parsed, _ io: CommandIO) throws -> [String: APNsKey] {
     guard let path = values[key] else {
       guard values[keyID] == nil, values[teamID] == nil else {

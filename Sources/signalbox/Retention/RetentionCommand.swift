@@ -4,7 +4,6 @@ import JSON
 import Model
 import Store
 
-/// `signalbox retention …`
 enum RetentionCommand {
   private static let days = RetentionPolicy.fields.map { field in
     Option<Int?>(
@@ -77,7 +76,6 @@ enum RetentionCommand {
 }
 
 extension RetentionPolicy {
-  /// Every setting by its name.
   fileprivate var settings: [String: JSONValue] {
     Dictionary(
       uniqueKeysWithValues: Self.fields.map { ($0.name, JSONValue.integer(Int64(self[keyPath: $0.value]))) })

@@ -3,7 +3,7 @@ import Foundation
 import SQLite
 import Store
 
-/// `signalbox backup FILE`: also while a server runs.
+/// `signalbox backup FILE`: works while a server runs.
 enum BackupCommand {
   private static let file = Argument<String>("file", "The backup file. An existing file is not overwritten.")
 
@@ -17,13 +17,13 @@ enum BackupCommand {
   ) { values, io in
     let directory = DataDirectory(values, io)
     try directory.mustExist()
-    // Without a migration: what is copied is what is there.
+    // Opened without migrating, so that the copy equals the original.
     let pool = try DatabasePool(path: directory.database, readers: 1)
     defer { pool.close() }
     do {
       _ = try pool.readSync { try Schema.migrator.pending($0) }
     } catch MigrationError.newer {
-      // The version that wrote it can restore the copy.
+      // A newer version wrote this database, and can restore the copy.
     }
     try pool.backup(to: values[file]) { progress in
       io.progress("\(progress.done * 100 / max(1, progress.total)) %")

@@ -2,22 +2,21 @@ import Arguments
 import Foundation
 import Glibc
 
-/// What a command may touch of its surroundings, so that tests can run it without a process.
+/// A command's access to its surroundings, so that tests can run it in-process.
 struct CommandIO: Sendable {
-  /// Writes a text to standard output, as it is. What cannot be written is noted in ``outputFailure``.
+  /// Writes to standard output. Failures are recorded in ``outputFailure``.
   var write: @Sendable (String) -> Void
-  /// Writes a text to standard error, as it is.
+  /// Writes to standard error.
   var writeError: @Sendable (String) -> Void
-  /// The next bytes of standard input, at most so many; empty at its end.
+  /// Reads at most the given number of bytes from standard input; empty at its end.
   var read: @Sendable (Int) throws -> Data
-  /// Whether a person watches standard error.
+  /// Whether standard error is a terminal.
   var isWatched: Bool
   var environment: [String: String]
   var now: @Sendable () -> Date
-  /// Why something could not be written to standard output, nil as long as all was.
+  /// The first error of standard output; nil if all writes succeeded.
   var outputFailure: @Sendable () -> OutputFailure? = { nil }
 
-  /// The process's own.
   static let standard = CommandIO(
     write: { StandardStream.output.write($0) },
     writeError: { StandardStream.error.write($0) },
@@ -27,7 +26,7 @@ struct CommandIO: Sendable {
     now: { Date() },
     outputFailure: { StandardStream.output.failure })
 
-  /// Standard input to its end, but not more than `limit` bytes.
+  /// Reads standard input to its end. More than `limit` bytes are an error.
   func readAll(limit: Int) throws -> Data {
     var data = Data()
     while data.count < limit {
@@ -41,28 +40,27 @@ struct CommandIO: Sendable {
     return data
   }
 
-  /// Stops what only makes sense if it is read.
+  /// Stops a command whose only effect is its output.
   ///
   /// - Throws: ``OutputFailure`` if standard output could not be written.
   func checkOutput() throws { if let failure = outputFailure() { throw failure } }
 
-  /// A line on standard output.
   func print(_ line: String) { write(line + "\n") }
 
-  /// Tells what went wrong, on standard error.
+  /// Writes an error to standard error.
   func complain(_ message: String) { writeError("signalbox: error: \(message)\n") }
 
-  /// Tells what is worth knowing, on standard error: standard output stays for what was asked for.
+  /// Writes a notice to standard error, so that standard output holds only results.
   func note(_ message: String) { writeError("signalbox: \(message)\n") }
 
-  /// Shows how far it is, in place of what stood there; only to a person.
+  /// Shows progress on one line; only on a terminal.
   func progress(_ text: String) { if isWatched { writeError("\r\u{1B}[K\(text)") } }
 
-  /// Takes the progress away.
+  /// Clears the progress line.
   func endProgress() { if isWatched { writeError("\r\u{1B}[K") } }
 }
 
-/// What a command of the list does; gives the exit code.
+/// Runs a command and returns its exit code.
 typealias Action = @Sendable (Parsed, CommandIO) async throws -> Int32
 
 /// Exit codes that scripts rely on.
@@ -71,11 +69,11 @@ enum ExitCode {
   static let failed: Int32 = 1
   /// `EX_USAGE` of sysexits.h.
   static let usage: Int32 = 64
-  /// `EX_TEMPFAIL`: begun and not ended; what is left is told, and who does it.
+  /// `EX_TEMPFAIL`: started but not finished; the message says what is left, and what will finish it.
   static let unfinished: Int32 = 75
 }
 
-/// Why a command did not do what it was asked, in words that say what to do.
+/// The reason why a command failed, with the fix.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   var exitCode = ExitCode.failed
@@ -85,7 +83,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     self.exitCode = exitCode
   }
 
-  /// The command line can be read, and asks for what cannot be.
+  /// The arguments can be parsed, but ask for something impossible.
   static func usage(_ description: String) -> CommandFailure {
     CommandFailure(description, exitCode: ExitCode.usage)
   }

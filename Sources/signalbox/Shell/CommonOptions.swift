@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// Options that several commands take.
+/// Options that several commands share.
 enum CommonOptions {
   static let data = Option<String>(
     "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data"
@@ -40,7 +40,7 @@ extension Platform {
   }
 }
 
-/// A whole number of days, as `30d` or `30`.
+/// Whole days, as `30d` or `30`.
 func parseDays(_ text: String) throws(BadValue) -> Int {
   guard let days = Int(text.hasSuffix("d") ? String(text.dropLast()) : text), (0...36_500).contains(days) else {
     throw BadValue("is not a number of days, e.g. 30d")
@@ -48,16 +48,13 @@ func parseDays(_ text: String) throws(BadValue) -> Int {
   return days
 }
 
-/// The id of a row.
 func parseID(_ text: String) throws(BadValue) -> Int64 {
   guard let id = Int64(text), id > 0 else { throw BadValue("is not an ID as shown by list") }
   return id
 }
 
 extension App {
-  /// The app of a bundle id.
-  ///
-  /// - Throws: ``CommandFailure``, which names those that there are.
+  /// - Throws: ``CommandFailure``, which lists the existing apps.
   static func named(_ bundleID: String, _ database: Database) throws -> App {
     if let app = try find(database, bundleID: bundleID) { return app }
     let known = try all(database).map(\.bundleID)
@@ -70,11 +67,10 @@ extension App {
 }
 
 extension Date {
-  /// As `2026-11-20T12:00:00Z`.
   var text: String { Timestamp.text(Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))) }
 }
 
-/// Opens the store of `--data` for the length of `body`.
+/// Opens the store of `--data` while `body` runs.
 func withStore<Result>(
   _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Store) throws -> Result
 ) throws -> Result {
@@ -83,7 +79,7 @@ func withStore<Result>(
   return try body(store)
 }
 
-/// Notes in the audit what the command line did.
+/// Writes an audit entry for a command.
 func audit(
   _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:], now: Date
 ) throws {

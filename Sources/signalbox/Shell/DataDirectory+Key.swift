@@ -5,13 +5,12 @@ import SQLite
 import Store
 
 extension DataDirectory {
-  /// Where a new key stands while the old one is being changed for it.
+  /// The new key's place during a key rotation.
   var nextKeyFile: String { keyFile + ".new" }
 
-  /// The key that the database is sealed with, nil if its file is missing.
+  /// The key that seals the database; nil if its file is missing.
   ///
-  /// A change of keys that was broken off between its two steps has left the new key beside the old one: which of the
-  /// two is the right one the database says.
+  /// An interrupted key rotation leaves the new key beside the old one. The database says which of the two is in use.
   ///
   /// - Throws: `SealingKeyFileError`.
   func storedKey() throws -> SealingKey? {
@@ -19,13 +18,13 @@ extension DataDirectory {
     return try SealingKey.load(path: keyFile)
   }
 
-  /// The new key of a change that was broken off after everything was sealed with it; nil otherwise.
+  /// The new key of a key rotation that was interrupted after everything was re-sealed; nil otherwise.
   func nextKey() throws -> SealingKey? {
     guard access(nextKeyFile, F_OK) == 0, exists, let next = try SealingKey.load(path: nextKeyFile) else { return nil }
     return try sealingIdentifier() == next.identifier ? next : nil
   }
 
-  /// The identifier of the key that the database is sealed with; nil if it has none noted.
+  /// The identifier of the key that seals the database; nil if none is recorded.
   func sealingIdentifier() throws -> String? {
     let database = try Database(path: database, mode: .reader)
     defer { database.close() }
@@ -33,7 +32,7 @@ extension DataDirectory {
     return isThere == 1 ? try Sealing.identifier(database) : nil
   }
 
-  /// The key; made only beside a new database, because a new key opens nothing that is there.
+  /// The key. It is created only for a new database, because a new key cannot open existing data.
   func key() throws -> SealingKey {
     if let key = try storedKey() { return key }
     guard !exists else {
@@ -45,7 +44,7 @@ extension DataDirectory {
     return try SealingKey.loadOrCreate(path: keyFile)
   }
 
-  /// The key for a server, which starts also without it: pages say what is lost, and how to go on.
+  /// The key for a server. The server also starts without it: pages then show what is lost, and how to continue.
   func keyRing() throws -> KeyRing {
     let keyFile = keyFile
     let known = try storedKey()

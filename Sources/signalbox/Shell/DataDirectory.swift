@@ -6,14 +6,13 @@ import Reactor
 import Store
 import Synchronization
 
-/// The folder that holds everything: `signalbox.sqlite`, and `secret.key`, which opens the credentials in it.
+/// The data folder: `signalbox.sqlite`, and `secret.key`, which seals the credentials in it.
 final class DataDirectory: Sendable {
-  /// Who may hold the folder at the same time.
   enum Lock: Sendable {
-    /// For a server, or for what replaces its file: alone.
+    /// For a server, or for commands that replace the database.
     case exclusive
-    /// For a command that delivers a push of its own: beside others like it, but not beside a server, which would take
-    /// up the push as well.
+    /// For a command that delivers its own push: several can run at once, but not beside a server, which would pick up
+    /// the same push.
     case shared
   }
 
@@ -21,30 +20,29 @@ final class DataDirectory: Sendable {
   private let held = Mutex<Int32?>(nil)
 
   var database: String { path + "/signalbox.sqlite" }
-  /// `secret.key` in the folder, unless `SIGNALBOX_SECRET_KEY_FILE` names another place.
+  /// `secret.key` in the folder, or the path in `SIGNALBOX_SECRET_KEY_FILE`.
   let keyFile: String
 
-  /// Names a folder; nothing is looked at yet.
+  /// Does not access the disk.
   init(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
     self.path = path
     let named = environment["SIGNALBOX_SECRET_KEY_FILE"] ?? ""
     keyFile = named.isEmpty ? path + "/secret.key" : named
   }
 
-  /// The folder of `--data`.
   convenience init(_ values: Parsed, _ io: CommandIO) {
     self.init(values[CommonOptions.data], environment: io.environment)
   }
 
   deinit { unlock() }
 
-  /// Whether there is a database in it. An empty file is none: a first start that was broken off left it.
+  /// Whether the folder holds a database. An empty file does not count: an interrupted first start leaves one.
   var exists: Bool {
     var status = stat()
     return stat(database, &status) == 0 && status.st_size > 0
   }
 
-  /// Makes the folder, for its owner alone, unless it is there.
+  /// Creates the folder, readable by its owner only, if it does not exist.
   func create() throws {
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
@@ -60,10 +58,10 @@ final class DataDirectory: Sendable {
     }
   }
 
-  /// Opens the store, and brings its schema up to date.
+  /// Opens the store and migrates its schema.
   ///
   /// - Parameters:
-  ///   - creating: makes folder, key and database if they are missing; otherwise a folder without a database is told.
+  ///   - creating: whether to create a missing folder, key and database; otherwise a missing database is an error.
   ///   - now: the time of the migration.
   func open(creating: Bool = false, readers: Int = 1, now: Date) throws -> Store {
     if creating {
@@ -76,10 +74,10 @@ final class DataDirectory: Sendable {
     return try Store.open(path: database, sealer: try key(), readers: readers, now: now)
   }
 
-  /// As ``open(creating:readers:now:)`` with `creating`, for a server: takes the lock first and keeps it, so that the
-  /// file is not replaced between the two.
+  /// Like ``open(creating:readers:now:)`` with `creating`, for a server. Takes the lock first and keeps it, so that no
+  /// other process replaces the database in between.
   ///
-  /// - Returns: nil if somebody else holds the folder.
+  /// - Returns: nil if another process holds the lock.
   func openAlone(readers: Int, now: Date) throws -> Store? {
     try create()
     guard try lock() else { return nil }
@@ -98,9 +96,9 @@ final class DataDirectory: Sendable {
     }
   }
 
-  /// Finishes a restore that was broken off.
+  /// Finishes an interrupted restore.
   ///
-  /// - Throws: what to do if there is no database.
+  /// - Throws: ``CommandFailure`` if there is no database.
   func mustExist() throws {
     try finishReplacement()
     guard exists else {
@@ -111,11 +109,11 @@ final class DataDirectory: Sendable {
     }
   }
 
-  /// Takes the lock, and keeps it until ``unlock()`` or the end of the process, however that ends. Does not wait.
+  /// Takes the lock without waiting. It is held until ``unlock()`` or the end of the process, even after a crash.
   ///
-  /// It stands on the folder itself, because files in it are replaced; the database has SQLite's own locks.
+  /// The lock is on the folder itself, because files in it get replaced.
   ///
-  /// - Returns: false if another process, or another object of this one, holds it in a way that excludes this.
+  /// - Returns: false if another process, or another object of this process, holds a conflicting lock.
   func lock(_ kind: Lock = .exclusive) throws -> Bool {
     try held.withLock { held in
       if held != nil { return true }
@@ -132,10 +130,8 @@ final class DataDirectory: Sendable {
     }
   }
 
-  /// Whether this object has the lock.
   var isHeld: Bool { held.withLock { $0 != nil } }
 
-  /// Gives the lock back.
   func unlock() {
     held.withLock { held in
       if let file = held { Glibc.close(file) }

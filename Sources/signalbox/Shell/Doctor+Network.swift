@@ -6,16 +6,16 @@ import SQLite
 import Store
 
 extension Doctor {
-  /// How long a server has to show its certificate.
+  /// The time a server has to present its certificate.
   private static let patience = Duration.seconds(5)
 
-  /// Whether each server that credentials name can be found and reached, and has a certificate that will be believed;
-  /// Apple's two if there is none.
+  /// Whether each server that a credential uses can be resolved and reached, and has a trusted certificate. Without
+  /// credentials, Apple's two servers are checked.
   func reach() -> [Finding] { endpoints().map(reach) }
 
   private struct Server: Hashable {
     let address: HostAddress
-    /// The authorities that the credential brings; nil: the system's.
+    /// The credential's own authorities; nil: the system's.
     var trust: String?
   }
 
@@ -35,7 +35,7 @@ extension Doctor {
     return servers.filter { seen.insert($0).inserted }
   }
 
-  /// None if they cannot be read: what is wrong with the database is told elsewhere.
+  /// Empty if they cannot be read: the database check reports that error.
   private func credentials() -> [Credential] {
     guard directory.exists, let database = try? Database(path: directory.database, mode: .reader) else { return [] }
     defer { database.close() }
@@ -54,7 +54,7 @@ extension Doctor {
     }
     switch outcome {
     case .failure(let failure):
-      // What else can fail says by itself what to do.
+      // Other errors already contain the fix.
       let remedy: String? =
         switch failure.code {
         case .noSuchName: "Check /etc/resolv.conf and the network."
@@ -65,7 +65,7 @@ extension Doctor {
       return Finding(subject: subject, level: .error, message: failure.description, remedy: remedy)
     case .success(let seen):
       let findings = HostFinding.all(seen, of: address, now: now)
-      // What a browser's user may overlook ends a connection of ours.
+      // Browsers tolerate what only a note is about; connections to a push service fail.
       let isTrusted = seen.trust == TLSChainTrust.trusted.rawValue
       if let worst = findings.first(where: \.isGrave) ?? (isTrusted ? nil : findings.last) {
         return Finding(

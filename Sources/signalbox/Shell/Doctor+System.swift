@@ -4,10 +4,10 @@ import OpenSSL
 extension Doctor {
   /// The root of APNs' servers since 2025 (developer.apple.com/news/?id=09za8wzy).
   private static let root = "USERTrust RSA Certification Authority"
-  /// No build is older than this: 2026-11-01.
+  /// Lower bound for the current time, before any release: 2026-11-01.
   private static let earliest = Date(timeIntervalSince1970: 1_793_491_200)
 
-  /// Whether the time can be true.
+  /// Whether the clock is plausible.
   ///
   /// - Parameter latest: the latest time in the database.
   func clock(latest: Date?) -> Finding {
@@ -24,7 +24,7 @@ extension Doctor {
     return Finding(subject: "clock", level: .ok, message: now.text)
   }
 
-  /// Whether the authority under APNs' servers is trusted here.
+  /// Whether the system trusts the root of APNs' certificates.
   func trustStore() -> Finding {
     let path = environment["SSL_CERT_FILE"] ?? "/etc/ssl/certs/ca-certificates.crt"
     let remedy =

@@ -6,19 +6,18 @@ import Model
 import SQLite
 import Store
 
-/// Looks an installation over. Changes nothing, and works beside a running server.
+/// Checks an installation. Read-only, and safe beside a running server.
 struct Doctor {
-  /// One thing looked at.
   struct Finding: Sendable, Hashable {
     enum Level: String, Sendable, CaseIterable {
       case ok, warning, error
     }
 
-    /// What was looked at, as `secret.key`.
+    /// What was checked, e.g. `secret.key`.
     let subject: String
     let level: Level
     let message: String
-    /// What to do; nil if nothing is to be done.
+    /// The fix; nil if there is nothing to do.
     var remedy: String?
   }
 
@@ -26,7 +25,7 @@ struct Doctor {
   let environment: [String: String]
   let now: Date
 
-  /// Everything that can be seen on this machine.
+  /// All checks that need no network.
   func findings() -> [Finding] {
     guard access(directory.path, F_OK) == 0 else {
       return [
@@ -85,7 +84,7 @@ struct Doctor {
 
   private func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
 
-  /// Whether what is written next has room.
+  /// Whether there is enough free space.
   private func disk() -> Finding {
     if let trouble = DatabasePool.spaceTrouble(directory.path) {
       return Finding(
@@ -191,7 +190,7 @@ struct Doctor {
         subject: "certificate", level: .error, message: "\(singleLine($0.name)): \(singleLine($0.reason))",
         remedy: "Upload it again.")
     }
-    // A key file that cannot be read was told already.
+    // An unreadable key file was reported before.
     let key = try? directory.storedKey()
     let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
     let words =
@@ -218,7 +217,7 @@ struct Doctor {
     return findings
   }
 
-  /// Apps with devices that nothing can reach, or whose credential was refused.
+  /// Apps with devices but without a working credential.
   private func apps(_ database: Database) throws -> [Finding] {
     try AppOverview.all(database).flatMap { app in
       Environment.allCases.compactMap { environment -> Finding? in

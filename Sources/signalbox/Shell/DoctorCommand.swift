@@ -4,7 +4,6 @@ import JSON
 import Model
 import Text
 
-/// `signalbox doctor`
 enum DoctorCommand {
   private static let network = Flag(
     "network", "Also connect to the push servers and check the certificates they present.")
@@ -34,7 +33,6 @@ extension Doctor.Finding: JSONWritable {
     return singleLine("\(label) \(subject): \(text)")
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("subject", subject)

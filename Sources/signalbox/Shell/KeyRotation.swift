@@ -7,16 +7,15 @@ import Reactor
 import SQLite
 import Store
 
-/// Changes the key that everything is sealed with.
+/// Replaces the key that seals all secrets.
 ///
-/// Whatever happens in the midst of it, one of the two files opens everything, and the database says which: the new
-/// key is on disk before anything is sealed with it; everything is sealed anew, and the new key noted, in one
-/// transaction; and the old key goes only when that is on disk. What was broken off is finished by the next that holds
-/// the folder alone.
+/// A crash at any point leaves one file that opens everything, and the database says which one: the new key is on disk
+/// before it is used; re-sealing everything and recording the new key is one transaction; and the old key is removed
+/// only after that transaction is on disk. The next process that holds the folder's lock finishes an interrupted
+/// rotation.
 struct KeyRotation {
   let directory: DataDirectory
 
-  /// What was done.
   struct Done {
     let old: String
     let new: String
@@ -24,24 +23,24 @@ struct KeyRotation {
     let closed: [Sealing.Closed]
   }
 
-  /// Puts the new key of a change that was broken off in the old one's place. The caller holds the folder alone.
+  /// Finishes an interrupted rotation. The caller holds the exclusive lock.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was one to finish.
   @discardableResult
   func finishIfBrokenOff() throws -> Bool {
     removeUnfinished()
     guard try directory.nextKey() != nil else {
-      // Nothing was sealed with it.
+      // The new key was never used.
       unlink(directory.nextKeyFile)
       return false
     }
-    // What hinders it hinders nobody from going on with the new key.
+    // A failed cleanup does not prevent switching to the new key.
     _ = scrub()
     try finish()
     return true
   }
 
-  /// Keys that were being written when a process was killed: they never had their name, and seal nothing.
+  /// Removes temporary files of key writes that a crash interrupted: these keys were never used.
   private func removeUnfinished() {
     let next = URL(fileURLWithPath: directory.nextKeyFile)
     let folder = next.deletingLastPathComponent().path
@@ -49,13 +48,13 @@ struct KeyRotation {
     for name in names where name.hasPrefix(next.lastPathComponent + ".") { unlink("\(folder)/\(name)") }
   }
 
-  /// The first step: the new key, on disk.
+  /// Step 1: writes the new key to disk.
   func prepare() throws -> SealingKey {
     unlink(directory.nextKeyFile)
     return try SealingKey.loadOrCreate(path: directory.nextKeyFile)
   }
 
-  /// The second step: everything sealed anew, on disk.
+  /// Step 2: re-seals everything, and waits until it is on disk.
   func reseal(from old: SealingKey, to new: SealingKey, now: Date) throws -> Done {
     let store = try Store.open(path: directory.database, sealer: old, readers: 1, now: now)
     defer { store.close() }
@@ -70,15 +69,15 @@ struct KeyRotation {
         ], now: now)
       return result
     }
-    // After a power cut too the old key may go only when nothing needs it: the log's end is on disk then.
+    // The old key may be removed only if a power cut cannot bring back rows that need it.
     try store.pool.checkpoint(waiting: true)
     return Done(old: old.identifier, new: new.identifier, count: count, closed: closed)
   }
 
-  /// The third step: what the old key sealed is taken out of the file's free pages, too, where versions before this
-  /// one, and other builds of SQLite, left it.
+  /// Step 3: removes values sealed with the old key from the database's free pages. Earlier versions and other builds
+  /// of SQLite leave them there.
   ///
-  /// - Returns: why that was not possible, nil if it is done.
+  /// - Returns: the error if that failed, else nil.
   func scrub() -> String? {
     do {
       let pool = try DatabasePool(path: directory.database, readers: 1)
@@ -90,9 +89,9 @@ struct KeyRotation {
     }
   }
 
-  /// The fourth step: the new key takes the old one's place and name.
+  /// Step 4: moves the new key to the old key's path.
   func finish() throws {
-    // Behind a link stands the file itself.
+    // If the path is a symbolic link, replaces its target.
     let target = realpath(directory.keyFile)
     guard rename(directory.nextKeyFile, target) == 0 else {
       throw SystemError("rename \(directory.nextKeyFile) to \(target)")

@@ -7,7 +7,6 @@ import Reactor
 import SQLite
 import Store
 
-/// `signalbox restore FILE`
 enum RestoreCommand {
   private static let file = Argument<String>("file", "The backup file.")
 
@@ -40,7 +39,7 @@ enum RestoreCommand {
     if hasFormer {
       try foldLog(directory)
     } else {
-      // Empty, if it is there at all.
+      // The file is empty or missing.
       unlink(directory.database)
     }
     let aside = replacement.aside(now)
@@ -65,7 +64,7 @@ enum RestoreCommand {
     return ExitCode.done
   }
 
-  /// - Throws: ``CommandFailure`` if the file should not take the database's place.
+  /// - Throws: ``CommandFailure`` if the file must not replace the database.
   private static func check(_ path: String, _ io: CommandIO) throws {
     guard access(path, R_OK) == 0 else { throw CommandFailure("\(SystemError("open \(path)"))") }
     io.progress("checking \(path)")
@@ -88,14 +87,14 @@ enum RestoreCommand {
     }
   }
 
-  /// Copies the file beside its place and makes of it what shall be there: what fails, fails before anything is changed.
+  /// Copies the file next to the database and prepares it there, so that an error leaves the database unchanged.
   private static func prepare(
     _ path: String, _ copy: String, _ former: Revocations?, _ io: CommandIO, now: Date
   ) throws -> Revocations.Report {
     for suffix in Replacement.suffixes { unlink(copy + suffix) }
     do {
       try FileManager.default.copyItem(atPath: path, toPath: copy)
-      // A database that was set aside may have its log beside it.
+      // A database that was set aside may still have its WAL.
       if access(path + "-wal", F_OK) == 0 {
         try FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
       }
@@ -118,15 +117,16 @@ enum RestoreCommand {
     return report
   }
 
-  /// What the database that is set aside no longer allowed; nil if it cannot be read.
+  /// What the replaced database had revoked; nil if it cannot be read.
   private static func formerRevocations(_ directory: DataDirectory) -> Revocations? {
-    // Damaged, or of another version: the caller says that nothing is known.
+    // Damaged, or of another version: the caller then reports that nothing is known.
     guard let database = try? Database(path: directory.database, mode: .reader) else { return nil }
     defer { database.close() }
     return try? Revocations(database)
   }
 
-  /// Moves the former database's log into it, so that it is one file; and sees that nobody else has it open.
+  /// Checkpoints the WAL of the old database, so that it is a single file, and makes sure that no other process has it
+  /// open.
   private static func foldLog(_ directory: DataDirectory) throws {
     do {
       let database = try Database(path: directory.database)
@@ -135,7 +135,7 @@ enum RestoreCommand {
     } catch let error as SQLiteError where error.isBusy {
       throw CommandFailure("Another program has \(directory.database) open. Try again when it has closed the file.")
     } catch {
-      // It is damaged, and that may be why a backup is restored: it is set aside as it is, with its log.
+      // The database is damaged, which may be why a backup is restored: keep it unchanged with its WAL.
     }
   }
 
@@ -164,7 +164,7 @@ enum RestoreCommand {
     return detail
   }
 
-  /// A restored credential that this key does not open would only be noticed when it is used.
+  /// Reports restored credentials that this key cannot open. Otherwise they would only fail on first use.
   private static func tellUnreadable(_ directory: DataDirectory, _ io: CommandIO, now: Date) throws {
     let store = try directory.open(now: now)
     defer { store.close() }
@@ -186,7 +186,7 @@ enum RestoreCommand {
 }
 
 extension TrackedCertificate {
-  /// Those whose private key does not open.
+  /// Certificates whose private key cannot be opened.
   static func unreadable(_ database: Database, sealer: any Sealer) throws -> [TrackedCertificate] {
     let closed = try Sealing.closed(database, in: "certificates", sealer)
     return try all(database).filter { closed.contains($0.id) && $0.details.hasPrivateKey }

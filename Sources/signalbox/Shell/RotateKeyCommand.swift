@@ -8,7 +8,6 @@ import Reactor
 import SQLite
 import Store
 
-/// `signalbox rotate-key`
 enum RotateKeyCommand {
   private static let lost = Flag(
     "lost", "The key is lost: start over with a new one. Everything the old one encrypted must be uploaded again.")

@@ -1,6 +1,6 @@
 import Arguments
 
-/// `signalbox version|completion|manual`: what the program says of itself.
+/// `signalbox version`, `completion` and `manual`.
 enum SelfDescription {
   private static let shell = Argument<Shell>("shell", "The shell: bash, zsh, or fish.") { text throws(BadValue) in
     guard let shell = Shell(rawValue: text) else { throw BadValue("is not bash, zsh, or fish") }

@@ -2,14 +2,14 @@ import Glibc
 import Reactor
 import Synchronization
 
-/// Standard output could not be written.
 struct OutputFailure: Error, CustomStringConvertible {
   let cause: SystemError
 
   var description: String { "standard output cannot be written: \(cause)" }
 }
 
-/// Standard output or standard error. A stream that cannot be written ends nothing: that is noted, and told at the end.
+/// Standard output or standard error. A failed write does not end the command: the error is kept and reported at the
+/// end.
 final class StandardStream: Sendable {
   static let output = StandardStream(STDOUT_FILENO)
   static let error = StandardStream(STDERR_FILENO)
@@ -19,10 +19,10 @@ final class StandardStream: Sendable {
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Why something could not be written; nil as long as all was.
+  /// The first error; nil if all writes succeeded.
   var failure: OutputFailure? { broken.withLock { $0 } }
 
-  /// Writes a text; after a first failure nothing more, so that no text arrives with a gap in it.
+  /// Writes nothing after the first failure, so that the output has no gaps.
   func write(_ text: String) {
     broken.withLock { broken in
       guard broken == nil else { return }
@@ -30,7 +30,7 @@ final class StandardStream: Sendable {
     }
   }
 
-  /// The next bytes of standard input, at most so many; none at its end.
+  /// Reads at most `count` bytes of standard input; empty at its end.
   static func read(_ count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     while true {
@@ -45,12 +45,12 @@ final class StandardStream: Sendable {
     }
   }
 
-  /// Takes the place of standard streams that were closed, so that no database or connection gets their numbers, and
-  /// with them what is printed. Reading and writing there fails as before.
+  /// Opens /dev/null in place of closed standard streams. Otherwise a database or connection could get the number of
+  /// standard output, and printed text would be written to it.
   static func occupyClosed() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest number that is free: this one.
+      // open() returns the lowest free number, which is the closed stream's.
       _ = open("/dev/null", mode)
     }
   }

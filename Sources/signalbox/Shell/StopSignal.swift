@@ -6,7 +6,7 @@ final class StopSignal: Sendable {
   private let stream: AsyncStream<Void>
   private let sources: [any DispatchSourceSignal]
 
-  /// From now on the signals no longer end the process.
+  /// From here on, the signals no longer end the process.
   init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     self.stream = stream
@@ -25,7 +25,7 @@ final class StopSignal: Sendable {
   func wait() async { for await _ in stream {} }
 }
 
-/// A signal that does not end the process, each time it comes.
+/// Yields each time the signal arrives; the signal no longer ends the process.
 final class SignalStream: Sendable {
   let signals: AsyncStream<Void>
   private let source: any DispatchSourceSignal

@@ -6,13 +6,12 @@ import OpenSSL
 import Reactor
 import Synchronization
 
-/// The files with the server's certificate and its key.
+/// The files of the server's certificate and its key.
 struct TLSFiles: Sendable {
   let certificate: String
   let key: String
 
-  /// What tells whether they are others than before, without reading them. Symbolic links are followed: certbot moves
-  /// those.
+  /// Tells whether the files have changed, without reading them. Follows symbolic links, which certbot replaces.
   struct Stamp: Sendable, Equatable {
     private let values: [Int]
 
@@ -30,8 +29,6 @@ struct TLSFiles: Sendable {
 
   var stamp: Stamp { Stamp([certificate, key]) }
 
-  /// Reads both.
-  ///
   /// - Throws: `CommandFailure`, which names the files.
   func load() throws -> TLSContext {
     func read(_ path: String) throws -> [UInt8] {
@@ -49,10 +46,10 @@ struct TLSFiles: Sendable {
   }
 }
 
-/// Gives a server the certificate anew when its files change, as a renewal changes them, or when it is told to.
+/// Reloads the server's certificate when its files change, e.g. after a renewal, or on request.
 final class TLSRenewal: Sendable {
   private struct State {
-    /// What the server shows, or was found to be no good.
+    /// The files in use, or the last ones that were rejected.
     var judged: TLSFiles.Stamp
     var seen: TLSFiles.Stamp
   }
@@ -63,7 +60,7 @@ final class TLSRenewal: Sendable {
   private let log: Logger
   private let state: Mutex<State>
 
-  /// - Parameter stamp: of what the server shows already.
+  /// - Parameter stamp: of the files that the server uses already.
   init(_ files: TLSFiles, stamp: TLSFiles.Stamp, server: Server, pool: BlockingPool, log: Logger) {
     self.files = files
     self.server = server
@@ -72,7 +69,7 @@ final class TLSRenewal: Sendable {
     state = Mutex(State(judged: stamp, seen: stamp))
   }
 
-  /// Looks now and then, until the task is cancelled.
+  /// Checks the files at intervals until the task is cancelled.
   func run(every pause: Duration) async {
     while true {
       do {
@@ -84,13 +81,12 @@ final class TLSRenewal: Sendable {
     }
   }
 
-  /// Reads the files in any case.
+  /// Reloads the files even if they seem unchanged.
   func reload() async throws {
     try await pool.run { [self] in read(files.stamp) }
   }
 
-  /// Reads the files if they are others, and the same as at the look before: certificate and key are written one after
-  /// the other.
+  /// Reloads changed files once they are the same in two checks: certificate and key are written one after the other.
   private func look() {
     let stamp = files.stamp
     let isDue = state.withLock { state in

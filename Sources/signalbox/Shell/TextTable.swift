@@ -1,7 +1,7 @@
 import Model
 import Text
 
-/// Rows under headings, aligned by blanks, for a terminal.
+/// Rows under headings, in aligned columns, for a terminal.
 struct TextTable {
   private var rows: [[String]]
 
@@ -9,7 +9,7 @@ struct TextTable {
 
   mutating func add(_ cells: String...) { rows.append(cells.map(singleLine)) }
 
-  /// Without line ends at the end; the headings alone if there are no rows.
+  /// Lines without line ends; only the headings if there are no rows.
   var lines: [String] {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
@@ -22,7 +22,7 @@ struct TextTable {
   }
 }
 
-/// A name that somebody gave adds no line to a list, and moves no cursor.
+/// Keeps stored names from adding lines to a list or sending control codes to the terminal.
 func singleLine(_ text: String) -> String { text.singleLine }
 
 extension CommandIO {

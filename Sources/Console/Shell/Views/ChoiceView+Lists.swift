@@ -2,12 +2,10 @@ import Model
 import Store
 
 extension ChoiceView {
-  /// Values with their labels, those that are chosen marked.
   static func list(_ choices: [(value: String, label: String)], chosen: String...) -> [ChoiceView] {
     choices.map { ChoiceView(value: $0.value, label: $0.label, isSelected: chosen.contains($0.value)) }
   }
 
-  /// Both environments.
   static func environments(_ texts: Texts, chosen: String) -> [ChoiceView] {
     Environment.allCases.map {
       ChoiceView(
@@ -19,7 +17,7 @@ extension ChoiceView {
     list(Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: chosen)
   }
 
-  /// Apps by their bundle ids, after what stands for none. The only one there is needs no choosing.
+  /// Apps by bundle ID, after an option for no app. A single app is preselected.
   static func apps(_ apps: [App], none: String, chosen: String) -> [ChoiceView] {
     list(
       [("", none)] + apps.map { ($0.bundleID, $0.name) }, chosen: apps.count == 1 ? apps[0].bundleID : chosen)

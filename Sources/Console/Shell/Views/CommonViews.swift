@@ -1,7 +1,7 @@
 import Foundation
 import Mustache
 
-/// A way on: address and label.
+/// A link with its label.
 struct LinkView: View {
   let href: String
   let label: String
@@ -9,7 +9,7 @@ struct LinkView: View {
   static let fields: [Field<Self>] = [.text("href") { $0.href }, .text("label") { $0.label }]
 }
 
-/// Ways through a list that is longer than a page, for `components/pager`.
+/// Links to the previous and next page of a list, for `components/pager`.
 struct PagerView: View {
   let newer: String?
   let older: String?
@@ -22,12 +22,12 @@ struct PagerView: View {
   static let fields: [Field<Self>] = [.optional("newer") { $0.newer }, .optional("older") { $0.older }]
 }
 
-/// One of a list to choose from, for `components/select`, `radios` and `checkboxes`.
+/// An option, for `components/select`, `radios` and `checkboxes`.
 struct ChoiceView: View {
   let value: String
   let label: String
   var isSelected = false
-  /// Whether choosing it acts on production.
+  /// Marks the option as one that affects production.
   var isProduction = false
 
   static let fields: [Field<Self>] = [
@@ -38,12 +38,12 @@ struct ChoiceView: View {
   ]
 }
 
-/// A field of a form: what is in it, and what is wrong with it. For `components/field` and its kin.
+/// A form field with its content and error, for `components/field` and similar.
 struct FieldView: View {
   var value = ""
   var error = ""
   var choices: [ChoiceView] = []
-  /// Of a checkbox.
+  /// For checkboxes.
   var isChecked = false
 
   static let fields: [Field<Self>] = [
@@ -87,14 +87,14 @@ extension FactView {
     self.init(label: label, value: value, href: href, isMono: isMono)
   }
 
-  /// Nil if it has not happened.
+  /// Nil without a date.
   init?(_ label: String, at date: Date?) {
     guard let date else { return nil }
     self.init(label: label, value: "", time: MomentView(date: date))
   }
 }
 
-/// A number that a text's plural form is chosen by.
+/// Selects a text's plural form.
 struct CountView: View {
   let count: Int
 

@@ -1,6 +1,5 @@
 import Mustache
 
-/// An error for people: what happened, what was kept, what to do.
 struct ErrorView: PageView {
   static let template = "errors/show"
   static let section: Section? = nil
@@ -10,7 +9,7 @@ struct ErrorView: PageView {
   let happened: String
   let kept: String
   let next: String
-  /// For the log.
+  /// The request ID in the log.
   let request: String
   var action: LinkView?
 

@@ -3,10 +3,11 @@ import Foundation
 import Mustache
 import Model
 
-/// A moment, for `components/time` and `components/ago`. Written without a text in between: lists are full of them.
+/// A time, for `components/time` and `components/ago`. Written without intermediate strings, because lists contain
+/// many.
 struct MomentView: View {
   let date: Date
-  /// The time of the page: only for `components/ago`.
+  /// The time of the request; only for `components/ago`.
   var now: Date?
 
   static let fields: [Field<Self>] = [
@@ -23,7 +24,7 @@ struct MomentView: View {
     .view("days_ago") { $0.ago(86_400..<Int.max, unit: 86_400) },
   ]
 
-  /// Seconds since it; below zero for what is still to come.
+  /// Seconds since then; negative for future times.
   private var age: Int { now.map { Int($0.timeIntervalSince(date).rounded(.down)) } ?? 0 }
 
   private func ago(_ range: Range<Int>, unit: Int) -> CountView? {
@@ -36,7 +37,7 @@ struct MomentView: View {
 }
 
 extension Output {
-  /// Writes an instant as RFC 3339, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
+  /// As RFC 3339, with milliseconds unless they are zero: `2026-12-01T09:00:00Z`.
   mutating func write(timestamp date: Date) {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
     let (days, rest) = milliseconds.quotientRoundedDown(dividingBy: 86_400_000)
@@ -51,7 +52,7 @@ extension Output {
     write(byte: UInt8(ascii: "Z"))
   }
 
-  /// Writes an instant as `2026-11-20 23:58 UTC`: what stands there until a script puts the viewer's own zone in.
+  /// As `2026-11-20 23:58 UTC`. A script replaces it with the viewer's local time.
   mutating func write(utc date: Date) {
     let (days, rest) = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400)
     write(civil: days)
@@ -60,18 +61,18 @@ extension Output {
     write(" UTC" as StaticString)
   }
 
-  /// Writes an instant's day, as `2026-11-20`.
+  /// As `2026-11-20`.
   mutating func write(day date: Date) {
     write(civil: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
   }
 
-  /// Writes an instant's time of day, UTC, as `23:58`.
+  /// As `23:58`, in UTC.
   mutating func write(clock date: Date) {
     let rest = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).remainder
     write(clock: rest, seconds: false)
   }
 
-  /// Writes hundredths as `12.34`, for attributes of SVG.
+  /// Writes hundredths as `12.34`, for SVG attributes.
   mutating func write(hundredths: Int) {
     write(hundredths / 100)
     guard hundredths % 100 != 0 else { return }

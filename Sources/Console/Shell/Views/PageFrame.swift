@@ -1,32 +1,31 @@
 import Mustache
 import Store
 
-/// The entry of the navigation that a page belongs to.
+/// An entry of the navigation.
 enum Section: String, Sendable, CaseIterable {
   case overview, send, pushes, devices, apps, certificates, phones, settings, account
 }
 
-/// A page of the console: its template stands in the frame.
+/// A page of the console; the layout surrounds its template.
 protocol PageView: TemplateView {
   static var section: Section? { get }
 }
 
-/// What the layout around every page shows. Templates of pages may name its members too.
+/// The content of the layout. Page templates can use its members too.
 struct PageFrame: View {
-  /// Language tag.
   let language: String
-  /// The token that forms send along, masked.
+  /// The masked form token.
   var csrf = ""
-  /// Where the language switch leads back to.
+  /// The page to return to after a language change.
   var path = "/"
   var section: Section?
   var person: FramePerson?
-  /// What the page before has left to say.
+  /// The message of the previous page.
   var flash: FrameFlash?
   let version: String
-  /// Where scripts, styles and pictures are.
+  /// The path of scripts, styles and images.
   let assets: String
-  /// The languages that the page is not in.
+  /// The languages to switch to.
   let languages: [FrameLanguage]
 
   static let fields: [Field<PageFrame>] =
@@ -36,7 +35,7 @@ struct PageFrame: View {
       .text("path") { $0.path },
       .text("version") { $0.version },
       .text("assets") { $0.assets },
-      // A section of its own: within `user` its members would hide those of the page.
+      // A separate flag: inside the section `user`, its members would hide those of the page.
       .flag("signed_in") { $0.person != nil },
       .view("user") { $0.person },
       .flag("may_send") { $0.person.map { $0.role >= .operator } ?? false },
@@ -45,17 +44,16 @@ struct PageFrame: View {
       .list("languages") { $0.languages },
     ]
 
-  /// As `in_pushes`: whether the page belongs to an entry.
+  /// `in_pushes` and so on: whether the page belongs to that entry.
   private static var sections: [Field<PageFrame>] {
     Section.allCases.map { section in .flag("in_\(section.rawValue)") { $0.section == section } }
   }
 }
 
-/// Who is signed in.
+/// The signed-in person.
 struct FramePerson: View {
   let name: String
   let role: User.Role
-  /// The role's word.
   let roleText: String
 
   static let fields: [Field<Self>] = [.text("name") { $0.name }, .text("role") { $0.roleText }]

@@ -2,27 +2,25 @@ import HTTPServer
 import Mustache
 import Store
 
-/// The pages of the console, bound to their templates in every language when it starts.
+/// The pages of the console, bound to their templates in every language at startup.
 struct PageViews: Sendable {
   private let library: ViewLibrary<PageFrame>
   private let version: String
   private let assets: String
-  /// For each language, the others.
+  /// The other languages of each language.
   private let others: [String: [FrameLanguage]]
-
-  /// Pages that are views.
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
     CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views, SessionPages.views,
     SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
-  /// Parts of pages that answers renew.
+  /// Parts of pages that are updated in place.
   private static let parts: [any TemplateView.Type] = SendPages.parts
 
-  /// - Throws: `TemplateError` with file, line and column, for a name that a view does not have or a text that a
-  ///   language does not have.
+  /// - Throws: `TemplateError` with file, line and column if a template uses a name that its view does not have, or a
+  ///   text that a language does not have.
   init(templates: TemplateLibrary, locales: Locales, version: String, assets: String) throws {
-    // English first: it stands in for languages that are not there.
+    // English first: it replaces missing languages.
     let rest = locales.texts.values.filter { $0.code != Locales.fallback }.sorted { $0.code < $1.code }
     let all = [locales[Locales.fallback]] + rest
     library = try ViewLibrary(
@@ -38,12 +36,11 @@ struct PageViews: Sendable {
       })
   }
 
-  /// The frame of a page in a language, for nobody yet.
+  /// A page frame without a signed-in person.
   func frame(_ texts: Texts) -> PageFrame {
     PageFrame(language: texts.code, version: version, assets: assets, languages: others[texts.code] ?? [])
   }
 
-  /// A whole page.
   func page(_ view: some PageView, _ frame: PageFrame, status: Status = .ok) -> Response {
     var output = Output(capacity: 65_536)
     library.page(view, frame, language: frame.language, into: &output)
@@ -52,7 +49,6 @@ struct PageViews: Sendable {
       body: .bytes(output.array))
   }
 
-  /// A part of a page.
   func part(_ view: some TemplateView, _ texts: Texts) -> String {
     var output = Output()
     library.part(view, language: texts.code, into: &output)
@@ -61,7 +57,7 @@ struct PageViews: Sendable {
 }
 
 extension PageContext {
-  /// Answers with a page, with the message that the page before left.
+  /// Answers with a page, including the flash message of the previous page.
   func answer<V: PageView>(_ view: V, status: Status = .ok) -> Response {
     var frame = console.views.frame(texts)
     frame.csrf = CSRFToken.masked(csrf)
