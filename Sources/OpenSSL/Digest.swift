@@ -8,7 +8,10 @@ package enum Digest {
     let bytes = Array(bytes)
     var digest = [UInt8](repeating: 0, count: 32)
     // SHA-256 of memory has no reason to fail but that memory itself has run out.
-    precondition(EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1, "SHA-256 failed")
+    precondition(EVP_Digest(bytes, bytes.count, &digest, nil, algorithm, nil) == 1, "SHA-256 failed")
     return digest
   }
+
+  /// Fetched once: `EVP_sha256()` is looked up again by each digest (OpenSSL 3, crypto(7)).
+  private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 }

@@ -38,7 +38,7 @@ struct Authentication: Sendable {
         .unauthorized, "Send an API token: Authorization: Bearer <token>. Create one with `signalbox tokens add`.",
         headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
     }
-    let hash = Secret.hash(parts[1].trimmingCharacters(in: .whitespaces))
+    let hash = Secret.hash(String(parts[1].trimmedOfSpace))
     guard let token = try await store.token(hash: hash, now: now) else {
       throw HTTPError(
         .unauthorized, "This token is unknown, expired, or revoked.",

@@ -24,7 +24,9 @@ struct FileAnswer: Sendable {
     func body(_ range: Range<Int>) -> ResponseBody {
       switch self {
       case .bytes(let bytes): .bytes(range.count == bytes.count ? bytes : Array(bytes[range]))
-      case .file(let file): .file(file, range)
+      case .file(let file):
+        // One call sends a small file together with its head; the kernel would need a second one.
+        if let bytes = file.bytes, range.count == bytes.count { .bytes(bytes) } else { .file(file, range) }
       }
     }
   }

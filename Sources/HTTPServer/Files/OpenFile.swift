@@ -6,7 +6,7 @@ package final class OpenFile: Sendable {
   let descriptor: Int32
   /// Size when it was opened.
   package let size: Int
-  /// The bytes of a small file, for TLS, where the kernel cannot send the file by itself.
+  /// The bytes of a small file: they are sent together with the head, and under TLS.
   let bytes: [UInt8]?
 
   /// Takes ownership of the descriptor.

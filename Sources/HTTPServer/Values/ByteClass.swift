@@ -69,7 +69,7 @@ extension StringProtocol where SubSequence == Substring {
   }
 
   /// Without spaces and tabs at both ends (`OWS` of RFC 9110).
-  var trimmedOfSpace: SubSequence {
+  package var trimmedOfSpace: SubSequence {
     var text = self[...]
     while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
     while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
