@@ -63,7 +63,7 @@ async function replace(url, signal) {
   // Export links and "clear" depend on the filter as rows do: each marked region is replaced.
   shown.forEach((region, index) => swap(region, fresh[index]));
   history.replaceState(history.state, '', url);
-  const text = page.querySelector('[data-results-text]') ?? fresh.map((one) => one.querySelector('.empty :is(strong, h3)'))
+  const text = page.querySelector('[data-results-text]') ?? fresh.map((one) => one.querySelector('.empty h2'))
     .find(Boolean);
   if (text) announce(text.textContent.trim());
 }

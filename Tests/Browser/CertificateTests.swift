@@ -60,7 +60,7 @@ extension InBrowser {
         #expect(try await kept(scene).count == before.count + 1)
         try await scene.sees("29 of 365 days left")
         try await scene.open("/certificates")
-        try await scene.browser.wait(for: "//tbody/tr[1]/td[3]/p[@class='strong amber'][.='29 days']")
+        try await scene.browser.wait(for: "//tbody/tr[1]/td[3]/p[@class='strong amber'][normalize-space()='29 days']")
         try await scene.open("/")
         try await scene.browser.wait(
           for: "//ul[@class='needs']/li[contains(.,'Apple Push Services')]/span[contains(@class,'amber')]")

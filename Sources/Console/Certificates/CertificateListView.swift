@@ -22,8 +22,8 @@ struct CertificateListView: PageView {
     .view("sealing") { $0.sealing },
     .flag("may_change") { $0.upload != nil },
     // A form that was refused stands first.
-    .view("refused") { $0.upload?.state.problem == nil ? nil : $0.upload },
-    .view("upload") { $0.upload?.state.problem == nil ? $0.upload : nil },
+    .view("refused") { $0.upload?.state.isRefused == true ? $0.upload : nil },
+    .view("upload") { $0.upload?.state.isRefused == true ? nil : $0.upload },
     .view("watch") { $0.watch },
     .view("calendar") { $0.calendar },
   ]

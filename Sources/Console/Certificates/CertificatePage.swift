@@ -20,8 +20,6 @@ enum CertificatePage {
     let planned: Forecast.Needs
 
     var notes: CertificateContents.Notes? { contents?.notes }
-
-    func appName(_ use: TrackedCertificate.Use) -> String { apps.first { $0.id == use.appID }?.name ?? use.bundleID }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
@@ -66,10 +64,7 @@ enum CertificatePage {
         days: Expiry.daysLeft(notAfter: details.notAfter, now: now),
         isReplaced: certificate.isReplaced && uses.isEmpty),
       details: FileDetails(certificate, facts.contents).view(texts, now: now),
-      uses: uses.map {
-        CertificateUseRow(
-          use: $0, app: facts.appName($0), planned: planned(facts.planned.of($0), texts), now: now)
-      }, reminders: facts.reminders.view(page, errors),
+      uses: rows(facts, page), reminders: facts.reminders.view(page, errors),
       forecast: ForecastView(facts.planned, notAfter: details.notAfter, apps: facts.apps, now: now, texts),
       renewal: facts.renewal.view(page, upload),
       guide: RenewalGuide(
@@ -87,6 +82,15 @@ enum CertificatePage {
       apps: CertificateUploadForm.apps(facts.apps, chosen: form["app"], texts))
     let isRefused = !errors.isEmpty || !upload.errors.isEmpty || upload.problem != nil
     return page.answer(view, status: isRefused ? .unprocessableContent : .ok)
+  }
+
+  private static func rows(_ facts: Facts, _ page: PageContext) -> [CertificateUseRow] {
+    facts.uses.map { use in
+      CertificateUseRow(
+        use: use, app: facts.apps.first { $0.id == use.appID }?.name ?? use.bundleID,
+        environment: use.environment.word(page.texts), planned: planned(facts.planned.of(use), page.texts),
+        now: page.now)
+    }
   }
 
   /// As “2 scheduled, 1 repeating”.
@@ -124,11 +128,9 @@ enum CertificatePage {
 
   static func removePage(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
-    let uses = facts.uses.map {
-      CertificateUseLink(use: $0, app: facts.appName($0), environment: $0.environment.word(page.texts))
-    }
     return page.answer(
-      CertificateRemovalView(certificate: facts.certificate, uses: uses, wakes: facts.renewal.wakes))
+      CertificateRemovalView(
+        certificate: facts.certificate, uses: rows(facts, page), wakes: facts.renewal.wakes))
   }
 
   static func remove(_ page: PageContext) async throws -> Response {

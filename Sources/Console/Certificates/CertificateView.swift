@@ -79,6 +79,7 @@ struct ExpiryHeading: View {
 struct CertificateUseRow: View {
   let use: TrackedCertificate.Use
   let app: String
+  let environment: String
   /// As “2 scheduled, 1 repeating”.
   let planned: String
   let now: Date
@@ -86,9 +87,29 @@ struct CertificateUseRow: View {
   static let fields: [Field<Self>] = [
     .written("app_id") { $1.write(Int($0.use.appID)) },
     .text("app") { $0.app },
+    .text("environment") { $0.environment },
     .flag("production") { $0.use.environment == .production },
     .view("last_accepted") { row in row.use.lastAcceptedAt.map { MomentView(date: $0, now: row.now) } },
     .text("planned") { $0.planned },
     .number("devices") { $0.use.activeDevices },
+  ]
+}
+
+/// `/certificates/:id/remove`: asks before a certificate is deleted, or says what still sends with it.
+struct CertificateRemovalView: PageView {
+  static let template = "certificates/remove"
+  static let section: Section? = .certificates
+
+  let certificate: TrackedCertificate
+  let uses: [CertificateUseRow]
+  /// The names of those that it replaced, which raise their alarms again.
+  let wakes: [String]
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.certificate.id)) },
+    .text("name") { $0.certificate.details.name },
+    .list("uses") { $0.uses },
+    .flag("has_uses") { !$0.uses.isEmpty },
+    .text("names") { $0.wakes.joined(separator: ", ") },
   ]
 }

@@ -56,12 +56,13 @@ struct RenewalGuide: View {
     title = texts("guide.\(guide).title")
     lead = texts("guide.\(guide).lead", arguments)
     let done = hasRequest && steps.first?.name == "request" ? 1 : 0
-    let isReplaced = certificate.isReplaced
+    // What has no end is renewed only for a reason of its own.
+    let isDue = !certificate.isReplaced && certificate.details.notAfter != nil
     self.steps = steps.enumerated().map { index, step in
       RenewalStep(
         text: texts("guide.\(guide).\(step.name)", arguments),
         detail: texts("guide.\(guide).\(step.name)_detail", arguments), address: step.address,
-        state: isReplaced || index > done ? "" : index < done ? "done" : "now")
+        state: !isDue || index > done ? "" : index < done ? "done" : "now")
     }
   }
 

@@ -64,13 +64,6 @@ struct SigningRequestRow: View {
     .text("name") { $0.request.createdBy },
     .written("date") { $1.write(day: $0.request.createdAt) },
     .flag("waiting") { $0.request.isWaiting },
-    .view("fulfilled") { $0.request.fulfilledBy.map { CertificateLink(id: $0) } },
+    .optional("result") { row in row.request.fulfilledBy.map { "/certificates/\($0)" } },
   ]
-}
-
-/// Where a certificate's page is.
-struct CertificateLink: View {
-  let id: Int64
-
-  static let fields: [Field<Self>] = [.written("certificate_id") { $1.write(Int($0.id)) }]
 }

@@ -145,3 +145,16 @@ struct HostEventRow: View {
     .view("at") { MomentView(date: $0.event.at, now: $0.now) },
   ]
 }
+
+/// `/hosts/:id/remove`: asks before a host is no longer watched.
+struct HostRemovalView: PageView {
+  static let template = "hosts/remove"
+  static let section: Section? = .certificates
+
+  let host: WatchedHost
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.host.id)) },
+    .text("name") { $0.host.name },
+  ]
+}
