@@ -27,16 +27,11 @@ enum KnownExceptions {
     (.wording, "MannersTests.swift"),
 
     // Hold more of types whose names their own should begin with.
-    (.fileName, "AppleTopic+Text.swift"),
-    (.fileName, "FirstStart.swift"),
-    (.fileName, "Formatting.swift"),
     (.fileName, "KeptPhone.swift"),
     (.fileName, "NamedThread.swift"),
     (.fileName, "Outcomes.swift"),
-    (.fileName, "PasswordWork.swift"),
     (.fileName, "ScenePhone.swift"),
     (.fileName, "ServerProcess.swift"),
-    (.fileName, "TimeTexts.swift"),
     // The push of the store is called Push.
     // Hold several small types, or functions, named together.
     (.fileName, "ChatBodies.swift"),

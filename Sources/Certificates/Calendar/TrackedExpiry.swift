@@ -1,5 +1,6 @@
 package import Foundation
 package import Model
+package import Store
 import Text
 
 /// An item whose expiry is watched.
@@ -46,5 +47,26 @@ package struct TrackedExpiry: Sendable, Hashable {
 
   package func band(now: Date, within days: Int = Expiry.warningDays) -> Expiry.Band {
     Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now, within: days)
+  }
+}
+
+extension WatchedHost {
+  /// As `hosts/3`.
+  package var key: String { "hosts/\(id)" }
+
+  /// The address, and the requested server name if it differs.
+  package var name: String {
+    address.serverName == address.host ? "\(address)" : "\(address) (\(address.serverName))"
+  }
+}
+
+extension TrackedExpiry {
+  /// The last sighting's certificate; nil if there is none yet.
+  package init?(_ host: WatchedHost) {
+    guard let seen = host.seen else { return nil }
+    self.init(
+      key: host.key, name: host.name, kind: .host, topics: [], serial: seen.serial, sha256: seen.sha256,
+      notBefore: seen.notBefore, notAfter: seen.notAfter,
+      endingIssuer: seen.ends.flatMap { $0 == seen.chain.first ? nil : $0.subject })
   }
 }

@@ -140,3 +140,8 @@ extension CertificateBlueprint {
       ], notBefore: notBefore, notAfter: notAfter, purpose: .client, extensions: extensions.extensions)
   }
 }
+
+extension AppleExtensions.Topic {
+  /// As `com.example.app.voip (voip)`.
+  var text: String { kinds.isEmpty ? name : "\(name) (\(kinds.joined(separator: ", ")))" }
+}

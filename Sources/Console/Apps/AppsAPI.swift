@@ -130,3 +130,9 @@ extension Problem {
     "", code: "body.nothing_to_change",
     "The body changes nothing. Include at least one field.")
 }
+
+extension App {
+  var audited: JSONValue {
+    ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
+  }
+}

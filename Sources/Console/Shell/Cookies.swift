@@ -1,4 +1,5 @@
 import HTTPServer
+import OpenSSL
 
 enum Cookies {
   static let session = "signalbox_session"
@@ -16,5 +17,25 @@ enum Cookies {
   static func set(_ name: String, _ value: String, age: Int?, on response: inout Response, _ request: Request) {
     let cookie = Cookie(name: name, value: value, maximumAge: age, isSecure: request.isSecure)
     if let cookie { response.setCookie(cookie) }
+  }
+}
+
+/// The token of forms, masked differently in each answer: pages are compressed, and the length of a constant text could
+/// be guessed step by step (BREACH).
+enum CSRFToken {
+  /// Base64url of random bytes, followed by the token's bytes XORed with them.
+  static func masked(_ token: String) -> String {
+    let bytes = Array(token.utf8)
+    let mask = Random.bytes(bytes.count)
+    return Base64URL.encode(mask + zip(mask, bytes).map { $0 ^ $1 })
+  }
+
+  /// Whether the sent token matches. Programs may send it unmasked.
+  static func matches(_ sent: String, _ token: String) -> Bool {
+    let expected = Array(token.utf8)
+    if constantTimeEqual(Array(sent.utf8), expected) { return true }
+    guard let bytes = Base64URL.decode(sent), bytes.count == 2 * expected.count else { return false }
+    let (mask, rest) = (bytes.prefix(expected.count), bytes.suffix(expected.count))
+    return constantTimeEqual(zip(mask, rest).map { $0 ^ $1 }, expected)
   }
 }
