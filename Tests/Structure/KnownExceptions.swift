@@ -37,7 +37,6 @@ enum KnownExceptions {
     (.fileName, "FirstStart.swift"),
     (.fileName, "Formatting.swift"),
     (.fileName, "KeptPhone.swift"),
-    (.fileName, "NamedThread.swift"),
     (.fileName, "Outcomes.swift"),
     (.fileName, "PasswordWork.swift"),
     (.fileName, "ScenePhone.swift"),
