@@ -23,7 +23,6 @@ enum KnownExceptions {
     (.folder, "Templates/account"),
 
     // Say what is inside.
-    (.wording, "Certificate+Facts.swift"),
     (.wording, "CertificateFacts.swift"),
     (.wording, "HostPassport.swift"),
     (.wording, "Passport.swift"),
