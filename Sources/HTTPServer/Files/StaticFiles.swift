@@ -14,9 +14,8 @@ package struct StaticFiles: Sendable {
   private let pool: BlockingPool
   private let cache = FileCache()
 
-  ///
   /// - Parameters:
-  /// - cacheControl: `no-cache` lets browsers store files but revalidate each time, which the ETag makes cheap.
+  ///   - cacheControl: `no-cache` lets browsers store files but revalidate each time, which the ETag makes cheap.
   ///   - pool: where files are opened and read.
   /// - Throws: ``SystemError`` if the folder does not exist.
   package init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
