@@ -35,7 +35,6 @@ enum KnownExceptions {
     (.fileName, "AppleTopic+Text.swift"),
     (.fileName, "FirstStart.swift"),
     (.fileName, "Formatting.swift"),
-    (.fileName, "KeptPhone.swift"),
     (.fileName, "Outcomes.swift"),
     (.fileName, "PasswordWork.swift"),
     (.fileName, "ScenePhone.swift"),
