@@ -28,8 +28,6 @@ enum KnownExceptions {
     (.wording, "Passport.swift"),
     (.wording, "PassportFacts.swift"),
     (.wording, "_passport.mustache"),
-    (.wording, "Manners"),
-    (.wording, "MannersTests.swift"),
 
     // Hold more of types whose names their own should begin with.
     (.fileName, "AppleTopic+Text.swift"),
