@@ -147,7 +147,8 @@ struct ProgramTests {
     #expect(error?.message == "Invalid value “x” for BOX_COLOR: it is neither true nor false.")
   }
 
-  @Test("every command shows the version", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
+  @Test(
+    "every command shows the version", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
   func version(words: [String]) throws {
     #expect(try shown(words) == "1.2.3")
   }
