@@ -1,19 +1,17 @@
-/// A command: what it takes and what it does, or the commands below it.
+/// A command: its parameters and action, or its subcommands.
 ///
-/// `Action` is what the program runs for a leaf; this room never calls it.
+/// `Action` is chosen by the program; this room never calls it.
 package struct Command<Action: Sendable>: Sendable {
-  /// As it is typed.
   package let name: String
   /// One line.
   package let summary: String
-  /// More, for the help; empty: nothing.
+  /// More text for the help; may be empty.
   package let discussion: String
   let parameters: [Parameter]
   let subcommands: [Command]
-  /// Nil: it only holds other commands.
+  /// Nil: it only has subcommands.
   package let action: Action?
 
-  /// A command that does something.
   package init(
     _ name: String, _ summary: String, discussion: String = "", parameters: [Parameter] = [], action: Action
   ) {
@@ -25,7 +23,6 @@ package struct Command<Action: Sendable>: Sendable {
     self.action = action
   }
 
-  /// A command that holds others.
   package init(_ name: String, _ summary: String, discussion: String = "", subcommands: [Command]) {
     self.name = name
     self.summary = summary
@@ -38,15 +35,12 @@ package struct Command<Action: Sendable>: Sendable {
 
 /// The values of a command's parameters.
 package struct Parsed: Sendable {
-  /// The command as it is called, as `signalbox apps list`.
+  /// The full command, such as `signalbox apps list`.
   package let command: String
   let values: [String: any Sendable]
 
-  /// The value of an option of the command.
   package subscript<Value: Sendable>(option: Option<Value>) -> Value { value(option.parameter.name) }
-  /// Whether a flag of the command is set.
   package subscript(flag: Flag) -> Bool { value(flag.parameter.name) }
-  /// The value of an argument of the command.
   package subscript<Value: Sendable>(argument: Argument<Value>) -> Value { value(argument.parameter.name) }
 
   private func value<Value>(_ name: String) -> Value {
@@ -57,10 +51,9 @@ package struct Parsed: Sendable {
   }
 }
 
-/// The command line is wrong.
 package struct UsageError: Error, Sendable, Hashable {
-  /// What is wrong, as a sentence, perhaps with a suggestion.
+  /// A sentence, sometimes with a suggestion.
   package let message: String
-  /// The command that was called, as `signalbox apps list`: its help says how it is to be called.
+  /// The full command, such as `signalbox apps list`, whose help explains the usage.
   package let command: String
 }

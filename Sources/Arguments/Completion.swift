@@ -4,7 +4,7 @@ package enum Shell: String, Sendable, CaseIterable {
 }
 
 extension Program {
-  /// A script with which a shell completes commands, options and those of their values that are known.
+  /// A script that completes commands, options and known values.
   package func completion(_ shell: Shell) -> String {
     switch shell {
     case .bash: bash()
@@ -13,28 +13,27 @@ extension Program {
     }
   }
 
-  /// A command with all above it.
+  /// A command with its path.
   struct Node {
     let path: [Command<Action>]
     let command: Command<Action>
 
-    /// As `apps list`: without the program's name.
+    /// As `apps list`, without the program's name.
     var words: String { path.dropFirst().map(\.name).joined(separator: " ") }
     /// As `_signalbox_apps_list`: the name of a function.
     var function: String {
       "_" + path.map { $0.name.replacing("-", with: "_") }.joined(separator: "_")
     }
-    /// What can follow: commands below it, with their summaries.
+    /// The possible next words with their summaries.
     var subcommands: [(name: String, summary: String)] {
       let below = command.subcommands.map { ($0.name, $0.summary) }
       return path.count == 1 ? below + [("help", "Show the help of a command.")] : below
     }
-    /// Options that can be typed.
     var options: [Parameter] { command.parameters.filter { !$0.words.isEmpty } }
     var arguments: [Parameter] { command.parameters.filter { $0.kind == .argument } }
   }
 
-  /// Every command, each before those below it.
+  /// Parents before children.
   var nodes: [Node] {
     func below(_ path: [Command<Action>], _ command: Command<Action>) -> [Node] {
       let path = path + [command]
@@ -182,13 +181,13 @@ extension Program {
     }
   }
 
-  /// Text inside a specification of `_arguments`.
+  /// Escapes text for a specification of `_arguments`.
   private func zshText(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing(":", with: "\\:").replacing("[", with: "\\[")
       .replacing("]", with: "\\]")
   }
 
-  /// A word for bash and zsh.
+  /// Quotes a word for bash and zsh.
   private func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 
   // MARK: fish
@@ -248,7 +247,7 @@ extension Program {
 }
 
 extension Parameter {
-  /// What a value can be, for completion.
+  /// The kind of a value, for completion.
   enum Values {
     case file, folder
     case choices([String])
@@ -260,7 +259,7 @@ extension Parameter {
     return label == "file" ? .file : label == "dir" ? .folder : .free
   }
 
-  /// As an option is typed, `--name` and perhaps `--no-name`; none for all else.
+  /// `--name`, sometimes with `--no-name`; none for everything else.
   var words: [String] {
     switch kind {
     case .argument, .option(onlyFromEnvironment: true): []

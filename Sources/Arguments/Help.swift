@@ -1,5 +1,5 @@
 private let width = 100
-/// Where the explanations begin.
+/// The column of explanations.
 private let column = 30
 
 extension Program {
@@ -8,7 +8,6 @@ extension Program {
     [("--version", "Show the version."), ("-h, --help", "Show help information.")]
   }
 
-  /// The line that shows how a command is called.
   func usage(_ path: [Command<Action>]) -> String {
     let words = name(path)
     guard let command = path.last, command.action != nil else { return "\(words) <subcommand>" }
@@ -49,7 +48,7 @@ extension Program {
     return text
   }
 
-  /// What an option means, its default, and its environment variable.
+  /// Help, default and environment variable of a parameter.
   func explanation(_ parameter: Parameter) -> String {
     let standard = parameter.defaultText.flatMap { $0.isEmpty ? nil : "default: \($0)" }
     let notes = [standard, variable(parameter).map { "env: \($0)" }].compactMap { $0 }
@@ -86,7 +85,7 @@ private func row(_ name: String, _ text: String) -> String {
   return head + "\n" + wrapped(text, indent: column)
 }
 
-/// Breaks a text between words; `further`: how far the lines after the first stand in.
+/// Wraps text at words; `further`: the indent of the lines after the first.
 private func wrapped(_ text: String, indent: Int, further: Int? = nil) -> String {
   var lines = [String(repeating: " ", count: indent)]
   var count = indent

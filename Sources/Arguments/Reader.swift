@@ -1,3 +1,5 @@
+import Text
+
 /// Sorts the words after a command by the parameters that they belong to.
 struct Reader {
   let parameters: [Parameter]
@@ -77,4 +79,14 @@ struct Reader {
     }
     if let extra = rest.first { throw UsageError("Unexpected argument “\(extra)”.", command) }
   }
+}
+
+/// Such as ` Did you mean “import”?`; empty if nothing is near.
+func suggestion(for word: String, among candidates: [String]) -> String {
+  let limit = max(1, word.utf8.count / 3)
+  let near = candidates.map { (word: $0, distance: Suggestion.distance(Array(word.utf8), Array($0.utf8))) }
+    .min { $0.distance < $1.distance }
+  let begun = candidates.first { word.utf8.count > 2 && $0.hasPrefix(word) }
+  guard let found = begun ?? near.flatMap({ $0.distance <= limit ? $0.word : nil }) else { return "" }
+  return " Did you mean “\(found)”?"
 }

@@ -1,12 +1,11 @@
-/// A day of the Gregorian calendar, without an hour and without a zone.
+/// A day of the Gregorian calendar without a time zone.
 package struct CivilDate: Sendable, Hashable, Comparable {
   /// Days since 1970-01-01.
   package let number: Int
 
-  /// The day so many days after 1970-01-01.
   package init(number: Int) { self.number = number }
 
-  /// A day by its parts; a day beyond the month's end counts on into the next month.
+  /// A day past the month's end continues into the next month.
   package init(year: Int, month: Int, day: Int) { number = Self.number(year, month, day) }
 
   /// Year, month from 1, day from 1.
@@ -21,10 +20,8 @@ package struct CivilDate: Sendable, Hashable, Comparable {
     return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
   }
 
-  /// Earlier first.
   package static func < (one: CivilDate, other: CivilDate) -> Bool { one.number < other.number }
 
-  /// So many days later.
   package static func + (date: CivilDate, days: Int) -> CivilDate { CivilDate(number: date.number + days) }
 
   package static func padded(_ number: Int, _ width: Int) -> String {
@@ -32,7 +29,6 @@ package struct CivilDate: Sendable, Hashable, Comparable {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
-  /// How many days a month has.
   package static func days(in month: Int, of year: Int) -> Int {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     return month == 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
@@ -52,7 +48,7 @@ package struct CivilDate: Sendable, Hashable, Comparable {
     return era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468
   }
 
-  /// The other way round (`civil_from_days`).
+  /// The inverse of ``number(_:_:_:)`` (`civil_from_days`).
   package static func parts(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = floor(days + 719468, 146097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
@@ -62,8 +58,7 @@ package struct CivilDate: Sendable, Hashable, Comparable {
     return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
-  /// The English names of the days, Monday first, as HTTP and mail write them.
+  /// Monday first, as HTTP and mail write them.
   static let dayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-  /// The English names of the months, as HTTP and mail write them.
   static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 }

@@ -1,5 +1,5 @@
-/// Times as HTTP and mail write them, in whole seconds since 1970. Not by Foundation's formatters: they cost more than
-/// the rest of an answer.
+/// Dates of HTTP and mail, in whole seconds since 1970. By hand because this toolchain's Foundation has no HTTP date
+/// style, and its formatters cost more than the rest of an answer.
 package enum HTTPDate {
   /// RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func format(_ seconds: Int) -> String { "\(text(seconds)) GMT" }
@@ -16,7 +16,7 @@ package enum HTTPDate {
       + "\(CivilDate.padded(year, 4)) \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60))"
   }
 
-  /// Reads the three forms that a recipient must accept; nil for everything else.
+  /// Reads the three forms that recipients must accept; nil for anything else.
   package static func parse(_ text: String) -> Int? {
     let parts = text.split(whereSeparator: { $0 == " " || $0 == "," })
     // Sun, 06 Nov 1994 08:49:37 GMT

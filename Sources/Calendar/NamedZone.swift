@@ -1,16 +1,14 @@
 package import Foundation
 import Text
 
-/// A time zone by its IANA name, as `Europe/Berlin`: what its clocks show at a moment, and when they show a time.
+/// A time zone by its IANA name, such as `Europe/Berlin`.
 ///
-/// The rules are those that the Swift runtime brings along (`TimeZone.timeZoneDataVersion`), never the machine's own
-/// zone.
+/// Uses the rules of the Swift runtime (`TimeZone.timeZoneDataVersion`), never the machine's own zone.
 package struct NamedZone: Sendable, Hashable {
-  /// As it was given; `Asia/Calcutta` and other former names are good names.
+  /// As given; former names such as `Asia/Calcutta` are valid.
   package let name: String
   private let zone: TimeZone
 
-  /// UTC.
   package static let utc = NamedZone("UTC", .gmt)
 
   private init(_ name: String, _ zone: TimeZone) {
@@ -18,15 +16,13 @@ package struct NamedZone: Sendable, Hashable {
     self.zone = zone
   }
 
-  /// Finds a zone.
-  ///
-  /// - Throws: ``NamedZoneError`` for a name that the IANA database does not have.
+  /// - Throws: ``NamedZoneError`` for a name that is not in the IANA database.
   package init(_ name: String) throws(NamedZoneError) {
     if name == "UTC" {
       self = .utc
       return
     }
-    // “EST” and “GMT+8” are no places: they know nothing of daylight-saving time.
+    // “EST” and “GMT+8” are not places: they have no daylight-saving time.
     if name.contains("/"), name.utf8.count <= 64, let zone = TimeZone(identifier: name), zone.identifier == name {
       self.init(name, zone)
       return
@@ -34,22 +30,22 @@ package struct NamedZone: Sendable, Hashable {
     throw NamedZoneError(name: name, suggestion: Suggestion.closest(to: name, among: Self.names) ?? Self.city(name))
   }
 
-  /// What is offered for choice, in alphabetical order, UTC first.
+  /// The choices, in alphabetical order, UTC first.
   package static let names: [String] = ["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
 
-  /// The zone of a city that was written without its continent.
+  /// The zone of a city written without its continent.
   private static func city(_ name: String) -> String? {
     let plain = Suggestion.plain(name)
     guard plain.count > 2 else { return nil }
     return names.first { Suggestion.plain(String($0.split(separator: "/").last ?? "")) == plain }
   }
 
-  /// What the clocks are ahead of UTC at a moment, in seconds.
+  /// Seconds ahead of UTC at a moment.
   private func offset(_ seconds: Int) -> Int {
     zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
   }
 
-  /// What the clocks show at a moment: the day, and seconds since its midnight.
+  /// The local day, and seconds since its midnight.
   package func wall(_ date: Date) -> (day: CivilDate, second: Int) {
     let seconds = Int(date.timeIntervalSince1970.rounded(.down))
     let (days, second) = CivilDate.floor(seconds + offset(seconds), 86_400)
@@ -65,26 +61,26 @@ package struct NamedZone: Sendable, Hashable {
   /// No zone was ever further from UTC than 15 h 14 min (tz database: Manila and Alaska before 1868).
   private static let furthest = 16 * 3600
 
-  /// When the clocks show a time. A time that comes twice (clocks set back): the first. A time that never comes (clocks
-  /// set forward, a day left out): the first moment after the gap.
+  /// The moment of a local time. A time that occurs twice (clocks set back): the first. A time that never occurs
+  /// (clocks set forward, a skipped day): the first moment after the gap.
   ///
-  /// - Parameter second: seconds since midnight as the clock shows them.
+  /// - Parameter second: seconds since midnight of the local clock.
   package func moment(_ day: CivilDate, second: Int) -> Date {
     let wanted = day.number * 86_400 + second
-    // On most days the clocks are not changed; nowhere were they twice within these 32 hours.
+    // On most days the offset does not change, and never twice within these 32 hours.
     let usual = offset(wanted)
     if offset(wanted - Self.furthest) == usual, offset(wanted + Self.furthest) == usual {
       return Date(timeIntervalSince1970: Double(wanted - usual))
     }
     var start = wanted - Self.furthest
-    // Hour by hour; between two hours the clocks are changed once at most.
+    // Hour by hour, because within an hour the offset changes at most once.
     while start < wanted + Self.furthest {
       let end = start + 3600
       let (before, after) = (offset(start), offset(end))
       let change = before == after ? end : firstSecond(from: start, to: end, before: before)
       for (from, to, offset) in [(start, change, before), (change, end, after)] where from < to {
         let moment = wanted - offset
-        // Before it already: the clocks have leapt over it.
+        // Too early: the clocks skipped the time.
         if moment < to { return Date(timeIntervalSince1970: Double(max(from, moment))) }
       }
       start = end
@@ -92,7 +88,7 @@ package struct NamedZone: Sendable, Hashable {
     return Date(timeIntervalSince1970: Double(start))
   }
 
-  /// The first second at which the clocks are not `before` ahead any more.
+  /// The first second whose offset is not `before`.
   private func firstSecond(from start: Int, to end: Int, before: Int) -> Int {
     var (low, high) = (start, end)
     while high - low > 1 {
@@ -103,9 +99,8 @@ package struct NamedZone: Sendable, Hashable {
   }
 }
 
-/// A name that is no IANA time zone.
+/// An unknown IANA time zone.
 package struct NamedZoneError: Error, Sendable, Hashable {
-  /// The name as it was given.
   package let name: String
   /// The zone that was probably meant.
   package let suggestion: String?

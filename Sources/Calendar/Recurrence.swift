@@ -2,25 +2,26 @@ package import Foundation
 
 /// The moments at which something that repeats happens: a rule, and from when on it holds.
 ///
-/// The first is the first that fits the rule at or after the start; the interval counts from there: every second day
-/// that begins on a Tuesday goes on with Thursday. By the clocks of the rule's zone: 09:00 stays 09:00 when they are
-/// changed. A time that never comes (clocks set forward) is the first moment after the gap, one that comes twice is the
-/// first of the two, the 31st of a shorter month is its last day. If a zone leaves a whole day out (Apia, 2011-12-30),
+/// Calculated by hand because Foundation's RecurrenceRule has one policy for missing days and missing hours: it skips
+/// the 31st or misplaces a time in a gap, and walks from the start to find a moment. Here the first occurrence is the
+/// first match at or after the start, and the interval counts from it: every second day from a Tuesday continues on
+/// Thursday. Local times are kept: 09:00 stays 09:00 when the clocks change. A time in a gap happens at the first
+/// moment after it, an ambiguous time at the first of the two, and the 31st of a shorter month on its last day. If a
+/// zone skips a whole day (Apia, 2011-12-30), its occurrences happen at the first moment of the next.
 /// what would have been then is at the first moment of the next.
 package struct Recurrence: Sendable, Hashable {
-  /// The rule.
   package let rule: RepeatRule
-  /// Nothing happens before.
+  /// Nothing happens before it.
   package let start: Date
-  /// The day, the Monday of the week, or the month since year 0, of the first; and the place of its weekday.
+  /// The first occurrence's day, its week's Monday, or its month since year 0; and the index of its weekday.
   private let anchor: Int
   private let place: Int
 
-  /// Looks for the first.
+  /// Finds the first occurrence.
   package init(_ rule: RepeatRule, from start: Date) {
     (self.rule, self.start) = (rule, start)
     func isEarly(_ day: CivilDate) -> Bool { rule.zone.moment(day, second: rule.second) < start }
-    // A day too early at first: of two days that fall on the same moment, the former counts.
+    // One day too early: if two days fall on the same moment, the earlier one counts.
     var day = rule.zone.wall(start).day + -1
     switch rule.days {
     case .daily:
@@ -43,7 +44,7 @@ package struct Recurrence: Sendable, Hashable {
     return CivilDate(year: year, month: month + 1, day: min(day, CivilDate.days(in: month + 1, of: year)))
   }
 
-  /// The moment of one, the first is 0; whether the rule still holds is not asked.
+  /// The moment of an occurrence, counted from 0, regardless of the rule's end.
   private func moment(_ index: Int) -> Date {
     let day: CivilDate
     switch rule.days {
@@ -56,7 +57,7 @@ package struct Recurrence: Sendable, Hashable {
     return rule.zone.moment(day, second: rule.second)
   }
 
-  /// The place of the first at or after `date`, found without going through all before it.
+  /// The index of the first occurrence at or after `date`, without walking through all before it.
   private func index(from date: Date) -> Int {
     let day = rule.zone.wall(date).day
     var index: Int
@@ -80,13 +81,13 @@ package struct Recurrence: Sendable, Hashable {
     return moment
   }
 
-  /// The first at or after a time; nil if it has ended by then.
+  /// The first at or after a time; nil if the rule has ended.
   package func first(from date: Date) -> Date? { valid(index(from: date)) }
 
-  /// The first after a time; nil if it has ended by then.
+  /// The first after a time; nil if the rule has ended.
   package func next(after date: Date) -> Date? {
     var index = index(from: date)
-    // Two days may share a moment, if the zone leaves one out.
+    // Two days share a moment if the zone skips one.
     while moment(index) <= date { index += 1 }
     return valid(index)
   }
@@ -98,33 +99,33 @@ package struct Recurrence: Sendable, Hashable {
     if let count = rule.count { index = min(index, count - 1) }
     while index >= 0 {
       if let moment = valid(index) { return moment }
-      // It ended before: go back to its end.
+      // The rule has ended before: go back to its end.
       guard let until = rule.until, until >= start else { return nil }
       index = min(index - 1, self.index(from: until))
     }
     return nil
   }
 
-  /// How many there are from `from` on and before `to`: computed, whatever the stretch. Of two days that share a moment,
-  /// because a zone leaves one out, both count.
+  /// The number of occurrences from `from` until before `to`, calculated without a walk. Two days that share a moment,
+  /// because a zone skips one, count twice.
   package func count(from: Date, to: Date) -> Int {
     var end = index(from: to)
     if let count = rule.count { end = min(end, count) }
     if let until = rule.until {
-      // Moments are whole seconds, and the last one still counts.
+      // Moments are whole seconds, and the last one counts.
       end = min(end, index(from: Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.down) + 1)))
     }
     return max(0, end - index(from: from))
   }
 
-  /// Those from `from` on and before `to`, in order.
+  /// The occurrences from `from` until before `to`, in order.
   ///
-  /// - Parameter limit: how many at most.
+  /// - Parameter limit: their greatest number.
   package func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
     var found: [Date] = []
     var index = index(from: from)
     while found.count < limit, let date = valid(index), date < to {
-      // Two days may share a moment, if the zone leaves one out.
+      // Two days share a moment if the zone skips one.
       if date != found.last { found.append(date) }
       index += 1
     }

@@ -1,19 +1,18 @@
 package import Foundation
 import Text
 
-/// How a push is repeated: on which days, at what time by which clocks, and until when.
+/// How a push repeats: days, local time, and end.
 package struct RepeatRule: Sendable, Hashable {
   /// Which days.
   package enum Days: Sendable, Hashable {
-    /// Every so many days.
+    /// Every `interval` days.
     case daily
-    /// On these weekdays of every so many weeks; a week begins on Monday. In order, at least one.
+    /// On these weekdays of every `interval` weeks, which begin on Monday. In order, at least one.
     case weekly([Weekday])
-    /// On this day (1…31) of every so many months. A shorter month has it on its last day: 31 is always the last.
+    /// On this day (1…31) of every `interval` months; on the last day of a shorter month.
     case monthly(day: Int)
   }
 
-  /// A day of the week.
   package enum Weekday: String, Sendable, CaseIterable, Comparable {
     case monday = "mon"
     case tuesday = "tue"
@@ -26,24 +25,21 @@ package struct RepeatRule: Sendable, Hashable {
     /// 0 is Monday.
     package var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Monday first.
     package static func < (one: Weekday, other: Weekday) -> Bool { one.number < other.number }
   }
 
-  /// Which days.
   package var days: Days
   /// 1: every day, week or month; 2: every other one.
   package var interval: Int
-  /// Seconds since midnight, by the zone's clocks; whole minutes.
+  /// Seconds since midnight in ``zone``; whole minutes.
   package var second: Int
-  /// Whose clocks.
   package var zone: NamedZone
-  /// The last moment at which it may still happen; nil: for ever.
+  /// The last possible moment; nil: forever.
   package var until: Date?
-  /// How many times it happens; nil: for ever.
+  /// The number of occurrences; nil: unlimited.
   package var count: Int?
 
-  /// Creates a rule without an end.
+  /// A rule without an end.
   ///
   /// - Parameter minute: minutes since midnight.
   package init(_ days: Days, interval: Int = 1, minute: Int, zone: NamedZone) {
@@ -56,7 +52,7 @@ package struct RepeatRule: Sendable, Hashable {
   /// As `09:00`.
   package var time: String { "\(CivilDate.padded(second / 3600, 2)):\(CivilDate.padded(second / 60 % 60, 2))" }
 
-  /// Minutes since midnight of `09:00`; nil if it is no time.
+  /// Minutes since midnight of `09:00`; nil if malformed.
   package static func minute(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), [0, 1, 3, 4].allSatisfy({ ASCII.isDigit(bytes[$0]) }),

@@ -1,10 +1,11 @@
 package import Foundation
 import Text
 
-/// Times as the API writes them: RFC 3339.
+/// RFC 3339 times of the API. Parsed by hand because Foundation's parser takes 30 February, 24:00 and trailing text,
+/// and refuses forms that RFC 3339 allows.
 package enum Timestamp {
   /// Reads `2026-12-01T09:00:00Z`, `2026-12-01 09:00:00.250+08:00`; nil for anything that RFC 3339 does not allow,
-  /// also for days that do not exist. A leap second counts as the first of the next minute.
+  /// including days that do not exist. A leap second counts as the first second of the next minute.
   package static func parse(_ text: String) -> Date? {
     var scanner = Scanner(rest: Array(text.utf8)[...])
     guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -19,18 +20,24 @@ package enum Timestamp {
     return Date(timeIntervalSince1970: Double(seconds) + fraction)
   }
 
-  /// In UTC, with milliseconds if there are any: `2026-12-01T09:00:00Z`.
-  package static func text(_ date: Date) -> String {
-    String(unsafeUninitializedCapacity: longest) { write(date, to: $0.baseAddress!) }
+  /// In UTC: `2026-12-01T09:00:00Z`, with milliseconds if there are any.
+  package static func text(_ date: Date) -> String { text(date, alwaysMilliseconds: false) }
+
+  package static func text(_ date: Date, alwaysMilliseconds: Bool) -> String {
+    String(unsafeUninitializedCapacity: longest) {
+      write(date, alwaysMilliseconds: alwaysMilliseconds, to: $0.baseAddress!)
+    }
   }
 
-  /// The most bytes of a text: also a year beyond the calendar of RFC 3339 has its digits.
+  /// The most bytes of a text, even for a year beyond RFC 3339.
   package static let longest = 48
 
-  /// Writes ``text(_:)``, at most ``longest`` bytes. Lists and answers hold hundreds of times.
+  /// Writes ``text(_:alwaysMilliseconds:)`` into at most ``longest`` bytes: answers contain hundreds of times.
   ///
   /// - Returns: how many bytes were written.
-  package static func write(_ date: Date, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+  package static func write(
+    _ date: Date, alwaysMilliseconds: Bool = false, to bytes: UnsafeMutablePointer<UInt8>
+  ) -> Int {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
     let (seconds, fraction) = CivilDate.floor(milliseconds, 1000)
     let (days, second) = CivilDate.floor(seconds, 86400)
@@ -58,7 +65,7 @@ package enum Timestamp {
     put("T", second / 3600)
     put(":", second / 60 % 60)
     put(":", second % 60)
-    if fraction != 0 {
+    if fraction != 0 || alwaysMilliseconds {
       put(UInt8(ascii: "."))
       put(UInt8(ascii: "0") + UInt8(fraction / 100))
       put(UInt8(ascii: "0") + UInt8(fraction / 10 % 10))

@@ -39,8 +39,6 @@ package final class ClientConnection: @unchecked Sendable {
   package var answeredCount: Int { session.answeredCount }
   /// How many concurrent streams the peer's last SETTINGS allow.
   package var peerLimit: Int { session.hasSettings ? Int(session.peer.maximumStreams) : 0 }
-  /// The agreed TLS version and cipher, for logs; empty before the handshake is done.
-  package var security: String { transport.map { "\($0.tls.version) \($0.tls.cipher)" } ?? "" }
 
   let loop: EventLoop
   let configuration: ClientConfiguration

@@ -21,8 +21,6 @@ package final class ClientGroup: @unchecked Sendable {
   package let endpoint: Endpoint
   /// Loop only.
   package private(set) var state = State.idle
-  /// Requests not sent yet. Loop only.
-  package var queued: Int { queue.count }
   /// Requests sent and not answered yet. Loop only.
   package var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
   /// The most requests in flight over all connections, whatever the server allows; nil: no limit. Lowering it cancels

@@ -82,9 +82,9 @@ package final class HTTP2Server: @unchecked Sendable {
   fileprivate func accept(from listener: Int32) {
     while connections.count < settings.maximumConnections {
       do {
-        guard let (descriptor, peer) = try Socket.accept(listener) else { return }
+        guard let (descriptor, _) = try Socket.accept(listener) else { return }
         lastID += 1
-        let connection = ServerConnection(id: lastID, peer: peer, server: self)
+        let connection = ServerConnection(id: lastID, server: self)
         connections[lastID] = connection
         connection.start(descriptor, tls)
       } catch {

@@ -43,12 +43,6 @@ package struct HeaderList: Sendable, Equatable, RandomAccessCollection {
     return nil
   }
 
-  /// All values of a field (lower case).
-  package func all(_ name: String) -> [String] {
-    entries.filter { has(name, $0) }
-      .map { String(decoding: bytes[Int($0.nameEnd)..<Int($0.valueEnd)], as: UTF8.self) }
-  }
-
   private func has(_ name: String, _ entry: Entry) -> Bool {
     name.utf8.count == Int(entry.nameEnd - entry.start)
       && name.utf8.elementsEqual(bytes[Int(entry.start)..<Int(entry.nameEnd)])

@@ -90,9 +90,9 @@ package struct RequestBatchBuilder: ~Copyable {
   private let storage: RequestBatch.Storage
 
   /// - Parameters:
-  /// - body: of all requests without a body of their own.
-  /// - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
-  /// - notes: learns which requests leave.
+  ///   - body: of all requests without a body of their own.
+  ///   - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
+  ///   - notes: learns which requests leave.
   package init(
     template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16,
     notes: (any DepartureNotes)? = nil
@@ -105,7 +105,7 @@ package struct RequestBatchBuilder: ~Copyable {
   /// Adds a request.
   ///
   /// - Parameters:
-  /// - id: comes back with the answer.
+  ///   - id: comes back with the answer.
   ///   - values: one for each of the template's ``RequestTemplate/variableNames``.
   ///   - body: nil for the common one.
   package mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
@@ -189,8 +189,8 @@ package final class RequestTemplate: Sendable {
   /// - Parameters:
   ///   - authority: nil for the endpoint's own.
   ///   - fields: the same in every request.
-  /// - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order; sent
-  /// without indexing, except the first.
+  ///   - variableNames: fields whose values ``RequestBatchBuilder/append(id:path:values:)`` takes, in this order; sent
+  ///     without indexing, except the first.
   package init(
     method: String = "POST", scheme: String = "https", authority: String? = nil, fields: [HeaderField],
     variableNames: [String] = []

@@ -65,7 +65,6 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   deinit { readBuffer.deallocate() }
 
   var isOpen: Bool { phase == .open }
-  var isClosed: Bool { phase == .closed }
   var waiting: Int { output.count }
   var hasRoom: Bool { output.count < Self.highWater }
   /// Bytes that left this process: the peer has never seen a byte after them.

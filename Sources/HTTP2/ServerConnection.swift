@@ -1,7 +1,7 @@
 import CNGHTTP2
 import Glibc
 import OpenSSL
-package import Reactor
+import Reactor
 
 /// One client of an ``HTTP2Server``. Its methods may be called from any thread; they act on the server's loop.
 package final class ServerConnection: @unchecked Sendable {
@@ -10,7 +10,6 @@ package final class ServerConnection: @unchecked Sendable {
 
   /// Counts up within one server.
   package let id: Int
-  package let peer: SocketAddress?
   /// The client's certificate in DER form; nil if none. Set when the handler learns of the connection.
   package internal(set) var clientCertificate: [UInt8]?
   /// Requests that came in and are not completely answered. Loop only.
@@ -48,9 +47,8 @@ package final class ServerConnection: @unchecked Sendable {
   /// The client speaks another protocol and was told so; its bytes are dropped until it closes.
   var isRefused = false
 
-  init(id: Int, peer: SocketAddress?, server: HTTP2Server) {
+  init(id: Int, server: HTTP2Server) {
     self.id = id
-    self.peer = peer
     self.server = server
     loop = server.loop
     settings = server.settings
@@ -89,8 +87,8 @@ package final class ServerConnection: @unchecked Sendable {
   /// Announces the end (GOAWAY). Requests above the last stream id are dropped, the others are still answered.
   ///
   /// - Parameters:
-  /// - lastStreamID: nil: the last one that came in.
-  /// - debugData: at APNs, JSON with a `reason`.
+  ///   - lastStreamID: nil: the last one that came in.
+  ///   - debugData: at APNs, JSON with a `reason`.
   package func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
     onLoop { connection in
       guard let session = connection.session, !connection.isClosed else { return }

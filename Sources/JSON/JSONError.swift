@@ -1,26 +1,25 @@
-/// Where a text is not JSON, or two readers could read it differently.
+/// Why a text is no JSON, or is ambiguous.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Fault: String, Sendable, CaseIterable {
-    /// The text ends before its value does.
     case ended
-    /// A character stands where it must not.
+    /// The text ends within a value.
     case unexpected
     /// Something follows the value.
     case trailing
-    /// A string holds a control character as it is; `detail` is its code point.
+    /// An unescaped control character in a string; `detail` is its code point.
     case controlCharacter
-    /// JSON knows no such escape after a backslash.
+    /// An unknown escape after a backslash.
     case escape
-    /// `\u` gives half a character.
+    /// `\\u` with half of a surrogate pair.
     case surrogate
-    /// A string is not UTF-8.
+    /// Invalid UTF-8 in a string.
     case encoding
-    /// A number would be rounded.
+    /// A number that would be rounded.
     case number
-    /// A name stands twice in one object; `detail` is the name.
+    /// A duplicate name in an object; `detail` is the name.
     case repeatedKey
-    /// Arrays and objects are nested too deeply; `detail` is how deeply they may be.
+    /// Too many nested arrays and objects; `detail` is the limit.
     case tooDeep
   }
 
@@ -30,7 +29,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   public let line: Int
   /// In characters, from 1.
   public let column: Int
-  /// The character there; nil at the end of the text.
+  /// The character at that place; nil at the end of the text.
   public let character: String?
   /// What the fault says more.
   public let detail: String?

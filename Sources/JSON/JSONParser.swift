@@ -1,9 +1,9 @@
 import Text
 
-/// Reads JSON (RFC 8259) strictly, and says where it goes wrong.
+/// Reads JSON (RFC 8259) strictly and reports the place of an error.
 ///
-/// Foundation's decoder takes trailing commas, keeps one of two equal keys, rounds large whole numbers, and does not
-/// name the place of an error; what decides who gets a push must leave no room for two readings.
+/// By hand because Foundation's decoder takes trailing commas, keeps one of two equal keys, rounds large integers, and
+/// does not report where an error is; input that decides who gets a push must not be ambiguous.
 struct JSONParser {
   /// Levels of arrays and objects.
   static let depthLimit = 128
@@ -18,7 +18,6 @@ struct JSONParser {
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
   }
 
-  /// Reads the one value of a document.
   mutating func document() throws(JSONError) -> JSONValue {
     let value = try value()
     skipBlanks()
@@ -111,12 +110,12 @@ struct JSONParser {
     }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     if isWhole, let integer = Int64(text) { return .integer(integer) }
-    // A whole number beyond 64 bits would come out as another number: an id among the extras must not.
+    // An integer beyond 64 bits would be rounded: ids among the extra data must not change.
     guard !isWhole, let double = Double(text), double.isFinite else {
       index = start
       throw error(.number)
     }
-    // JSON has one kind of number: 1.0 is 1, and is written so.
+    // JSON has one kind of number: 1.0 is 1.
     return Int64(exactly: double).map(JSONValue.integer) ?? .double(double)
   }
 
@@ -150,7 +149,7 @@ struct JSONParser {
     }
     let end = index
     index += 1
-    // Most are plain ASCII, which needs no second look, or have no escape: no copy but the text itself.
+    // Most strings are plain ASCII, which needs no validation, or have no escape: no extra copy.
     let isWhole = copied == start + 1
     if isWhole, seen < 0x80 { return String(decoding: bytes[copied..<end], as: UTF8.self) }
     let validated =
@@ -236,7 +235,7 @@ struct JSONParser {
     index += 1
   }
 
-  /// A fault at the place where the parser stands.
+  /// An error at the present position.
   private func error(_ fault: JSONError.Fault, _ detail: String? = nil) -> JSONError {
     let before = bytes[..<min(index, bytes.count)]
     let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0

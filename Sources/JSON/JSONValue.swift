@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Any JSON value, with whole numbers kept whole.
+/// Any JSON value; integers are not converted to floating point.
 public enum JSONValue: Sendable, Hashable, Codable {
   case null
   case bool(Bool)
@@ -10,15 +10,13 @@ public enum JSONValue: Sendable, Hashable, Codable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Parses a document, strictly: no trailing commas, no key twice in one object, no number that would be rounded.
+  /// Parses a document strictly: no trailing commas, no duplicate keys, no rounded numbers.
   ///
   /// - Throws: what is wrong, with line and column.
   public init(parsing data: Data) throws(JSONError) {
     try self.init(parsing: Array(data))
   }
 
-  /// Parses a document, as from `Data`.
-  ///
   /// - Throws: what is wrong, with line and column.
   public init(parsing bytes: [UInt8]) throws(JSONError) {
     var parser = JSONParser(bytes)
@@ -59,12 +57,12 @@ public enum JSONValue: Sendable, Hashable, Codable {
     }
   }
 
-  /// The text of the value: keys sorted, no blanks, slashes as they are.
+  /// Keys sorted, no blanks, slashes not escaped.
   public func data(pretty: Bool = false) -> Data {
     guard pretty else { return Data(bytes) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-    // Only a NaN or an infinity cannot be written, and neither can be read from JSON.
+    // Encoding fails only for NaN and infinities, which JSON input cannot produce.
     return (try? encoder.encode(self)) ?? Data("null".utf8)
   }
 
@@ -76,7 +74,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
     pretty ? String(decoding: data(pretty: true), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The member of an object, nil for anything else.
+  /// The member of an object; nil for other kinds of values, as below.
   public subscript(key: String) -> JSONValue? {
     if case .object(let members) = self { members[key] } else { nil }
   }
@@ -93,7 +91,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
   public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 }
 
-// Not by `nil`: where a `JSONValue?` is meant, `found ? value : nil` would silently become `.null`.
+// Not `ExpressibleByNilLiteral`: where a `JSONValue?` is meant, `found ? value : nil` would silently become `.null`.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -105,7 +103,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object; of two equal keys the later counts.
+  /// Of two equal keys the later wins.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements) { $1 })
   }

@@ -1,11 +1,10 @@
 /// What writes itself as JSON.
 public protocol JSONWritable {
-  /// Writes one value.
   func write(to json: inout JSONWriter)
 }
 
 extension JSONWritable {
-  /// The JSON for people: indented, members sorted.
+  /// Indented, members sorted, for people.
   public var prettyJSON: String {
     JSONValue(written: self).text(pretty: true)
   }
@@ -45,7 +44,7 @@ extension Optional: JSONWritable where Wrapped: JSONWritable {
 }
 
 extension Array: JSONWritable where Element: JSONWritable {
-  /// One value.
+  /// Nil is null.
   @inlinable
   public func write(to json: inout JSONWriter) {
     json.array { json in for element in self { json.element(element) } }
@@ -53,15 +52,15 @@ extension Array: JSONWritable where Element: JSONWritable {
 }
 
 extension JSONValue {
-  /// What something writes, as a value: for what is kept beside other values, as the detail of an audit line.
+  /// Converts a value, to store it inside another one, such as an activity log entry's detail.
   public init<Value: JSONWritable>(written value: Value) {
-    // What the writer wrote is JSON.
+    // The writer's output is valid JSON.
     self = (try? JSONValue(parsing: JSONWriter.bytes(of: value))) ?? .null
   }
 }
 
 extension JSONValue: JSONWritable {
-  /// Members are sorted: an object has no order of its own, and equal values are written equally.
+  /// Members are sorted, so that equal values are written equally.
   public func write(to json: inout JSONWriter) {
     switch self {
     case .null: json.null()

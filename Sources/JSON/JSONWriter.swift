@@ -1,10 +1,9 @@
 import Glibc
 
-/// Writes JSON (RFC 8259) into one buffer: members in the order in which they are written, no blanks, slashes as they
-/// are.
+/// Writes JSON (RFC 8259) into one buffer: members in order, no blanks, slashes not escaped.
 ///
-/// Answers of the API go through here member by member. Nothing is gathered first: no dictionary, no string for a
-/// number or a time.
+/// The API's answers are written with it member by member, without dictionaries, and without strings for numbers and
+/// times.
 public struct JSONWriter: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -41,7 +40,7 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Objects and arrays
 
-  /// Writes an object, whose members `members` writes.
+  /// Writes an object; `members` writes its members.
   @inlinable
   public mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
     append(UInt8(ascii: "{"))
@@ -49,7 +48,7 @@ public struct JSONWriter: ~Copyable {
     append(UInt8(ascii: "}"))
   }
 
-  /// Writes an array, whose elements `elements` writes with ``element(_:)``.
+  /// Writes an array; `elements` writes its elements with ``element(_:)``.
   @inlinable
   public mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
     append(UInt8(ascii: "["))
@@ -57,14 +56,14 @@ public struct JSONWriter: ~Copyable {
     append(UInt8(ascii: "]"))
   }
 
-  /// Writes a member.
+  /// Nil is null.
   @inlinable
   public mutating func member<Value: JSONWritable>(_ name: StaticString, _ value: Value) {
     key(name)
     value.write(to: &self)
   }
 
-  /// Writes a member that is an object.
+  /// Nil is null.
   @inlinable
   public mutating func object(_ name: StaticString, _ members: (inout JSONWriter) throws -> Void) rethrows {
     key(name)
@@ -85,15 +84,14 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Writes an element of an array.
+  /// Nil is null.
   @inlinable
   public mutating func element<Value: JSONWritable>(_ value: Value) {
     separate()
     value.write(to: &self)
   }
 
-  /// Writes the name of a member, whose value is to follow. A name that is known when the program is built needs no
-  /// escape.
+  /// Writes the name of the following member. A static name needs no escape.
   public mutating func key(_ name: StaticString) {
     separate()
     let length = name.utf8CodeUnitCount
@@ -105,14 +103,14 @@ public struct JSONWriter: ~Copyable {
     count += length + 3
   }
 
-  /// Writes the name of a member that only the data knows.
+  /// Writes the name of a member that is known only at run time.
   public mutating func key(dynamic name: String) {
     separate()
     string(name)
     append(UInt8(ascii: ":"))
   }
 
-  /// Writes the members of an object of data; nothing else has any.
+  /// Writes the members of an object; nothing for other values.
   public mutating func members(of value: JSONValue) {
     for (name, member) in (value.object ?? [:]).sorted(by: { $0.key < $1.key }) {
       key(dynamic: name)
@@ -120,14 +118,14 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Writes the comma between members or elements, unless nothing stands before it.
+  /// Writes the comma between members or elements, except before the first.
   public mutating func separate() {
     guard count > 0 else { return }
     let last = base[count - 1]
     if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { append(UInt8(ascii: ",")) }
   }
 
-  /// Ends a line, as between the objects of NDJSON.
+  /// Ends a line of NDJSON.
   public mutating func endLine() { append(UInt8(ascii: "\n")) }
 
   // MARK: Values
@@ -157,7 +155,7 @@ public struct JSONWriter: ~Copyable {
     } while rest > 0
   }
 
-  /// Writes a number; null for infinities and NaN, which JSON does not know.
+  /// Writes a number; null for infinities and NaN, which JSON lacks.
   public mutating func double(_ number: Double) {
     guard number.isFinite else { return null() }
     let text = number.description
@@ -170,7 +168,7 @@ public struct JSONWriter: ~Copyable {
     text.withUTF8 { source in
       reserve(source.count + 2)
       append(UInt8(ascii: "\""))
-      // Runs of plain bytes are copied whole.
+      // Copies runs of plain bytes at once.
       var start = 0
       var index = Self.plainPrefix(source)
       while index < source.count {
@@ -186,9 +184,9 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Writes a string that needs no escape, of at most `limit` bytes.
+  /// Writes a string of at most `limit` bytes that needs no escape.
   ///
-  /// - Parameter fill: puts the bytes where it is told, and returns their number.
+  /// - Parameter fill: writes the bytes, and returns their number.
   public mutating func plainString(limit: Int, _ fill: (UnsafeMutablePointer<UInt8>) -> Int) {
     reserve(limit + 2)
     base[count] = UInt8(ascii: "\"")
@@ -198,7 +196,7 @@ public struct JSONWriter: ~Copyable {
     count += length + 2
   }
 
-  /// Copies bytes that are JSON already.
+  /// Copies valid JSON.
   public mutating func raw(_ json: UnsafeRawBufferPointer) { append(json) }
 
   // MARK: Bytes

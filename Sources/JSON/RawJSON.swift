@@ -1,7 +1,7 @@
-/// JSON that is kept as text and written as it is, as what a column of the database holds.
+/// JSON kept as text and written unchanged, such as a column of the database.
 ///
-/// Its members are found without reading it into values. What was strictly parsed before it was kept is read back
-/// exactly; of anything else only the frame is checked: one object, whose strings and brackets are closed.
+/// Finds its members without parsing values. Text that was strictly parsed before it was stored is reproduced exactly;
+/// of other text only the frame is checked: one object with closed strings and brackets.
 public struct RawJSON: JSONWritable, Sendable {
   private let text: String
   private let members: [Member]
@@ -19,13 +19,13 @@ public struct RawJSON: JSONWritable, Sendable {
     self.members = members.map { Member(name: $0.name, value: $0.value) }
   }
 
-  /// Writes all of it.
+  /// Nil is null.
   public func write(to json: inout JSONWriter) {
     var text = text
     text.withUTF8 { json.raw(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes the value of one member; `absent` if it is not there.
+  /// Writes the value of one member, or `absent`.
   public func writeMember(_ name: StaticString, absent: JSONValue = .null, to json: inout JSONWriter) {
     var text = text
     text.withUTF8 { bytes in
@@ -41,7 +41,6 @@ public struct RawJSON: JSONWritable, Sendable {
     }
   }
 
-  /// Walks over one object.
   private struct Scanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var index = 0
@@ -68,7 +67,7 @@ public struct RawJSON: JSONWritable, Sendable {
       return next() == nil ? found : nil
     }
 
-    /// The byte behind blanks, nil at the end.
+    /// The next byte after blanks, nil at the end.
     private mutating func next() -> UInt8? {
       while index < bytes.count {
         switch bytes[index] {
@@ -79,7 +78,7 @@ public struct RawJSON: JSONWritable, Sendable {
       return nil
     }
 
-    /// What is between the quotes.
+    /// The range between the quotes.
     private mutating func string() -> Range<Int>? {
       let start = index + 1
       index = start
@@ -106,7 +105,7 @@ public struct RawJSON: JSONWritable, Sendable {
           continue
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
-          // The end of the object around a number or a word.
+          // The end of the object, after a number or a word.
           if depth == 0 { return start < index ? start..<index : nil }
           depth -= 1
           if depth == 0 {

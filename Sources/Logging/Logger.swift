@@ -1,26 +1,22 @@
 package import Foundation
 
-/// How much an entry matters; swift-log's seven levels.
+/// swift-log's seven levels.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
   case trace, debug, info, notice, warning, error, critical
 
-  /// By weight.
   package static func < (one: LogLevel, other: LogLevel) -> Bool { one.weight < other.weight }
 
   private var weight: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// One thing that happened.
 package struct LogEntry: Sendable {
-  /// When.
   package let time: Date
-  /// How much it matters.
   package let level: LogLevel
-  /// Which part of the program speaks.
+  /// The part of the program that logs.
   package let label: String
-  /// A constant sentence: what changes stands in the metadata.
+  /// A constant sentence; variable data goes into the metadata.
   package let message: String
-  /// Dotted names such as `push.id`, in the order given. Never a secret.
+  /// Dotted names such as `push.id`, in the given order. Never a secret.
   package let metadata: [(key: String, value: String)]
   package init(
     time: Date, level: LogLevel, label: String, message: String, metadata: [(key: String, value: String)]
@@ -35,22 +31,20 @@ package struct LogEntry: Sendable {
 
 /// Where entries go.
 package protocol LogSink: Sendable {
-  /// Takes an entry; may be called from any thread, and waits for nobody.
+  /// May be called from any thread; must not block.
   func write(_ entry: LogEntry)
-  /// Waits until what was taken is where it belongs, but not longer than `limit`.
+  /// Waits until accepted entries are written, at most for `limit`.
   func flush(within limit: Duration)
 }
 
 extension LogSink {
-  /// Nothing: for a sink that keeps nothing back.
   package func flush(within limit: Duration) {}
 }
 
 /// Writes entries of at least one level to a sink.
 package struct Logger: Sendable {
-  /// Which part of the program speaks.
   package let label: String
-  /// Entries below are dropped.
+  /// Entries below it are dropped.
   package let level: LogLevel
   private let sink: any LogSink
   private let now: @Sendable () -> Date
@@ -63,13 +57,12 @@ package struct Logger: Sendable {
     self.now = now
   }
 
-  /// The same logger for another part of the program.
   package func labelled(_ label: String) -> Logger { Logger(label: label, level: level, sink: sink, now: now) }
 
-  /// Waits until what was logged is written, but not longer than `limit`: at the end of a process.
+  /// Waits until logged entries are written, at most for `limit`: for the end of a process.
   package func flush(within limit: Duration) { sink.flush(within: limit) }
 
-  /// Writes an entry; the metadata is not computed if the level is too low.
+  /// Writes an entry; the metadata is computed only if the level is high enough.
   package func log(
     _ level: LogLevel, _ message: String,
     _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
@@ -79,33 +72,28 @@ package struct Logger: Sendable {
     sink.write(LogEntry(time: now(), level: level, label: label, message: message, metadata: pairs))
   }
 
-  /// Writes what only a developer wants to know.
+  /// For developers.
   package func debug(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.debug, message, metadata()) }
 
-  /// Writes what happened as it should.
+  /// Normal operation.
   package func info(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.info, message, metadata()) }
 
-  /// Writes what happens seldom, as it should.
+  /// Normal but rare.
   package func notice(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.notice, message, metadata()) }
 
-  /// Writes what somebody can and should do something about.
+  /// Someone can and should act.
   package func warning(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.warning, message, metadata()) }
 
-  /// Writes what failed.
+  /// A failure.
   package func error(
     _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
   ) { log(.error, message, metadata()) }
-
-  /// A message of the level critical.
-  package func critical(
-    _ message: String, _ metadata: @autoclosure () -> KeyValuePairs<String, any CustomStringConvertible> = [:]
-  ) { log(.critical, message, metadata()) }
 }

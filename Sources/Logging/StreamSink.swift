@@ -2,23 +2,21 @@ import Foundation
 import Reactor
 import Synchronization
 
-/// Writes lines to an open descriptor, each whole, on a thread of its own: whoever logs never waits for whoever reads.
+/// Writes whole lines to a descriptor on its own thread, so that logging never waits for a slow reader.
 ///
-/// What is not read yet waits in a queue of bounded size. When that is full, lines are dropped and counted, and the
-/// number is the next line that is read.
+/// Unwritten lines wait in a bounded queue. When it is full, lines are dropped, and the next line tells how many.
 package final class StreamSink: LogSink {
-  /// As much as waits at most, in bytes.
+  /// In bytes.
   package static let usualCapacity = 1 << 20
 
   private let format: LogFormat
   private let lines: LineQueue
 
-  /// Standard error.
   package static func standardError(_ format: LogFormat) -> StreamSink { StreamSink(descriptor: 2, format: format) }
 
   /// - Parameters:
-  ///   - descriptor: stays open and is not closed here.
-  ///   - capacity: how many bytes may wait.
+  ///   - descriptor: not closed here.
+  ///   - capacity: of the queue in bytes.
   package init(descriptor: Int32, format: LogFormat, capacity: Int = StreamSink.usualCapacity) {
     self.format = format
     lines = LineQueue(descriptor: descriptor, capacity: capacity) { count in
@@ -32,27 +30,26 @@ package final class StreamSink: LogSink {
 
   deinit { lines.close() }
 
-  /// How many lines were dropped so far.
   package var dropped: Int { lines.dropped }
 
-  /// Hands the entry's line over; if the queue is full, the line is dropped.
+  /// Queues the entry's line, or drops it if the queue is full.
   package func write(_ entry: LogEntry) { lines.add(Array(format.line(entry).utf8)) }
 
   /// Waits until everything is written, but not longer than `limit`.
   package func flush(within limit: Duration) { lines.flush(within: limit) }
 }
 
-/// Lines on their way to a descriptor.
+/// The queue of lines for a descriptor.
 ///
-/// `@unchecked Sendable` because all that changes is guarded by `condition`.
+/// @unchecked Sendable because mutable state is guarded by `condition`.
 private final class LineQueue: @unchecked Sendable {
   private struct Line {
     let bytes: [UInt8]
-    /// How many dropped lines it tells of; 0 for an entry.
+    /// How many dropped lines it reports; 0 for an entry.
     var told = 0
   }
 
-  /// Up to so many bytes a pipe takes as one piece (PIPE_BUF), so that nobody else's text comes between.
+  /// Writes of this size to a pipe are atomic (PIPE_BUF), so that other processes' lines do not mix in.
   private static let piece = 4096
 
   private let descriptor: Int32
@@ -60,12 +57,12 @@ private final class LineQueue: @unchecked Sendable {
   private let notice: @Sendable (Int) -> [UInt8]
   private let condition = NSCondition()
   private var waiting: [Line] = []
-  /// The first of `waiting` that was not taken.
+  /// The index of the next line.
   private var first = 0
-  /// Bytes that are not written yet.
+  /// Bytes not written yet.
   private var size = 0
   private var total = 0
-  /// Dropped and not told yet.
+  /// Dropped lines not reported yet.
   private var untold = 0
   private var isWriting = false
   /// Whether the last line could not be written.
@@ -91,7 +88,7 @@ private final class LineQueue: @unchecked Sendable {
 
   func add(_ bytes: [UInt8]) {
     locked {
-      // A thread only for those who log.
+      // A thread only once something is logged.
       if !isStarted {
         isStarted = true
         Thread { [self] in serve() }.start()
@@ -112,7 +109,7 @@ private final class LineQueue: @unchecked Sendable {
     size += line.bytes.count
   }
 
-  /// Puts how many were dropped where they are missing.
+  /// Reports the dropped lines in their place.
   private func tell() {
     append(Line(bytes: notice(untold), told: untold))
     untold = 0
@@ -131,7 +128,7 @@ private final class LineQueue: @unchecked Sendable {
     }
   }
 
-  /// Until everything is written after ``close()``.
+  /// Runs until everything is written after ``close()``.
   private func serve() {
     while true {
       let lines = next()
@@ -154,11 +151,11 @@ private final class LineQueue: @unchecked Sendable {
     }
   }
 
-  /// The next lines, at most one piece of them; waits for one. None: it is over.
+  /// Waits for lines, and returns up to one piece of them; none: closed.
   private func next() -> [Line] {
     locked {
       while isEmpty {
-        // A stream that takes nothing is tried again with the next line, not at once.
+        // After a failed write, retry with the next line, not at once.
         if untold > 0, !isFailing {
           tell()
         } else if isClosed {
@@ -189,12 +186,9 @@ private final class LineQueue: @unchecked Sendable {
 package final class MemorySink: LogSink {
   private let kept = Mutex<[LogEntry]>([])
 
-  /// An empty one.
   package init() {}
 
-  /// Keeps the entry.
   package func write(_ entry: LogEntry) { kept.withLock { $0.append(entry) } }
 
-  /// All so far, in order.
   package var entries: [LogEntry] { kept.withLock { $0 } }
 }

@@ -1,12 +1,12 @@
 internal import CCurl
 
-/// One transfer of libcurl, from its options to its end. Blocks; used by one thread.
+/// One libcurl transfer. Blocks; used by one thread.
 final class CurlHandle {
   private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
   let handle: UnsafeMutableRawPointer
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
-  /// https://curl.se/libcurl/c/CURLOPT_ERRORBUFFER.html: must live as long as the handle.
+  /// Must live as long as the handle: https://curl.se/libcurl/c/CURLOPT_ERRORBUFFER.html.
   private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(url: String, timeout: Int) throws(MailError) {
@@ -23,7 +23,6 @@ final class CurlHandle {
     try set(CURLOPT_FOLLOWLOCATION, 0)
     try set(CURLOPT_SSL_VERIFYPEER, 1)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
-    // TLS 1.2 or later.
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
   }
 
@@ -41,7 +40,7 @@ final class CurlHandle {
     try check(ccurl_set_text(handle, option, text))
   }
 
-  /// Texts one by one, as header lines.
+  /// Sets a list, such as header lines.
   func set(_ option: CURLoption, _ texts: [String]) throws(MailError) {
     var list: UnsafeMutablePointer<curl_slist>?
     for text in texts {
@@ -56,22 +55,21 @@ final class CurlHandle {
     try check(ccurl_set_list(handle, option, list))
   }
 
-  /// Roots to trust in place of the system's; nil: the system's.
+  /// Trusted roots in place of the system's; nil: the system's.
   func trust(_ pem: String?) throws(MailError) {
     guard let pem, !pem.isEmpty else { return }
     let bytes = Array(pem.utf8)
     try check(ccurl_set_copy(handle, CURLOPT_CAINFO_BLOB, bytes, bytes.count))
   }
 
-  /// Keeps proxies of the environment out of what stays on this machine.
+  /// Bypasses proxies for loopback hosts.
   func goDirectly(to host: String) throws(MailError) {
     if Loopback.isLoopback(host) { try set(CURLOPT_NOPROXY, "*") }
   }
 
-  /// Runs the transfer.
   func perform() -> CURLcode { curl_easy_perform(handle) }
 
-  /// What libcurl says of a failure.
+  /// libcurl's description of a failure.
   func words(_ code: CURLcode) -> String {
     message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
   }
@@ -85,7 +83,7 @@ final class CurlHandle {
     guard code == CURLE_OK else { throw MailError(.settings, String(cString: curl_easy_strerror(code))) }
   }
 
-  /// What a failure on the way means; nil if it is none of the connection.
+  /// The meaning of a failed connection; nil for other failures.
   static func failure(_ code: CURLcode) -> MailError.Code? {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,

@@ -1,32 +1,31 @@
-/// Why a mail or a webhook was not taken. Never holds a password or a key.
+/// Why a mail or a webhook was not accepted. Never contains a password or a key.
 package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong; the raw values are keys of the texts that people read.
+  /// The raw values are keys of translated texts.
   package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The name is unknown, nobody listens, or no answer came in time.
+    /// Unknown host, no listener, or a time-out.
     case unreachable
-    /// No encryption, or a certificate that is not trusted.
+    /// No encryption, or an untrusted certificate.
     case tls
-    /// User name or password.
+    /// Wrong user name or password.
     case authentication
-    /// The signature or the token of a webhook.
+    /// A webhook's wrong signature or token.
     case signature
-    /// The server does not take mail from this sender.
+    /// The server does not accept mail from this sender.
     case sender
-    /// The server does not take mail for this receiver.
+    /// The server does not accept mail for this receiver.
     case recipient
-    /// The server refused for another reason.
+    /// Another refusal.
     case refused
-    /// The server asked to come back later, or has trouble of its own.
+    /// A temporary refusal.
     case busy
-    /// The settings cannot be used as they are.
+    /// Unusable settings.
     case settings
   }
 
-  /// What went wrong.
   package let code: Code
-  /// The other side's own words, or the library's; one line, at most 500 characters.
+  /// The message of the other side or the library; one line, at most 500 characters.
   package let words: String
-  /// How long the other side wants to be left alone, in seconds.
+  /// The other side's requested pause in seconds.
   package let retryAfter: Int?
   package init(_ code: Code, _ words: String, retryAfter: Int? = nil) {
     self.code = code
@@ -34,7 +33,7 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
     self.retryAfter = retryAfter
   }
 
-  /// What and where, in English.
+  /// In English.
   package var description: String {
     let what =
       switch code {

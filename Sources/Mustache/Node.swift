@@ -1,6 +1,6 @@
-/// A compiled template: what to write, in order.
+/// A compiled template: its output, in order.
 indirect enum Node: Sendable {
-  /// At most one line of the template's own text. `startsLine`: the template's line begins here.
+  /// At most one line of the template's own text. `startsLine`: a line of the template begins here.
   case text([UInt8], startsLine: Bool)
   case variable(Name, escaped: Bool, Place)
   case section(Section)
@@ -8,7 +8,7 @@ indirect enum Node: Sendable {
   case parent(Reference, blocks: [Block])
   case block(Block)
 
-  /// What a section shows, and its source for lambdas.
+  /// The content of a section, and its source for lambdas.
   struct Section: Sendable {
     var name: Name
     var inverted: Bool
@@ -25,7 +25,7 @@ indirect enum Node: Sendable {
       case dynamic(Name)
     }
     var target: Target
-    /// White space before a tag that stands alone on its line: prepended to each line of the other template.
+    /// White space before a tag that is alone on its line: prepended to each line of the other template.
     var indent: [UInt8]
     var isStandalone: Bool
     var place: Place
@@ -34,22 +34,22 @@ indirect enum Node: Sendable {
   /// A part of a template that a descendant may replace.
   struct Block: Sendable {
     enum Form: Sendable {
-      /// Text stands beside it.
+      /// Between other text.
       case inline
-      /// Opening and closing tag stand alone together on one line.
+      /// Opening and closing tag are alone together on one line.
       case line
       /// The opening tag ends its line.
       case lines
     }
     var name: String
     var nodes: [Node]
-    /// Prepended to each line of what is shown.
+    /// Prepended to each line of the content.
     var indent: [UInt8]
     var form: Form
     var place: Place
   }
 
-  /// The name of a value: `.`, or its parts.
+  /// The name of a value: `.`, or its dotted parts.
   struct Name: Sendable, Hashable {
     let parts: [String]
     init(_ text: String) { parts = text == "." ? [] : text.split(separator: ".").map(String.init) }
@@ -57,14 +57,13 @@ indirect enum Node: Sendable {
   }
 }
 
-/// What tags begin and end with.
 struct Delimiters: Sendable, Hashable {
   var open = Array("{{".utf8)
   var close = Array("}}".utf8)
 }
 
 extension [Node] {
-  /// The nodes with `indent` taken away at the start of their lines.
+  /// The nodes without `indent` at the start of their lines.
   func dedented(by indent: [UInt8]) -> [Node] {
     guard !indent.isEmpty else { return self }
     return map { node in

@@ -1,4 +1,4 @@
-/// Reads a template's text into nodes.
+/// Parses a template into nodes.
 struct Parser {
   private enum Closes {
     case nothing
@@ -19,7 +19,7 @@ struct Parser {
   private let name: String
   private var delimiters: Delimiters
   private var position = 0
-  /// Where text not yet taken into a node begins.
+  /// Where text begins that is not yet in a node.
   private var textStart = 0
 
   private init(_ source: [UInt8], name: String, delimiters: Delimiters) {
@@ -34,8 +34,6 @@ struct Parser {
     var parser = Parser(Array(source.utf8), name: name, delimiters: delimiters)
     return try parser.nodes(until: .nothing).nodes
   }
-
-  // MARK: Structure
 
   private mutating func nodes(until closes: Closes) throws(TemplateError) -> (nodes: [Node], end: Tag) {
     var nodes: [Node] = []
@@ -96,7 +94,7 @@ struct Parser {
       }
     }
     if case .parent = closes {
-      // The parent's own tags decide whether it stands alone; text between is ignored.
+      // The parent's own tags decide whether it is alone on its line; text between them is ignored.
       textStart = tag.end
     } else {
       let line = standalone(tag)
@@ -134,7 +132,7 @@ struct Parser {
     var indent: [UInt8] = []
     if isStandalone, let lineStart, let after {
       indent = Array(source[lineStart..<tag.start])
-      // The white space went into the text before: it becomes the parent's indentation instead.
+      // The white space is already in the preceding text node: turn it into the parent's indentation.
       if !indent.isEmpty, case .text(let bytes, startsLine: true)? = nodes.last, bytes == indent { nodes.removeLast() }
       position = after
       textStart = after
@@ -192,9 +190,7 @@ struct Parser {
     delimiters = Delimiters(open: Array(parts[0].utf8), close: Array(parts[1].utf8))
   }
 
-  // MARK: Text
-
-  /// Puts the text before `end` into nodes, a node a line.
+  /// Adds the text before `end` as one node per line.
   private mutating func take(textUpTo end: Int, into nodes: inout [Node]) {
     var start = textStart
     while start < end {
@@ -212,20 +208,20 @@ struct Parser {
     textStart = position
   }
 
-  /// The whole line of a tag that stands alone on it, with its line break.
+  /// The whole line of a tag that is alone on it, with its line break.
   private func standalone(_ tag: Tag) -> Range<Int>? {
     guard let start = startOfLine(tag.start), let end = endOfLine(tag.end) else { return nil }
     return start..<end
   }
 
-  /// The start of the line if there is nothing but white space before `offset`.
+  /// The start of the line if only white space precedes `offset`.
   private func startOfLine(_ offset: Int) -> Int? {
     var start = offset
     while start > 0, source[start - 1] == 0x20 || source[start - 1] == 0x09 { start -= 1 }
     return start == 0 || source[start - 1] == UInt8(ascii: "\n") ? start : nil
   }
 
-  /// The start of the next line if there is nothing but white space from `offset` on.
+  /// The start of the next line if only white space follows `offset`.
   private func endOfLine(_ offset: Int) -> Int? {
     var end = offset
     while end < source.count, source[end] == 0x20 || source[end] == 0x09 { end += 1 }
@@ -236,8 +232,6 @@ struct Parser {
     }
     return nil
   }
-
-  // MARK: Tags
 
   private mutating func nextTag() throws(TemplateError) -> Tag? {
     guard let start = find(delimiters.open, from: position) else { return nil }

@@ -1,16 +1,16 @@
-/// Writes nodes, filled with values, into one buffer.
+/// Writes nodes filled with values into one buffer.
 struct Renderer {
   private var output: [UInt8] = []
   private var stack: [Value]
   private let library: TemplateLibrary
-  /// Blocks given by descendants, the outermost first: it wins.
+  /// Blocks of descendants, the outermost first: it wins.
   private var overrides: [[Node.Block]] = []
   private var indent: [UInt8] = []
-  /// The next thing written is the first of its line.
+  /// Whether the next output begins a line.
   private var isAtLineStart = false
   private var depth = 0
 
-  /// How deep templates may stand within each other: recursion that the data does not end is an error, not a crash.
+  /// The nesting limit of templates: endless recursion is an error, not a crash.
   private static let depthLimit = 256
 
   init(_ library: TemplateLibrary, _ value: Value) {
@@ -49,8 +49,6 @@ struct Renderer {
     isAtLineStart = false
   }
 
-  // MARK: Values
-
   private mutating func write(_ value: Value, escaped: Bool, _ place: Place) throws(TemplateError) {
     switch value {
     case .null: break
@@ -72,7 +70,7 @@ struct Renderer {
     text.withUTF8 { write(escaping: $0) }
   }
 
-  /// Runs of plain bytes are copied whole.
+  /// Copies runs of plain bytes at once.
   private mutating func write(escaping bytes: UnsafeBufferPointer<UInt8>) {
     var start = 0
     for index in bytes.indices {
@@ -92,7 +90,7 @@ struct Renderer {
     output += bytes[start...]
   }
 
-  /// What a lambda returned, rendered.
+  /// Renders the result of a lambda.
   private mutating func nested(_ source: String, _ delimiters: Delimiters, _ place: Place) throws(TemplateError)
     -> [UInt8]
   {
@@ -123,8 +121,6 @@ struct Renderer {
     guard library.missingKey == .error else { return nil }
     throw TemplateError("there is no value “\(name.text)”", at: place)
   }
-
-  // MARK: Sections, other templates
 
   private mutating func write(_ section: Node.Section) throws(TemplateError) {
     let value = try find(section.name, section.place) ?? .null

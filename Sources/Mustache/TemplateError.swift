@@ -1,4 +1,4 @@
-/// What is wrong with a template, and where.
+/// An error in a template, and its place.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The template's name; its file is the name with `.mustache`.
   public let template: String
@@ -29,7 +29,7 @@ public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// Where a tag stands, kept for errors while rendering.
+/// The place of a tag, for errors while rendering.
 struct Place: Sendable {
   let template: String
   let line: Int

@@ -7,11 +7,11 @@ import Foundation
 /// let page = try library.render("pushes/show", ["title": "Hello"])
 /// ```
 public struct TemplateLibrary: Sendable {
-  /// What happens when a template asks for a value that the data does not have.
+  /// The handling of values that the data does not have.
   public enum MissingKey: Sendable {
-    /// Nothing is written, as the Mustache specification has it. Unknown templates are empty too.
+    /// Writes nothing, as the Mustache specification says, also for unknown templates.
     case empty
-    /// Rendering fails and names key, file, line and column. Null is not missing.
+    /// Rendering fails with key, file, line and column. Null is not missing.
     case error
   }
 
@@ -23,10 +23,10 @@ public struct TemplateLibrary: Sendable {
   public let missingKey: MissingKey
   private(set) var templates: [String: Template] = [:]
 
-  /// Compiles templates given as text, by name.
+  /// Compiles templates given by name.
   ///
-  /// - Throws: ``TemplateError`` for the first that cannot be compiled, and for a reference to a template that is not
-  ///   there if `missingKey` is `error`.
+  /// - Throws: ``TemplateError`` for the first that cannot be compiled, and with `missingKey` `error` for a reference
+  /// to an unknown template.
   public init(sources: [String: String], missingKey: MissingKey = .empty) throws {
     self.missingKey = missingKey
     for (name, source) in sources.sorted(by: { $0.key < $1.key }) {
@@ -37,9 +37,9 @@ public struct TemplateLibrary: Sendable {
     }
   }
 
-  /// Compiles every `*.mustache` file below a folder; its name is its path without the extension.
+  /// Compiles every `*.mustache` file below a folder; its name is the path without the extension.
   ///
-  /// - Throws: ``TemplateError``, or what reading the files throws.
+  /// - Throws: ``TemplateError``; the errors of reading the files.
   public init(directory: String, missingKey: MissingKey = .empty) throws {
     var sources: [String: String] = [:]
     for path in try FileManager.default.subpathsOfDirectory(atPath: directory) where path.hasSuffix(".mustache") {
@@ -48,13 +48,8 @@ public struct TemplateLibrary: Sendable {
     try self.init(sources: sources, missingKey: missingKey)
   }
 
-  /// The names, sorted.
-  public var names: [String] { templates.keys.sorted() }
-
-  /// Fills a template.
-  ///
   /// - Throws: ``TemplateError`` if there is no such template, a value is missing (see ``MissingKey``), or templates
-  ///   stand endlessly within each other.
+  /// are nested endlessly.
   public func render(_ name: String, _ value: Value) throws(TemplateError) -> String {
     String(decoding: try renderBytes(name, value), as: UTF8.self)
   }
@@ -65,43 +60,6 @@ public struct TemplateLibrary: Sendable {
       throw TemplateError("there is no such template", in: name, source: [], at: 0)
     }
     return try Renderer.render(template.nodes, value, self)
-  }
-
-  /// The names of all values that a template, its partials and its parents ask for.
-  public func keys(of name: String) -> Set<String> {
-    var keys: Set<String> = []
-    var seen: Set<String> = []
-    collect(name, &keys, &seen)
-    return keys
-  }
-
-  private func collect(_ name: String, _ keys: inout Set<String>, _ seen: inout Set<String>) {
-    guard seen.insert(name).inserted, let template = templates[name] else { return }
-    collect(template.nodes, &keys, &seen)
-  }
-
-  private func collect(_ nodes: [Node], _ keys: inout Set<String>, _ seen: inout Set<String>) {
-    for node in nodes {
-      switch node {
-      case .text: break
-      case .variable(let name, _, _): keys.insert(name.text)
-      case .section(let section):
-        keys.insert(section.name.text)
-        collect(section.nodes, &keys, &seen)
-      case .block(let block): collect(block.nodes, &keys, &seen)
-      case .partial(let reference): collect(reference, &keys, &seen)
-      case .parent(let reference, let blocks):
-        collect(reference, &keys, &seen)
-        for block in blocks { collect(block.nodes, &keys, &seen) }
-      }
-    }
-  }
-
-  private func collect(_ reference: Node.Reference, _ keys: inout Set<String>, _ seen: inout Set<String>) {
-    switch reference.target {
-    case .fixed(let name): collect(name, &keys, &seen)
-    case .dynamic(let name): keys.insert(name.text)
-    }
   }
 
   private func checkReferences(_ nodes: [Node]) throws(TemplateError) {

@@ -1,21 +1,17 @@
-/// What a template is filled with.
+/// The data for a template.
 public enum Value: Sendable {
-  /// Nothing; in a section, false.
+  /// Nothing; false in a section.
   case null
-  /// True or false.
   case bool(Bool)
-  /// A whole number.
   case integer(Int64)
-  /// Any number; whole ones are written without `.0`.
+  /// Written without `.0` if it is an integer.
   case double(Double)
-  /// Text; in a section, an empty one counts as false.
+  /// Text; an empty one is false in a section.
   case string(String)
-  /// Values that a section repeats over.
   case list([Value])
-  /// Values by name.
   case object([String: Value])
-  /// Text made on demand. For an interpolation it gets an empty string; for a section, the section's unrendered
-  /// source. What it returns is rendered as a template.
+  /// Text computed on demand. For an interpolation the argument is empty; for a section, it is the section's unrendered
+  /// source. The result is rendered as a template.
   case lambda(@Sendable (String) -> String)
 
   /// Whether a section with this value is shown.
@@ -49,15 +45,11 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// A list.
   public init(arrayLiteral elements: Value...) { self = .list(elements) }
-  /// An object; of two equal names the later counts.
+  /// Of two equal names the later wins.
   public init(dictionaryLiteral elements: (String, Value)...) { self = .object(Dictionary(elements) { $1 }) }
   /// Nothing.
   public init(nilLiteral: ()) { self = .null }
 
   /// Text, or null.
   public init(_ text: String?) { self = text.map(Value.string) ?? .null }
-  /// A whole number, or null.
-  public init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
-  /// True or false.
-  public init(_ flag: Bool) { self = .bool(flag) }
 }

@@ -1,18 +1,17 @@
 import Calendar
 import Foundation
 
-/// Dates as they stand in certificates (X.680 §46 GeneralizedTime and §47 UTCTime), always told in UTC.
-///
-/// RFC 5280 §4.1.2.5 wants seconds and `Z` and nothing else. Certificates of other makes have neither seconds, or an
-/// offset, or a fraction; their meaning is plain, so they are read. OpenSSL's own reader knows no leap second.
+/// Dates in certificates (X.680 §46 GeneralizedTime and §47 UTCTime), in UTC. RFC 5280 §4.1.2.5 requires seconds and
+/// `Z`. Other certificates omit the seconds, or have an offset or a fraction; their meaning is clear, so they are read.
+/// Parsed by hand because OpenSSL's reader rejects leap seconds.
 enum ASN1Time {
   static let utcTime: UInt8 = 0x17
   static let generalizedTime: UInt8 = 0x18
 
-  /// The moment, nil if the text is none. Fractions of a second are dropped: certificates count whole seconds.
+  /// Nil if the text is no date. Fractions of a second are dropped: certificates count whole seconds.
   ///
-  /// A leap second (23:59:60 UTC at a month's end) is the second after 23:59:59, as POSIX counts. A text without
-  /// zone is taken for UTC.
+  /// A leap second (23:59:60 UTC at a month's end) is the second after 23:59:59, as in POSIX. Without a zone, UTC is
+  /// assumed.
   static func date(tag: UInt8, _ text: some Collection<UInt8>) -> Date? {
     var reader = Reader(rest: Array(text)[...])
     let year: Int
@@ -49,7 +48,7 @@ enum ASN1Time {
   private struct Reader {
     var rest: ArraySlice<UInt8>
 
-    /// So many digits; nil, and nothing is taken, if they do not stand there.
+    /// Reads `count` digits; consumes nothing on failure.
     mutating func digits(_ count: Int) -> Int? {
       let head = rest.prefix(count)
       guard head.count == count, head.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -57,7 +56,7 @@ enum ASN1Time {
       return head.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// False if there is a mark of a fraction and no digit behind it.
+    /// False if a decimal mark is not followed by a digit.
     mutating func skipFraction() -> Bool {
       guard rest.first == UInt8(ascii: ".") || rest.first == UInt8(ascii: ",") else { return true }
       let digits = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
@@ -65,7 +64,7 @@ enum ASN1Time {
       return !digits.isEmpty
     }
 
-    /// Seconds east of Greenwich, nil for nonsense.
+    /// Seconds east of Greenwich, nil if malformed.
     mutating func offset() -> Int? {
       guard let mark = rest.first else { return 0 }
       rest = rest.dropFirst()

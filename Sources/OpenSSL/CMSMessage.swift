@@ -1,18 +1,16 @@
 import COpenSSL
 package import Foundation
 
-/// A signed message (CMS SignedData, RFC 5652), as a provisioning profile is one.
 package struct CMSMessage: Sendable {
-  /// What was signed.
   package let content: Data
-  /// The certificates that were sent along: the signers' and their issuers'.
+  /// The certificates included: the signers' and their issuers'.
   package let certificates: [Certificate]
-  /// Whether each signature fits the content by the certificates that were sent along.
+  /// Whether each signature matches the content, by the included certificates.
   ///
-  /// Who these signers are, and whether anybody trusts them, is not looked at.
+  /// Does not check who the signers are, or whether they are trusted.
   package let isIntact: Bool
 
-  /// Reads a message in its binary form.
+  /// Reads the DER form.
   ///
   /// - Throws: ``CMSError``.
   package init(der: some DataProtocol) throws(CMSError) {
@@ -40,7 +38,7 @@ package struct CMSMessage: Sendable {
     isIntact = Self.isBearable(handle) && MemoryBIO.written { CMS_verify(handle, nil, nil, nil, $0, flags) == 1 } != nil
   }
 
-  /// Each digest is made over the whole content, and each signature is checked: a file with a hundred thousand of them
+  /// Each digest covers the whole content and each signature is checked, so a file with a hundred thousand of them
   /// would keep a processor busy for minutes. Apple's have one of each.
   private static func isBearable(_ handle: OpaquePointer) -> Bool {
     guard pki_signers_count(handle) <= maximumSigners, let der = derEncoded({ i2d_CMS_ContentInfo(handle, $0) }),
@@ -51,7 +49,6 @@ package struct CMSMessage: Sendable {
     return children.count <= maximumSigners
   }
   private static let maximumSigners = 16
-  /// How many of the certificates that were sent along are read.
   private static let maximumCertificates = 32
 
   private static func certificates(of handle: OpaquePointer) -> [Certificate] {
@@ -59,12 +56,12 @@ package struct CMSMessage: Sendable {
     defer { pki_certificates_free(stack) }
     return (0..<max(0, min(pki_certificates_count(stack), Int32(maximumCertificates)))).compactMap { index in
       guard let der = derEncoded({ i2d_X509(pki_certificates_at(stack, index), $0) }) else { return nil }
-      // A certificate that nobody can read takes nothing from the content.
+      // An unreadable certificate does not affect the content.
       return try? Certificate(der: der)
     }
   }
 
-  /// Makes a message, in its binary form, with the signer's certificate and `others` in it.
+  /// Creates a message in DER form that includes the signer's certificate and `others`.
   package static func sign(
     _ content: some DataProtocol, certificate: Certificate, key: PrivateKey, others: [Certificate] = []
   ) throws(OpenSSLError) -> Data {
@@ -81,5 +78,23 @@ package struct CMSMessage: Sendable {
     withExtendedLifetime((certificate, key, others)) {}
     guard let der else { throw OpenSSLError("signing a message") }
     return der
+  }
+}
+
+/// Why bytes are not a readable signed message.
+package enum CMSError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Another format, or damaged.
+  case notSigned
+  /// The end is missing.
+  case truncated
+  /// A detached signature, without the content.
+  case noContent
+
+  package var description: String {
+    switch self {
+    case .notSigned: "This is not a valid signed message (CMS)."
+    case .truncated: "The message is truncated."
+    case .noContent: "The message contains a signature but not the signed content."
+    }
   }
 }

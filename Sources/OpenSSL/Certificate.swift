@@ -7,19 +7,14 @@ package import Foundation
 /// own caches and reference counts (openssl-threads(7)).
 package final class Certificate: @unchecked Sendable {
   let x509: OpaquePointer
-  /// The certificate in its binary form.
   package let der: Data
-  /// The first second in which it is valid.
+  /// The first valid second.
   package let notBefore: Date
-  /// The last second in which it is valid.
+  /// The last valid second.
   package let notAfter: Date
-  /// Whom it is for.
   package let subject: DistinguishedName
-  /// Who signed it.
   package let issuer: DistinguishedName
 
-  /// Reads the binary form.
-  ///
   /// - Throws: ``CertificateError``.
   package convenience init(der: some DataProtocol) throws(CertificateError) {
     switch DER.header(of: Array(der)[...]) {
@@ -36,7 +31,7 @@ package final class Certificate: @unchecked Sendable {
     try self.init(owning: x509, der: Data(der))
   }
 
-  /// Reads the first certificate of a text in PEM form; other blocks are passed over.
+  /// Reads the first certificate of a PEM text; other blocks are skipped.
   ///
   /// - Throws: ``CertificateError``.
   package convenience init(pem: String) throws(CertificateError) {
@@ -44,7 +39,7 @@ package final class Certificate: @unchecked Sendable {
     try self.init(der: first.certificateContent)
   }
 
-  /// All certificates of a text in PEM form, in order; other blocks are passed over. May be empty.
+  /// All certificates of a PEM text in order; other blocks are skipped. May be empty.
   ///
   /// - Throws: ``CertificateError``.
   package static func pemBundle(_ pem: String) throws(CertificateError) -> [Certificate] {
@@ -53,7 +48,7 @@ package final class Certificate: @unchecked Sendable {
     return certificates
   }
 
-  /// Takes over a reference. It is given back also if this throws.
+  /// Takes ownership of a reference, even if this throws.
   init(owning x509: OpaquePointer, der: Data? = nil) throws(CertificateError) {
     guard let der = der ?? derEncoded({ i2d_X509(x509, $0) }) else {
       X509_free(x509)
@@ -96,10 +91,28 @@ package final class Certificate: @unchecked Sendable {
 }
 
 extension Certificate: Hashable, CustomStringConvertible {
-  /// Two certificates are the same if their bytes are.
   package static func == (one: Certificate, other: Certificate) -> Bool { one.der == other.der }
-  /// Hashes the bytes.
   package func hash(into hasher: inout Hasher) { hasher.combine(der) }
-  /// The subject.
   package var description: String { subject.description }
+}
+
+/// Why a certificate could not be read or created.
+package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Another format, or damaged.
+  case notACertificate
+  /// The stated length exceeds the data.
+  case truncated
+  /// An unreadable date: its text.
+  case badDates(String)
+  /// Invalid inputs.
+  case cannotBeMade(OpenSSLError)
+
+  package var description: String {
+    switch self {
+    case .notACertificate: "This is not a valid X.509 certificate."
+    case .truncated: "The certificate is truncated."
+    case .badDates(let text): "The certificate is damaged: “\(text)” is not a date."
+    case .cannotBeMade(let error): "The certificate cannot be created: \(error)."
+    }
+  }
 }

@@ -1,20 +1,17 @@
 import COpenSSL
 package import Foundation
 
-/// Makes certificates: for the simulator's servers, for demos, and for tests.
+/// Creates certificates for the simulator's servers, for demos and for tests.
 package struct CertificateAuthority: Sendable {
-  /// Its own certificate, which others trust.
   package let certificate: Certificate
-  /// With which it signs.
   package let key: PrivateKey
 
-  /// Takes up an authority that exists.
   package init(certificate: Certificate, key: PrivateKey) {
     self.certificate = certificate
     self.key = key
   }
 
-  /// Makes a new one that signs itself, with a key on P-256.
+  /// Creates a self-signed authority with a P-256 key.
   ///
   /// - Throws: ``CertificateError``.
   package init(
@@ -33,7 +30,7 @@ package struct CertificateAuthority: Sendable {
     try Self.make(blueprint, for: key, issuer: certificate, key: self.key)
   }
 
-  /// Signs a certificate for a new key on P-256.
+  /// Signs a certificate for a new P-256 key.
   ///
   /// - Throws: ``CertificateError``.
   package func issue(
@@ -57,7 +54,7 @@ package struct CertificateAuthority: Sendable {
         purpose: .server, alternativeNames: names))
   }
 
-  /// Makes a certificate that the owner of the key signs itself.
+  /// Creates a certificate signed by its own key.
   ///
   /// - Throws: ``CertificateError``.
   package static func selfSigned(
@@ -66,7 +63,7 @@ package struct CertificateAuthority: Sendable {
     try make(blueprint, for: key.publicKey, issuer: nil, key: key)
   }
 
-  /// - Parameter issuer: nil for one that signs itself.
+  /// - Parameter issuer: nil: self-signed.
   private static func make(
     _ blueprint: CertificateBlueprint, for publicKey: PublicKey, issuer: Certificate?, key: PrivateKey
   ) throws(CertificateError) -> Certificate {
@@ -93,7 +90,7 @@ package struct CertificateAuthority: Sendable {
 }
 
 extension PrivateKey {
-  /// SHA-256, or none for keys that bring their own (Ed25519).
+  /// SHA-256, or none for keys with a built-in digest (Ed25519).
   var signingDigest: OpaquePointer? {
     switch algorithm {
     case .ellipticCurve, .rsa: EVP_sha256()

@@ -1,12 +1,12 @@
 import COpenSSL
-import Foundation
+package import Foundation
 import Glibc
 
-/// Fills a certificate that is being made. Each step says whether OpenSSL agreed.
+/// Fills a certificate under construction. Each step returns whether it succeeded.
 struct CertificateBuilder {
   let x509: OpaquePointer
 
-  /// 127 random bits: positive, and unique without counting (RFC 5280 §4.1.2.2 allows 20 octets).
+  /// 127 random bits: positive, and unique without a counter (RFC 5280 §4.1.2.2 allows 20 octets).
   func setRandomSerialNumber() -> Bool {
     var bytes = Random.bytes(16)
     bytes[0] = bytes[0] & 0x7F | 0x40
@@ -75,5 +75,56 @@ struct CertificateBuilder {
     var sixteen = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET6, name, &sixteen) == 1 { return DER.encode(0x87, sixteen) }
     return name.utf8.allSatisfy { $0 < 0x80 } ? DER.encode(0x82, name.utf8) : nil
+  }
+}
+
+/// The contents of a certificate to be created.
+package struct CertificateBlueprint: Sendable, Hashable {
+  package enum Purpose: Sendable, Hashable {
+    case authority
+    case server
+    case client
+    /// No purpose is stated.
+    case unspecified
+  }
+
+  package var subject: [DistinguishedName.Attribute]
+  package var notBefore: Date
+  /// The last second in which it is valid.
+  package var notAfter: Date
+  package var purpose: Purpose
+  /// Host names, and addresses as `127.0.0.1` or `::1`.
+  package var alternativeNames: [String]
+  package var extensions: [CertificateExtension]
+  package init(
+    subject: [DistinguishedName.Attribute], notBefore: Date, notAfter: Date, purpose: Purpose = .unspecified,
+    alternativeNames: [String] = [], extensions: [CertificateExtension] = []
+  ) {
+    self.subject = subject
+    self.notBefore = notBefore
+    self.notAfter = notAfter
+    self.purpose = purpose
+    self.alternativeNames = alternativeNames
+    self.extensions = extensions
+  }
+}
+
+/// An extension of a certificate (RFC 5280 §4.2).
+package struct CertificateExtension: Sendable, Hashable {
+  /// As `2.5.29.17`.
+  package let oid: String
+  /// Whether a reader that does not know it must reject the certificate.
+  package let isCritical: Bool
+  /// The DER value.
+  package let value: Data
+  package init(oid: String, isCritical: Bool = false, value: Data) {
+    self.oid = oid
+    self.isCritical = isCritical
+    self.value = value
+  }
+
+  /// An extension without content: ASN.1 NULL.
+  package static func mark(oid: String) -> CertificateExtension {
+    CertificateExtension(oid: oid, value: Data(DER.encode(DER.null, [])))
   }
 }

@@ -1,20 +1,19 @@
 import COpenSSL
 package import Foundation
 
-/// A request for a certificate (PKCS#10, RFC 2986): what is uploaded to Apple to get one.
+/// A certificate signing request (PKCS#10, RFC 2986), as uploaded to Apple.
 ///
 /// `@unchecked Sendable` because the object behind it is not changed after its creation, and OpenSSL guards its
 /// own caches and reference counts (openssl-threads(7)).
 package final class CertificateRequest: @unchecked Sendable {
   private let handle: OpaquePointer
-  /// The request in its binary form.
   package let der: Data
-  /// Whom the certificate shall be for.
+  /// The requested subject.
   package let subject: DistinguishedName
 
-  /// Makes a request for the owner of `key`.
+  /// Creates a request for the owner of `key`.
   ///
-  /// - Parameter alternativeNames: host names and addresses, asked for as `subjectAltName` (RFC 2985 §5.4.2).
+  /// - Parameter alternativeNames: host names and addresses, requested as `subjectAltName` (RFC 2985 §5.4.2).
   /// - Throws: ``CertificateError``, as for a name that is too long.
   package init(
     subject: [DistinguishedName.Attribute], key: PrivateKey, alternativeNames: [String] = []
@@ -41,7 +40,7 @@ package final class CertificateRequest: @unchecked Sendable {
     self.subject = DistinguishedName(name)
   }
 
-  /// The extensions that are asked for, `Extensions` of RFC 5280 §4.1; empty if none are.
+  /// The requested extensions, `Extensions` of RFC 5280 §4.1; empty if there are none.
   private static func asked(_ names: [String]) -> [UInt8] {
     let general = names.compactMap(CertificateBuilder.alternativeName)
     guard !general.isEmpty else { return [] }
@@ -50,7 +49,7 @@ package final class CertificateRequest: @unchecked Sendable {
     return DER.encode(sequence: [DER.encode(sequence: [oid, DER.encode(0x04, DER.encode(sequence: general))])])
   }
 
-  /// Reads the binary form, nil for anything else.
+  /// Reads the DER form, nil for anything else.
   package init?(der: some DataProtocol) {
     OpenSSLError.clear()
     defer { OpenSSLError.clear() }
@@ -62,18 +61,16 @@ package final class CertificateRequest: @unchecked Sendable {
 
   deinit { X509_REQ_free(handle) }
 
-  /// The public key, nil if its kind is unknown here.
   package var publicKey: PublicKey? {
     defer { OpenSSLError.clear() }
     return X509_REQ_get_pubkey(handle).map(PublicKey.init(owning:))
   }
 
-  /// Whether the owner of the public key signed the request.
+  /// Whether the request is signed with its own key.
   package var isSignedByItsKey: Bool {
     defer { OpenSSLError.clear() }
     return X509_REQ_verify(handle, X509_REQ_get0_pubkey(handle)) == 1
   }
 
-  /// The text form, one block.
   package var pem: String { PEMBlock(label: "CERTIFICATE REQUEST", headers: "", content: der).text }
 }

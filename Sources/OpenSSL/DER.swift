@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The little of ASN.1's DER (X.690) that is read and written here without OpenSSL's own types.
+/// The parts of ASN.1's DER (X.690) that are read and written without OpenSSL's own types.
 ///
-/// Reading never looks outside the bytes it was given: a length that lies ends the reading.
+/// Never reads outside the given bytes: an invalid length ends the reading.
 package enum DER {
   package static let integer: UInt8 = 0x02
   package static let octetString: UInt8 = 0x04
@@ -25,21 +25,20 @@ package enum DER {
     package var text: String? { tag == DER.utf8String ? String(validating: content, as: UTF8.self) : nil }
   }
 
-  /// What the first octets say of a value.
+  /// The kind of a value according to its first octets.
   package enum Header {
-    /// The content stands at these indices.
+    /// The content is at these indices.
     case whole(tag: UInt8, content: Range<Int>)
-    /// The value is longer than the bytes are.
+    /// The value is longer than the data.
     case truncated
-    /// The content ends with a mark of its own (BER).
+    /// The content ends with an end marker (BER).
     case indefinite
-    /// No such value.
     case malformed
   }
 
   package static func header(of bytes: ArraySlice<UInt8>) -> Header {
     guard let tag = bytes.first else { return .truncated }
-    // Identifiers of several octets do not occur in the structures that we read.
+    // Identifiers of several octets do not occur in the structures that are read here.
     guard tag & 0x1F != 0x1F, tag != 0 else { return .malformed }
     guard bytes.count > 1 else { return .truncated }
     let first = bytes[bytes.startIndex + 1]
@@ -75,7 +74,7 @@ package enum DER {
     return elements?.count == 1 ? elements?[0] : nil
   }
 
-  /// A value from its content.
+  /// Encodes a value.
   package static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
     var length: [UInt8] = []
     if content.count < 0x80 {

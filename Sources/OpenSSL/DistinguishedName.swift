@@ -3,52 +3,38 @@ import Foundation
 
 /// The name of a certificate's owner or issuer (X.501).
 package struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
-  /// One part of a name.
   package struct Attribute: Sendable, Hashable {
-    /// What it is, as `2.5.4.3`.
     package let oid: String
-    /// The text, as it stands in the certificate: made by strangers, to be escaped wherever it is shown.
+    /// The text in the certificate: untrusted, to be escaped wherever it is shown.
     package let value: String
 
-    /// Creates a part of a name.
     package init(oid: String, value: String) {
       self.oid = oid
       self.value = value
     }
 
-    /// `CN`: the name proper.
     package static func commonName(_ value: String) -> Attribute { Attribute(oid: "2.5.4.3", value: value) }
-    /// `O`: the company.
     package static func organization(_ value: String) -> Attribute { Attribute(oid: "2.5.4.10", value: value) }
-    /// `OU`: in certificates of Apple the team id.
+    /// In Apple's certificates the team ID.
     package static func organizationalUnit(_ value: String) -> Attribute { Attribute(oid: "2.5.4.11", value: value) }
-    /// `C`: two letters.
     package static func country(_ value: String) -> Attribute { Attribute(oid: "2.5.4.6", value: value) }
-    /// `UID`: in push certificates of Apple the topic.
+    /// In Apple's push certificates the topic.
     package static func userID(_ value: String) -> Attribute {
       Attribute(oid: "0.9.2342.19200300.100.1.1", value: value)
     }
   }
 
-  /// In the order of the certificate.
   package let attributes: [Attribute]
-  /// As `UID=com.example, CN=Name, O=Owner`: control characters and commas inside values are escaped.
+  /// As `UID=com.example, CN=Name, O=Owner`; control characters and commas inside values are escaped.
   package let description: String
 
-  /// The first `CN`.
   package var commonName: String? { value(of: .commonName("")) }
-  /// The first `O`.
   package var organization: String? { value(of: .organization("")) }
-  /// The first `OU`.
   package var organizationalUnit: String? { value(of: .organizationalUnit("")) }
-  /// The first `C`.
-  package var country: String? { value(of: .country("")) }
-  /// The first `UID`.
   package var userID: String? { value(of: .userID("")) }
 
   private func value(of kind: Attribute) -> String? { attributes.first { $0.oid == kind.oid }?.value }
 
-  /// Reads OpenSSL's `X509_NAME`.
   init(_ name: OpaquePointer?) {
     var attributes: [Attribute] = []
     for index in 0..<max(0, X509_NAME_entry_count(name)) {
@@ -56,7 +42,7 @@ package struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
         continue
       }
       var text: UnsafeMutablePointer<UInt8>?
-      // Negative for what is no text; such a part shows in the description only.
+      // Negative for what is no text; such a part appears in the description only.
       let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
       guard count >= 0, let text else { continue }
       defer { pki_free(text) }

@@ -1,7 +1,6 @@
 import Foundation
 
 extension JSONWebToken {
-  /// How a token is signed.
   package enum Algorithm: String, Sendable, Hashable {
     /// ECDSA on P-256, for Apple.
     case es256 = "ES256"
@@ -14,7 +13,6 @@ extension JSONWebToken {
     case string(String)
     case integer(Int64)
 
-    /// A text.
     package init(stringLiteral value: String) { self = .string(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
@@ -30,12 +28,12 @@ extension JSONWebToken {
     }
   }
 
-  /// Makes a token.
+  /// Creates a signed token.
   ///
   /// - Parameters:
-  ///   - header: what stands beside `alg`, in this order.
+  ///   - header: the members after `alg`, in this order.
   ///   - claims: in this order.
-  /// - Throws: ``OpenSSLError``, also for a key that does not fit the algorithm.
+  /// - Throws: ``OpenSSLError``, also if the key does not match the algorithm.
   package static func sign(
     _ algorithm: Algorithm, key: PrivateKey, header: [(String, Claim)] = [], claims: [(String, Claim)]
   ) throws(OpenSSLError) -> String {

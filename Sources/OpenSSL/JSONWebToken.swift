@@ -1,25 +1,25 @@
 import Foundation
 
-/// A signed statement in the form `header.claims.signature` (RFC 7519, RFC 7515 compact form).
+/// A signed token in the form `header.claims.signature` (RFC 7519, RFC 7515 compact form).
 ///
-/// Reading is lenient as Apple's server is: `typ` may be missing, and times may stand as text, as a well-known
-/// client writes them. Reading checks no signature: ``isSigned(by:)`` does.
+/// Parsing is lenient, like Apple's server: `typ` may be missing, and times may be strings, as a well-known client
+/// writes them. The signature is not checked; ``isSigned(by:)`` does that.
 package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
-  /// How it says that it is signed, as `ES256`.
+  /// `alg`, such as `ES256`.
   package let algorithm: String
-  /// `kid`: which key, as it says.
+  /// `kid`.
   package let keyID: String?
-  /// `iss`: who made it, for Apple the team id.
+  /// `iss`: for Apple the team ID.
   package let issuer: String?
-  /// `iat`: when it was made, in seconds since 1970.
+  /// `iat`, in seconds since 1970.
   package let issuedAt: Int64?
-  /// `exp`: until when it is good, in seconds since 1970.
+  /// `exp`, in seconds since 1970.
   package let expiresAt: Int64?
 
   private let signed: Substring
   private let signature: [UInt8]
 
-  /// Longer ones are refused before they are looked at.
+  /// Longer ones are refused unread.
   package static let maximumLength = 8192
 
   /// Reads a token.
@@ -46,7 +46,7 @@ package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
     self.signature = signature
   }
 
-  /// Whether the token is signed by the owner of `key`, by the algorithm that it names and that fits the key.
+  /// Whether `key`'s owner signed the token with the algorithm that it names and that matches the key.
   package func isSigned(by key: PublicKey) -> Bool {
     let message = Array(signed.utf8)
     switch (algorithm, key.algorithm) {
@@ -56,7 +56,7 @@ package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Says nothing of the signature, with which others could use the token.
+  /// Omits the signature, with which others could use the token.
   package var description: String {
     "JSON Web Token \(algorithm), key \(keyID ?? "none"), issuer \(issuer ?? "none")"
   }
@@ -72,19 +72,31 @@ package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
     var exp: Time?
   }
 
-  /// A number (NumericDate, RFC 7519 §2), perhaps with a fraction, or the same as text.
+  /// A NumericDate (RFC 7519 §2), with or without a fraction, or as a string.
   private struct Time: Decodable {
     let seconds: Int64
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      // One form is tried after the other.
+      // Each form is tried in turn.
       let number = try? container.decode(Double.self)
       let value = try number ?? Double(container.decode(String.self)) ?? .nan
       guard let seconds = Int64(exactly: value.rounded(.down)) else {
         throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
       }
       self.seconds = seconds
+    }
+  }
+}
+
+/// Why a token could not be read.
+package enum JSONWebTokenError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Not three Base64 parts with JSON inside, or without `alg`.
+  case malformed
+
+  package var description: String {
+    switch self {
+    case .malformed: "This is not a JSON Web Token (Base64 header, claims, and signature joined by dots)."
     }
   }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Looks at the rounds of key derivation that an encrypted file asks for, before anybody computes them.
+/// Checks how many key derivation rounds an encrypted file asks for before they are computed.
 ///
-/// A file of a stranger may ask for two thousand million of them, and would keep a processor busy for an hour.
-/// OpenSSL 3.0 has no limit of its own; files from real programs ask for 1 to 1,000,000.
+/// A hostile file may ask for two thousand million rounds, an hour of processor time. OpenSSL 3.0 has no limit of its
+/// own; files of real programs ask for 1 to 1,000,000.
 enum KeyDerivationCost {
   /// About two seconds of one processor.
   static let limit = 5_000_000
 
-  /// Whether all that is visible of the file asks together for at most ``limit`` rounds.
+  /// Whether all visible rounds of the file together are within ``limit``.
   static func isBearable(_ der: some DataProtocol) -> Bool { rounds(in: Array(der)) <= limit }
 
-  /// How many rounds all that is visible of the file asks for; one more than ``limit`` stands for more.
+  /// The visible rounds of the file, at most ``limit`` + 1.
   static func rounds(in der: [UInt8]) -> Int { min(rounds(in: der[...], depth: 0), limit + 1) }
 
   private static func rounds(in bytes: ArraySlice<UInt8>, depth: Int) -> Int {
@@ -25,12 +25,12 @@ enum KeyDerivationCost {
       case .whole(let tag, let content):
         element = DER.Element(tag: tag, content: rest[content])
         rest = rest[content.upperBound...]
-        // Octet strings hold further structures in PKCS#12.
+        // Octet strings contain further structures in PKCS#12.
         if element.isConstructed || tag == DER.octetString {
           rounds += self.rounds(in: element.content, depth: depth + 1)
         }
       case .indefinite:
-        // Its end is not known, but what comes next is read as well.
+        // Its end is unknown, but what follows is checked too.
         element = DER.Element(tag: rest[rest.startIndex], content: [])
         rest = rest.dropFirst(2)
       case .truncated, .malformed:
@@ -59,8 +59,8 @@ enum KeyDerivationCost {
       && element.content.elementsEqual([0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B])
   }
 
-  /// The parameters are salt, cost N, block size r and parallelization p, whose product is the work: one unit is about
-  /// one round. OpenSSL bounds its memory (32 MB), not its time.
+  /// The parameters are salt, cost N, block size r and parallelization p. Their product is the work; one unit costs
+  /// about one round. OpenSSL bounds its memory (32 MB), not its time.
   private static func product(in parameters: DER.Element) -> Int {
     let numbers = (parameters.children ?? []).filter { $0.tag == DER.integer }.prefix(3)
     return numbers.reduce(1) { product, number in
@@ -71,7 +71,7 @@ enum KeyDerivationCost {
     }
   }
 
-  /// The parameters are salt, rounds and perhaps a key length, which does not matter beside the rounds.
+  /// The parameters are salt, rounds and sometimes a key length, which is negligible beside the rounds.
   private static func integers(in parameters: DER.Element) -> Int {
     (parameters.children ?? []).reduce(0) { sum, child in
       guard child.tag == DER.integer else { return sum }

@@ -1,14 +1,13 @@
 import COpenSSL
 import Foundation
 
-/// OpenSSL's file in memory, for as long as `body` runs.
+/// An OpenSSL memory buffer for the duration of `body`.
 enum MemoryBIO {
-  /// Lets `body` read `bytes`.
   static func reading<Value>(_ bytes: some DataProtocol, _ body: (OpaquePointer) -> Value?) -> Value? {
     let bytes = Array(bytes)
     guard bytes.count <= Int(Int32.max) else { return nil }
     return bytes.withUnsafeBytes { buffer in
-      // Without bytes there may be no address, and a length of -1 would mean "up to the next NUL".
+      // An empty buffer may have no address, and a length of -1 would mean "up to the next NUL".
       guard let bio = buffer.isEmpty ? pki_memory_bio() : BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))
       else { return nil }
       defer { BIO_free(bio) }
@@ -16,7 +15,7 @@ enum MemoryBIO {
     }
   }
 
-  /// What `body` writes; nil if it returns false.
+  /// The bytes that `body` writes; nil if it returns false.
   static func written(by body: (OpaquePointer) -> Bool) -> Data? {
     guard let bio = pki_memory_bio() else { return nil }
     defer { BIO_free(bio) }
@@ -31,7 +30,7 @@ enum MemoryBIO {
   }
 }
 
-/// What a function of the family `i2d_…` writes.
+/// The output of an `i2d_…` function.
 func derEncoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> Data? {
   var bytes: UnsafeMutablePointer<UInt8>?
   let count = write(&bytes)
@@ -40,7 +39,7 @@ func derEncoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -
   return Data(bytes: bytes, count: Int(count))
 }
 
-/// What a function of the family `d2i_…` reads, if it reads all of the bytes.
+/// The result of a `d2i_…` function, if it consumes all bytes.
 func derDecoded(
   _ bytes: some DataProtocol,
   _ read: (UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int) -> OpaquePointer?,

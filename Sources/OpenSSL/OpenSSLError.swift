@@ -1,28 +1,27 @@
 import COpenSSL
 
-/// What OpenSSL says when it cannot do something, in its own words.
+/// An OpenSSL failure in OpenSSL's words.
 ///
-/// Two errors are equal if they say the same. No part of it holds a key or a password.
+/// Errors are equal if their texts are. Never contains a key or a password.
 package struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One entry of OpenSSL's error queue.
   package struct Reason: Sendable, Hashable {
     /// The part of OpenSSL, as `asn1 encoding routines`.
     package let library: String
     /// What went wrong, as `too long`.
     package let text: String
-    /// More about it, as `Algorithm (RC2-40-CBC : 0)`; often empty.
+    /// Details such as `Algorithm (RC2-40-CBC : 0)`; often empty.
     package let detail: String
 
     let isUnsupported: Bool
     let isBadDecrypt: Bool
   }
 
-  /// What was being done, as `making a key`.
+  /// The failed action, such as `making a key`.
   package let action: String
-  /// The oldest, which is the innermost, first. May be empty.
+  /// The oldest, innermost one first. May be empty.
   package let reasons: [Reason]
 
-  /// Takes everything that OpenSSL has to say on this thread, and empties its queue.
+  /// Takes all entries of this thread's error queue.
   init(_ action: String) {
     self.action = action
     var reasons: [Reason] = []
@@ -37,7 +36,7 @@ package struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible 
           library: ERR_lib_error_string(code).map { String(cString: $0) } ?? "OpenSSL",
           text: ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(reason)",
           detail: flags & ERR_TXT_STRING == 0 ? "" : detail.map { String(cString: $0) } ?? "",
-          // Decoders say "unsupported" of everything that is nonsense, also of what a wrong password decrypts.
+          // Decoders report "unsupported" for any invalid input, including output of a wrong password.
           isUnsupported: (pki_error_is_unsupported(code) == 1 && Self.library(of: code) != ERR_LIB_OSSL_DECODER)
             || Self.isUnsupported(library: Self.library(of: code), reason: reason),
           isBadDecrypt: Self.isBadDecrypt(library: Self.library(of: code), reason: reason)))
@@ -51,7 +50,7 @@ package struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible 
     return "\(action): \(first.library): \(first.text)" + (first.detail.isEmpty ? "" : " (\(first.detail))")
   }
 
-  /// The algorithm that this OpenSSL does not have, if that is the reason.
+  /// The algorithm that this OpenSSL lacks, if that is the reason.
   var unsupportedAlgorithm: String? {
     guard let reason = reasons.first(where: \.isUnsupported) else { return nil }
     // As "Global default library context, Algorithm (RC2-40-CBC : 0), Properties ()".
@@ -59,10 +58,10 @@ package struct OpenSSLError: Error, Sendable, Hashable, CustomStringConvertible 
     return reason.detail.isEmpty ? reason.text : reason.detail
   }
 
-  /// Whether a decryption gave nonsense, as it does with the wrong password.
+  /// Whether a decryption failed, as with a wrong password.
   var isBadDecrypt: Bool { reasons.contains(where: \.isBadDecrypt) }
 
-  /// Empties the queue, so that what comes next is about the next call.
+  /// Empties the error queue, so that later entries belong to the next call.
   static func clear() { ERR_clear_error() }
 
   private static func library(of code: UInt) -> Int32 { Int32(truncatingIfNeeded: (code >> 23) & 0xFF) }

@@ -1,19 +1,17 @@
 import COpenSSL
 package import Foundation
 
-/// What a `.p12` or `.pfx` file holds (RFC 7292).
+/// The contents of a `.p12` or `.pfx` file (RFC 7292).
 package struct PKCS12: Sendable {
-  /// The certificate that ``key`` belongs to; without a key the first one. Nil if the file holds none of that kind.
+  /// The certificate of ``key``; without a key the first one. Nil if the file has none.
   package let certificate: Certificate?
-  /// The first private key that has its certificate in the file; else the first one.
+  /// The first private key whose certificate is in the file; else the first one.
   package let key: PrivateKey?
   /// All other certificates: issuers, or further identities.
   package let others: [Certificate]
-  /// Every certificate, in the order of the file.
   package let certificates: [Certificate]
-  /// Every private key, in the order of the file.
   package let keys: [PrivateKey]
-  /// With which algorithms the file is encrypted, as `pbeWithSHA1And40BitRC2-CBC`.
+  /// The encryption algorithms, such as `pbeWithSHA1And40BitRC2-CBC`.
   package let algorithms: [String]
 
   init(certificates: [Certificate], keys: [PrivateKey], algorithms: [String]) {
@@ -28,7 +26,7 @@ package struct PKCS12: Sendable {
     others = rest
   }
 
-  /// A file's certificate and key, and what else is in it.
+  /// The file's certificate and key.
   ///
   /// - Throws: ``PKCS12Error``: `noPrivateKey`, `noCertificate`, `keyDoesNotMatch`.
   package func identity() throws(PKCS12Error) -> (certificate: Certificate, key: PrivateKey) {
@@ -37,14 +35,14 @@ package struct PKCS12: Sendable {
     return (certificate, key)
   }
 
-  /// Opens a file, whatever it is encrypted with: also RC2-40, with which Keychain Access writes.
+  /// Opens a file, whatever its encryption, including RC2-40, which Keychain Access uses.
   ///
-  /// Without a password, or with an empty one, both forms of "none" are tried: no bytes, and one empty string.
-  /// May use a processor for up to some seconds, so it belongs on a thread that may block.
+  /// Without a password, or with an empty one, both forms of "none" are tried: no bytes, and an empty string. May take
+  /// a processor some seconds: run it on a thread that may block.
   ///
   /// - Parameters:
-  ///   - data: the file; whoever calls limits its size.
-  ///   - password: in whatever form of Unicode it was typed; see ``PKCS12Password``.
+  ///   - data: the file; the caller limits its size.
+  ///   - password: in any Unicode normal form; see ``PKCS12Password``.
   /// - Throws: ``PKCS12Error``.
   package static func open(_ data: some DataProtocol, password: String?) throws(PKCS12Error) -> PKCS12 {
     let bytes = Array(data)
@@ -69,16 +67,16 @@ package struct PKCS12: Sendable {
     let rounds = max(KeyDerivationCost.rounds(in: bytes), macRounds(handle))
     guard rounds <= KeyDerivationCost.limit else { throw .tooCostly }
     let refusal = password.map(\.isEmpty) == false ? PKCS12Error.wrongPassword : .passwordNeeded
-    // Each form of the password costs the rounds anew.
+    // Each form of the password repeats the rounds.
     let forms = PKCS12Password.forms(of: password).prefix(max(1, KeyDerivationCost.limit / max(1, rounds)))
     let isChecked = PKCS12_mac_present(handle) == 1
     for form in forms {
       if isChecked, !(try form.matches(handle)) { continue }
-      // A file of an old OpenSSL may use the checksum's form of the password nowhere else.
+      // Old OpenSSL versions may have used the checksum's form of the password nowhere else.
       for body in isChecked ? [form] + forms.filter({ $0 != form }) : [form] {
         do { return try contents(handle, context, password: body) } catch .wrongPassword { continue }
       }
-      // The checksum said that the password is right: what does not open with it is damaged.
+      // The checksum confirmed the password: what it does not open is damaged.
       if isChecked { throw .damaged(OpenSSLError("reading a PKCS#12 file")) }
     }
     throw refusal
@@ -90,16 +88,99 @@ package struct PKCS12: Sendable {
     guard let rounds else { return 1 }
     let value = ASN1_INTEGER_get(rounds)
     OpenSSLError.clear()
-    // -1 stands for a number that does not fit.
+    // -1 stands for an overflow.
     return value < 0 ? .max : value
   }
 
-  /// - Throws: `wrongPassword` if it does not open with this form of the password.
+  /// - Throws: `wrongPassword` if this form of the password does not open the file.
   private static func contents(
     _ handle: OpaquePointer, _ context: OpaquePointer, password: PKCS12Password
   ) throws(PKCS12Error) -> PKCS12 {
     var reader = PKCS12Reader(context: context, password: password)
     try reader.read(handle)
     return PKCS12(certificates: reader.certificates, keys: reader.keys, algorithms: reader.algorithms)
+  }
+}
+
+/// Why a `.p12` file cannot be read or used.
+package enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Another format.
+  case notPKCS12
+  case truncated
+  case passwordNeeded
+  case wrongPassword
+  /// Encrypted with an algorithm that this OpenSSL lacks.
+  case unsupported(algorithm: String)
+  /// Its key derivation is so slow that reading it would block the machine.
+  case tooCostly
+  /// The password is right, but the content is invalid.
+  case damaged(OpenSSLError)
+  case badCertificate(CertificateError)
+  case noCertificate
+  /// Certificates without a private key.
+  case noPrivateKey
+  case keyDoesNotMatch
+
+  package var description: String {
+    switch self {
+    case .notPKCS12: "This is not a valid PKCS#12 file (.p12, .pfx)."
+    case .truncated: "The file is truncated."
+    case .passwordNeeded: "The file is encrypted. Enter its password."
+    case .wrongPassword: "Wrong password."
+    case .unsupported(let algorithm): "The file is encrypted with \(algorithm), which is not supported."
+    case .tooCostly: "The file uses too many key derivation rounds."
+    case .damaged(let error): "The file is damaged: \(error)."
+    case .badCertificate(let error): "A certificate in the file cannot be read: \(error)"
+    case .noCertificate: "The file contains no certificate."
+    case .noPrivateKey: "The file contains no private key."
+    case .keyDoesNotMatch: "The private key in the file matches none of its certificates."
+    }
+  }
+}
+
+extension PKCS12 {
+  package enum Encryption: Sendable, Hashable, CaseIterable {
+    /// AES-256 with PBKDF2 and SHA-256, as OpenSSL 3 writes by default.
+    case modern
+    /// Certificates with RC2-40, key with 3DES, checksum with SHA-1: as Keychain Access of macOS exports.
+    case keychain
+    /// Everything with 3DES and SHA-1, as older versions of OpenSSL wrote.
+    case tripleDES
+  }
+
+  /// Creates a file.
+  ///
+  /// - Parameters:
+  ///   - certificate: belongs to `key`; not checked if `key` is nil.
+  ///   - password: in UTF-8; may be empty.
+  ///   - name: shown by programs that list the content.
+  /// - Throws: ``OpenSSLError``, also if the key does not belong to the certificate.
+  package static func create(
+    certificate: Certificate?, key: PrivateKey?, others: [Certificate] = [], password: String, name: String? = nil,
+    encryption: Encryption = .modern
+  ) throws(OpenSSLError) -> Data {
+    let context: OpaquePointer
+    do { context = try LegacyContext.context() } catch { throw OpenSSLError("creating a PKCS#12 file") }
+    OpenSSLError.clear()
+    let stack = pki_certificates_new()
+    defer { pki_certificates_release(stack) }
+    for other in others { _ = pki_certificates_push(stack, other.x509) }
+    let (keyNumber, certificateNumber, digest) =
+      switch encryption {
+      case .modern: (NID_aes_256_cbc, NID_aes_256_cbc, EVP_sha256())
+      case .keychain: (NID_pbe_WithSHA1And3_Key_TripleDES_CBC, NID_pbe_WithSHA1And40BitRC2_CBC, EVP_sha1())
+      case .tripleDES:
+        (NID_pbe_WithSHA1And3_Key_TripleDES_CBC, NID_pbe_WithSHA1And3_Key_TripleDES_CBC, EVP_sha1())
+      }
+    // -1: no checksum yet, because it would use the default digest.
+    let handle = PKCS12_create_ex(
+      password, name, key?.handle, certificate?.x509, stack, keyNumber, certificateNumber, 2048, -1, 0, context, nil)
+    defer { PKCS12_free(handle) }
+    guard handle != nil, PKCS12_set_mac(handle, password, -1, nil, 0, 2048, digest) == 1,
+      let data = derEncoded({ i2d_PKCS12(handle, $0) })
+    else { throw OpenSSLError("creating a PKCS#12 file") }
+    // The stack holds no references: keep the certificates alive up to here.
+    withExtendedLifetime((certificate, key, others)) {}
+    return data
   }
 }

@@ -1,8 +1,8 @@
 import COpenSSL
 import Foundation
 
-/// Walks through the bags of a PKCS#12 file. `PKCS12_parse` knows one key only, wants a checksum, and cuts a password
-/// at its first NUL.
+/// Walks through the bags of a PKCS#12 file. `PKCS12_parse` supports only one key, requires a checksum, and cuts a
+/// password at its first NUL.
 struct PKCS12Reader {
   /// Real files have a handful; each key costs a derivation.
   static let maximumBags = 200
@@ -20,7 +20,7 @@ struct PKCS12Reader {
     self.password = password
   }
 
-  /// - Throws: `wrongPassword` for what does not open, `unsupported`, `damaged`, `badCertificate`, `tooCostly`.
+  /// - Throws: `wrongPassword`, `unsupported`, `damaged`, `badCertificate`, `tooCostly`.
   mutating func read(_ file: OpaquePointer) throws(PKCS12Error) {
     OpenSSLError.clear()
     guard let safes = pki_safes(file) else { throw .damaged(OpenSSLError("reading a PKCS#12 file")) }
@@ -28,7 +28,7 @@ struct PKCS12Reader {
     for index in 0..<max(0, pki_safes_count(safes)) {
       guard let safe = pki_safes_at(safes, index) else { continue }
       let kind = pki_safe_kind(safe)
-      // Parts that are closed with somebody's public key cannot be opened with a password; no program makes them.
+      // Parts encrypted with a public key cannot be opened with a password; no program writes them.
       guard kind == NID_pkcs7_data || kind == NID_pkcs7_encrypted else { continue }
       if kind == NID_pkcs7_encrypted { note(pki_safe_algorithm(safe)) }
       OpenSSLError.clear()
@@ -67,7 +67,7 @@ struct PKCS12Reader {
     if !algorithms.contains(name) { algorithms.append(name) }
   }
 
-  /// The same certificate in the default context, where it outlives this file's.
+  /// Copies a certificate into the default context, where it outlives the file's.
   private mutating func certificate(_ x509: OpaquePointer?) throws(PKCS12Error) {
     defer { X509_free(x509) }
     guard let x509, let der = derEncoded({ i2d_X509(x509, $0) }) else {
@@ -78,7 +78,7 @@ struct PKCS12Reader {
     if !certificates.contains(certificate) { certificates.append(certificate) }
   }
 
-  /// The same key in the default context: TLS does not use keys of another.
+  /// Copies a key into the default context: TLS does not accept keys of another.
   private func key(_ info: OpaquePointer?) throws(PKCS12Error) -> PrivateKey {
     let key = info.flatMap { EVP_PKCS82PKEY_ex($0, context, nil) }
     defer { EVP_PKEY_free(key) }
@@ -87,7 +87,7 @@ struct PKCS12Reader {
     return own
   }
 
-  /// What the error queue says of a part that did not open.
+  /// Turns the error queue into the reason why a part did not open.
   private static func refusal() -> PKCS12Error {
     let error = OpenSSLError("reading a PKCS#12 file")
     if let algorithm = error.unsupportedAlgorithm, !error.isBadDecrypt { return .unsupported(algorithm: algorithm) }
@@ -96,7 +96,7 @@ struct PKCS12Reader {
 }
 
 extension PrivateKey {
-  /// The same key in the default context, nil if that does not know its kind.
+  /// Copies a key into the default context, nil if its kind is unknown there.
   convenience init?(copying key: OpaquePointer) {
     var bytes: UnsafeMutablePointer<UInt8>?
     let count = i2d_PrivateKey(key, &bytes)
@@ -107,5 +107,35 @@ extension PrivateKey {
     OpenSSLError.clear()
     guard let handle else { return nil }
     self.init(owning: handle)
+  }
+}
+
+/// An OpenSSL library context of our own that also supports the algorithms of old files, mainly RC2-40.
+///
+/// Separate, because loading the provider "legacy" into the global context would offer these algorithms everywhere and
+/// end the automatic loading of "default" (OSSL_PROVIDER-legacy(7)).
+enum LegacyContext {
+  private struct Loaded: @unchecked Sendable {
+    // @unchecked Sendable because the context is created once, never freed, and usable by many threads
+    // (OSSL_LIB_CTX(3)).
+    let context: OpaquePointer
+  }
+
+  private static let loaded: Loaded? = {
+    guard let context = OSSL_LIB_CTX_new() else { return nil }
+    guard OSSL_PROVIDER_load(context, "default") != nil else {
+      OSSL_LIB_CTX_free(context)
+      return nil
+    }
+    // Without its module, all files but the old ones can still be read.
+    _ = OSSL_PROVIDER_load(context, "legacy")
+    OpenSSLError.clear()
+    return Loaded(context: context)
+  }()
+
+  /// Created by the first call.
+  static func context() throws(PKCS12Error) -> OpaquePointer {
+    guard let loaded else { throw .damaged(OpenSSLError("loading OpenSSL's providers")) }
+    return loaded.context
   }
 }

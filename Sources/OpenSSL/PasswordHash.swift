@@ -1,21 +1,21 @@
 import COpenSSL
 import Foundation
 
-/// The hash of a password by scrypt (RFC 7914), to be kept in a database instead of the password.
+/// A scrypt hash (RFC 7914) stored in place of a password.
 ///
-/// With the normal parameters ``make(password:parameters:)`` and ``verifies(_:)`` take about 0.3 s of a processor
-/// and 128 MB of memory: call them on a pool of threads that may block, with as many threads as there is memory for.
+/// With the normal parameters ``make(_:parameters:)`` and ``verifies(_:)`` take about 0.3 s of a processor and 128 MB
+/// of memory: call them on a pool of threads sized by the available memory.
 package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// How much work a guess is.
+  /// The cost of one guess.
   package struct Parameters: Sendable, Hashable {
-    /// N as a power of two: 17 stands for 131,072.
+    /// Base-2 logarithm of N: 17 stands for 131,072.
     package let logN: Int
     /// Block size; memory is 128 × N × r bytes.
     package let r: Int
-    /// Repetitions.
+    /// Parallelization.
     package let p: Int
 
-    /// Creates parameters. Anything above 1 GB of memory or below what scrypt allows gives nil.
+    /// Nil above 1 GB of memory or outside of scrypt's limits.
     package init?(logN: Int, r: Int, p: Int) {
       guard (1...20).contains(logN), (1...32).contains(r), (1...16).contains(p), 128 * r << logN <= 1 << 30 else {
         return nil
@@ -31,11 +31,10 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
 
     /// N = 2^17, r = 8, p = 1 (OWASP ASVS 5.0, appendix on cryptography).
     package static let normal = Parameters(checked: 17, 8, 1)
-    /// So little work that tests are quick. Never for real passwords.
+    /// Cheap, for tests only.
     package static let quickForTests = Parameters(checked: 4, 8, 1)
   }
 
-  /// With what it was made.
   package let parameters: Parameters
   let salt: [UInt8]
   let hash: [UInt8]
@@ -46,7 +45,6 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
     self.hash = hash
   }
 
-  /// Hashes a password with a new random salt.
   package static func make(
     password: String, parameters: Parameters = .normal
   ) throws(OpenSSLError) -> PasswordHash {
@@ -55,13 +53,13 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
     return PasswordHash(parameters, salt: salt, hash: hash)
   }
 
-  /// A hash that no password fits. Verifying against it takes as long as against a real one, so that the time
-  /// of an answer does not tell whether a name is known.
+  /// A hash that matches no password. Verifying against it takes as long as against a real one, so that the response
+  /// time does not reveal whether a name exists.
   package static func decoy(parameters: Parameters = .normal) -> PasswordHash {
     PasswordHash(parameters, salt: Random.bytes(16), hash: Random.bytes(32))
   }
 
-  /// Reads the text form, nil for anything else.
+  /// Reads ``text``, nil for anything else.
   package init?(_ text: String) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
@@ -74,30 +72,29 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
     self.init(parameters, salt: salt, hash: hash)
   }
 
-  /// The form to keep, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` (the PHC string format).
+  /// The stored form, such as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` (the PHC string format).
   package var text: String {
     "$scrypt$ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)$\(Self.encode(salt))$\(Self.encode(hash))"
   }
 
-  /// Whether `password` is the one that was hashed. Says no if memory is short.
+  /// Whether `password` matches. False if memory is short.
   package func verifies(_ password: String) -> Bool {
-    // The only error is that of memory; a person then has to try again.
+    // The only error is a lack of memory; the person then tries again.
     let other = try? Self.derive(password, salt: salt, parameters: parameters, count: hash.count)
     return other.map { constantTimeEqual($0, hash) } ?? false
   }
 
-  /// Whether a new hash should be made at the next sign-in, because today's parameters are others.
+  /// Whether the hash should be renewed at the next sign-in, because the parameters have changed.
   package func needsRehash(for parameters: Parameters = .normal) -> Bool { self.parameters != parameters }
 
-  /// Names the algorithm only.
+  /// Never the hash.
   package var description: String { "scrypt password hash" }
-  /// Names the algorithm only.
   package var debugDescription: String { description }
 
   private static func derive(
     _ password: String, salt: [UInt8], parameters: Parameters, count: Int
   ) throws(OpenSSLError) -> [UInt8] {
-    // Keyboards differ in how they type an accent; the password stays the same (NFC).
+    // Keyboards differ in how they encode an accent: NFC makes the passwords equal.
     let password = Array(password.precomposedStringWithCanonicalMapping.utf8)
     var hash = [UInt8](repeating: 0, count: count)
     let n = UInt64(1) << UInt64(parameters.logN)
@@ -121,4 +118,14 @@ package struct PasswordHash: Sendable, Hashable, CustomStringConvertible, Custom
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     return Data(base64Encoded: text + padding).map(Array.init)
   }
+}
+
+/// Keeps secrets inside this process.
+package enum SecretMemory {
+  /// Disables core dumps, and reading this process's memory from other processes of the same user (prctl(2),
+  /// `PR_SET_DUMPABLE`; setrlimit(2), `RLIMIT_CORE`).
+  ///
+  /// - Returns: whether it worked.
+  @discardableResult
+  package static func forbidDumps() -> Bool { pki_forbid_dumps() == 1 }
 }

@@ -2,9 +2,9 @@ import COpenSSL
 package import Foundation
 
 extension PrivateKey {
-  /// Reads the first private key of a text in PEM form: PKCS#8, encrypted PKCS#8, PKCS#1 or SEC 1.
+  /// Reads the first private key of a PEM text: PKCS#8, encrypted PKCS#8, PKCS#1 or SEC 1.
   ///
-  /// - Parameter password: for an encrypted key; taken in UTF-8.
+  /// - Parameter password: of an encrypted key, in UTF-8.
   /// - Throws: ``PrivateKeyError``.
   package convenience init(pem: String, password: String? = nil) throws(PrivateKeyError) {
     let blocks: [PEMBlock]
@@ -15,8 +15,6 @@ extension PrivateKey {
     try self.init(block: block, password: password)
   }
 
-  /// Reads one block of a text in PEM form.
-  ///
   /// - Throws: ``PrivateKeyError``.
   package convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
     guard block.isPrivateKey else { throw .notAPrivateKey(found: block.plainName) }
@@ -28,7 +26,7 @@ extension PrivateKey {
       PKCS12Password(password).lend { pki_read_key_pem(context, bio, $0, $1) }
     }
     guard let handle else {
-      // With headers (RFC 1421) the content itself is encrypted: what looks like a length there is chance.
+      // With headers (RFC 1421) the content is encrypted, so its apparent length means nothing.
       let isTruncated = block.headers.isEmpty && block.content.isTruncatedDER
       throw Self.error(encrypted: block.isEncrypted, password: password, truncated: isTruncated)
     }
@@ -39,7 +37,7 @@ extension PrivateKey {
     self.init(sharing: own)
   }
 
-  /// Reads the binary form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
+  /// Reads the DER form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
   ///
   /// - Throws: ``PrivateKeyError``.
   package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
@@ -75,26 +73,26 @@ extension PrivateKey {
     self.init(sharing: own)
   }
 
-  /// Reads Apple's `.p8`: the text form of a private key on P-256.
+  /// Reads Apple's `.p8`: a private P-256 key in PEM form.
   ///
-  /// - Throws: ``PrivateKeyError``; `wrongKind` and `notAPrivateKey` say what it is instead.
+  /// - Throws: ``PrivateKeyError``; `wrongKind` and `notAPrivateKey` name what it is instead.
   package convenience init(p8 text: String) throws(PrivateKeyError) {
     try self.init(pem: text)
     guard algorithm == .p256 else { throw .wrongKind(wanted: .p256, found: algorithm) }
   }
 
-  /// A second hand on a key that is there already.
+  /// Adds a reference to an existing key.
   private convenience init(sharing key: PrivateKey) {
     EVP_PKEY_up_ref(key.handle)
     self.init(owning: key.handle)
   }
 
-  /// Whoever signs with a key of a million bits waits for hours; the largest in use have 8192.
+  /// Signing with a key of a million bits takes hours; the largest in use have 8192.
   static let maximumBits: Int32 = 16_384
 
   private static func isBearable(_ key: OpaquePointer) -> Bool { EVP_PKEY_get_bits(key) <= maximumBits }
 
-  /// What the error queue says of a key that was not read.
+  /// Turns the error queue into an error.
   private static func error(encrypted: Bool, password: String?, truncated: Bool) -> PrivateKeyError {
     let error = OpenSSLError("reading a private key")
     if encrypted {
@@ -107,7 +105,7 @@ extension PrivateKey {
 }
 
 extension Data {
-  /// Whether it begins as a DER value that is longer than these bytes.
+  /// Whether the data begins with a DER value that is longer than the data.
   var isTruncatedDER: Bool {
     if case .truncated = DER.header(of: Array(self)[...]) { true } else { false }
   }

@@ -4,7 +4,7 @@ package import Foundation
 extension PrivateKey {
   /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4): R and S, 32 bytes each.
   ///
-  /// - Throws: ``OpenSSLError``, also for a key of another kind.
+  /// - Throws: ``OpenSSLError``, also for another kind of key.
   package func signES256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
     let der = try sign(message)
     OpenSSLError.clear()
@@ -25,7 +25,7 @@ extension PrivateKey {
 
   /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
   ///
-  /// - Throws: ``OpenSSLError``, also for a key of another kind.
+  /// - Throws: ``OpenSSLError``, also for another kind of key.
   package func signRS256(_ message: some DataProtocol) throws(OpenSSLError) -> [UInt8] {
     guard case .rsa = algorithm else { throw OpenSSLError("signing with RS256 by a key of \(algorithm)") }
     return try sign(message)
@@ -49,7 +49,7 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-  /// Whether R and S, 32 bytes each, are this key's signature (ES256).
+  /// Verifies a signature (ES256): R and S, 32 bytes each.
   package func verifiesES256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
     guard signature.count == 64, algorithm == .p256 else { return false }
     let raw = Array(signature)
@@ -66,7 +66,7 @@ extension PublicKey {
     return verifies(der, of: message)
   }
 
-  /// Whether this is the key's signature (RS256).
+  /// Verifies a signature (RS256).
   package func verifiesRS256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
     guard case .rsa = algorithm else { return false }
     return verifies(signature, of: message)

@@ -8,17 +8,17 @@ import Foundation
 package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   let handle: OpaquePointer
 
-  /// Takes over a reference.
+  /// Takes ownership of a reference.
   init(owning handle: OpaquePointer) { self.handle = handle }
 
   deinit { EVP_PKEY_free(handle) }
 
-  /// Makes a key on P-256, the curve of ES256.
+  /// Creates a P-256 key, the curve of ES256.
   package static func generateP256() throws(OpenSSLError) -> PrivateKey {
     try generate("EC") { EVP_PKEY_CTX_set_group_name($0, "prime256v1") == 1 }
   }
 
-  /// Makes an RSA key; with 2048 bits that takes some tenths of a second.
+  /// Creates an RSA key; 2048 bits take some tenths of a second.
   package static func generateRSA(bits: Int = 2048) throws(OpenSSLError) -> PrivateKey {
     try generate("RSA") { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(clamping: bits)) == 1 }
   }
@@ -36,10 +36,8 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
     return PrivateKey(owning: key)
   }
 
-  /// What kind of key it is.
   package var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
 
-  /// The half that anybody may know.
   package var publicKey: PublicKey {
     EVP_PKEY_up_ref(handle)
     return PublicKey(owning: handle)
@@ -48,8 +46,8 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
   /// Whether `certificate` is for this key.
   package func matches(_ certificate: Certificate) -> Bool { publicKey.der == certificate.publicKeyDER }
 
-  /// Whether the secret number of a key on a curve can be one, and the public half that was stated belongs to it. Others
-  /// are not looked at: what RSA asks for takes seconds.
+  /// Whether an elliptic-curve key's secret number is valid and matches its public key. Other keys are not checked: for
+  /// RSA it takes seconds.
   package var isSound: Bool {
     guard case .ellipticCurve = algorithm else { return true }
     defer { OpenSSLError.clear() }
@@ -58,14 +56,14 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
     return EVP_PKEY_private_check(context) == 1 && EVP_PKEY_pairwise_check(context) == 1
   }
 
-  /// The key as an unencrypted PKCS#8 block: a secret.
+  /// The unencrypted PKCS#8 block: a secret.
   package var pkcs8PEM: String {
     let text = MemoryBIO.written { PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) == 1 }
     OpenSSLError.clear()
     return String(decoding: text ?? Data(), as: UTF8.self)
   }
 
-  /// The same as bytes, for whoever overwrites them when they are no longer needed; see ``wipe(_:)``.
+  /// ``pkcs8PEM`` as bytes, for callers that overwrite them after use with ``wipe(_:)``.
   package var pkcs8PEMBytes: [UInt8] {
     guard let bio = pki_secret_bio() else { return [] }
     defer { BIO_free(bio) }
@@ -78,13 +76,13 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
     return Array(bytes.prefix(max(0, Int(count))))
   }
 
-  /// Overwrites a secret in place. A copy that somebody made of it stays.
+  /// Overwrites a secret in place, but no copies of it.
   package static func wipe(_ secret: inout [UInt8]) {
     secret.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     secret = []
   }
 
-  /// The key as a PKCS#8 block encrypted with AES-256-CBC; the password is taken in UTF-8.
+  /// The PKCS#8 block encrypted with AES-256-CBC; the password is in UTF-8.
   package func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
     OpenSSLError.clear()
     let text = MemoryBIO.written { bio in
@@ -97,8 +95,71 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// As `private key (elliptic curve P-256 (prime256v1))`.
   package var description: String { "private key (\(algorithm))" }
-  /// ``description``.
   package var debugDescription: String { description }
+}
+
+/// Why something is no readable private key, or not of the wanted kind.
+package enum PrivateKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Another format: its name if known, such as `a certificate`.
+  case notAPrivateKey(found: String?)
+  case truncated
+  case passwordNeeded
+  case wrongPassword
+  /// Encrypted with an algorithm that this OpenSSL lacks.
+  case unsupported(algorithm: String)
+  /// Its key derivation is so slow that reading it would block the machine.
+  case tooCostly
+  case wrongKind(wanted: KeyAlgorithm, found: KeyAlgorithm)
+
+  package var description: String {
+    switch self {
+    case .notAPrivateKey(let found):
+      found.map { "This is \($0), not a private key." } ?? "This is not a valid private key."
+    case .truncated: "The private key is truncated."
+    case .passwordNeeded: "The private key is encrypted. Enter its password."
+    case .wrongPassword: "Wrong password for the private key."
+    case .unsupported(let algorithm): "The private key is encrypted with \(algorithm), which is not supported."
+    case .tooCostly: "The private key uses too many key derivation rounds."
+    case .wrongKind(let wanted, let found): "The private key is of type \(found), but \(wanted) is needed."
+    }
+  }
+}
+
+/// What kind of key something is.
+package enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
+  /// On an elliptic curve, by OpenSSL's name: `prime256v1` is P-256.
+  case ellipticCurve(String)
+  case rsa(bits: Int)
+  case other(String)
+
+  /// P-256, the curve of ES256 and of Apple's keys.
+  package static let p256 = KeyAlgorithm.ellipticCurve("prime256v1")
+
+  /// As `elliptic curve P-256 (prime256v1)`, `RSA of 2048 bits`.
+  package var description: String {
+    switch self {
+    case .ellipticCurve(let curve):
+      "elliptic curve " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)
+    case .rsa(let bits): "RSA \(bits)"
+    case .other(let name): name
+    }
+  }
+
+  /// NIST's names (FIPS 186-4 §D.1.2), which Apple's pages use.
+  private static let names = ["prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521"]
+
+  init(_ key: OpaquePointer) {
+    switch EVP_PKEY_get_base_id(key) {
+    case EVP_PKEY_EC:
+      var name = [CChar](repeating: 0, count: 64)
+      var count = 0
+      let known = EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1
+      let text = String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      self = .ellipticCurve(known ? text : "of its own")
+    case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS: self = .rsa(bits: Int(EVP_PKEY_get_bits(key)))
+    default: self = .other(EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown kind")
+    }
+    OpenSSLError.clear()
+  }
 }

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 
 extension SealingKey {
-  /// Reads the key's file, or makes it with a new key, for its owner only (0600).
+  /// Reads the key file, or creates it with a new key and mode 0600.
   ///
-  /// The file appears whole or not at all; of two programs that start at the same time one makes it.
+  /// The file appears atomically; if two programs start at the same time, one creates it.
   ///
   /// - Throws: ``SealingKeyFileError``.
   package static func loadOrCreate(path: String) throws(SealingKeyFileError) -> SealingKey {
@@ -14,7 +14,7 @@ extension SealingKey {
     return key
   }
 
-  /// Reads the key's file, nil if there is none.
+  /// Reads the key file, nil if there is none.
   ///
   /// - Throws: ``SealingKeyFileError``.
   package static func load(path: String) throws(SealingKeyFileError) -> SealingKey? {
@@ -48,11 +48,43 @@ extension SealingKey {
     guard Glibc.write(file, line, line.count) == line.count, fsync(file) == 0 else {
       throw .system(path: path, call: "write", number: errno)
     }
-    // link(2) does not replace: if another program was first, its key stands.
+    // link(2) does not replace: if another program was first, its key is used.
     guard link(temporary, path) == 0 || errno == EEXIST else { throw .system(path: path, call: "link", number: errno) }
     let folder = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     fsync(folder)
     close(folder)
+  }
+}
+
+/// Why the sealing key's file cannot be used.
+package enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Others than its owner may read or change it.
+  case readableByOthers(path: String, mode: UInt32)
+  /// Not 32 bytes in Base64.
+  case damaged(path: String)
+  /// A folder or a device.
+  case notAFile(path: String)
+  /// A system call failed.
+  case system(path: String, call: String, number: Int32)
+
+  package var description: String {
+    switch self {
+    case .readableByOthers(let path, let mode):
+      "\(path) is readable by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
+        + "Run: chmod 600 \(path)"
+    case .damaged(let path):
+      "\(path) contains no key (expected 32 bytes in Base64). Restore the key from a backup. "
+        + "Without it, the stored credentials cannot be decrypted and must be uploaded again."
+    case .notAFile(let path): "\(path) is not a file. Move it away or choose another data folder."
+    case .system(let path, let call, let number):
+      "\(path): \(call): \(Self.words(number)). Check the folder and its owner."
+    }
+  }
+
+  private static func words(_ number: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

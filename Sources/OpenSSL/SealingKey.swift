@@ -1,36 +1,34 @@
 import COpenSSL
 package import Foundation
 
-/// A secret that closes other secrets, so that a copy of the database alone tells nothing (AES-256-GCM).
+/// Encrypts other secrets, so that a copy of the database alone reveals nothing (AES-256-GCM).
 ///
-/// Sealed: one byte for the version, 1; 12 random bytes; the text encrypted; 16 bytes that prove it unchanged.
-/// One key is good for 2^32 seals (NIST SP 800-38D §8.3).
+/// Sealed form: a version byte, 1; 12 random bytes; the ciphertext; a 16-byte tag. One key is good for 2^32 seals (NIST
+/// SP 800-38D §8.3).
 package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   private static let version: UInt8 = 1
   private static let nonceBytes = 12
   private static let tagBytes = 16
-  /// Of the key itself.
   static let keyBytes = 32
 
   let bytes: [UInt8]
 
-  /// A new random key.
   package init() { bytes = Random.bytes(Self.keyBytes) }
 
-  /// Takes the bytes of a key, nil unless they are 32.
+  /// Nil unless there are 32 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == Self.keyBytes else { return nil }
     self.bytes = bytes
   }
 
-  /// Tells this key from others without telling anything of it: 16 hexadecimal digits.
+  /// Identifies the key without revealing it: 16 hexadecimal digits.
   package var identifier: String {
     Hexadecimal.encode(HMAC.sha256(key: bytes, Array("signalbox key identifier".utf8)).prefix(8))
   }
 
-  /// Closes a secret.
+  /// Encrypts a secret.
   ///
-  /// - Parameter associatedData: where it belongs, as `certificates/17`: it opens only there.
+  /// - Parameter associatedData: the secret's place, such as `certificates/17`: it opens only there.
   package func seal(_ secret: some DataProtocol, associatedData: some DataProtocol) throws(OpenSSLError) -> Data {
     let nonce = Random.bytes(Self.nonceBytes)
     let secret = Array(secret)
@@ -41,7 +39,7 @@ package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringC
     OpenSSLError.clear()
     let context = EVP_CIPHER_CTX_new()
     defer { EVP_CIPHER_CTX_free(context) }
-    // A nonce of 12 bytes is the default of GCM.
+    // GCM's default nonce has 12 bytes.
     guard EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nil, bytes, nonce) == 1,
       EVP_EncryptUpdate(context, nil, &count, associated, Int32(associatedCount)) == 1,
       secret.isEmpty || EVP_EncryptUpdate(context, &sealed, &count, secret, Int32(secret.count)) == 1,
@@ -51,7 +49,7 @@ package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringC
     return Data([Self.version] + nonce + sealed + tag)
   }
 
-  /// Opens what ``seal(_:associatedData:)`` made.
+  /// Decrypts the output of ``seal(_:associatedData:)``.
   ///
   /// - Throws: ``SealingError``.
   package func open(_ sealed: some DataProtocol, associatedData: some DataProtocol) throws(SealingError) -> Data {
@@ -78,10 +76,30 @@ package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringC
     return Data(secret)
   }
 
-  /// Names the key by its ``identifier`` only.
+  /// Never the key.
   package var description: String { "sealing key \(identifier)" }
-  /// ``description``.
   package var debugDescription: String { description }
-  /// Without the bytes: they are not for `dump` and what works as it does.
+  /// Hides the bytes from `dump` and similar.
   package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Why a sealed secret cannot be opened.
+package enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Sealed with another key, for another place, or changed: these cannot be told apart.
+  case doesNotOpen
+  /// Too short for a sealed secret.
+  case damaged
+  /// Sealed by a newer version.
+  case unknownVersion(UInt8)
+
+  package var description: String {
+    switch self {
+    case .doesNotOpen:
+      "The secret cannot be decrypted: it was sealed with another key file, belongs to another record, or was changed. "
+        + "Restore the key file that belongs to this database."
+    case .damaged: "The sealed secret is damaged: it is too short."
+    case .unknownVersion(let version):
+      "The secret was sealed in format version \(version), which this version does not support. Use a newer version."
+    }
+  }
 }

@@ -1,17 +1,16 @@
 import COpenSSL
 
-/// Whether a chain of certificates leads to an authority that is trusted. Dates and names are other questions.
+/// Whether a certificate chain leads to a trusted authority. Dates and names are not checked.
 package enum TLSChainTrust: String, Sendable, Hashable, Codable, CaseIterable {
-  /// It does.
   case trusted
-  /// It is one certificate, signed with its own key.
+  /// A single certificate signed with its own key.
   case selfSigned = "self_signed"
-  /// It ends at a certificate whose issuer was neither shown nor is trusted: an intermediate is missing, or the
-  /// authority is a private one.
+  /// The last certificate's issuer is neither included nor trusted: an intermediate is missing, or the authority is
+  /// private.
   case incomplete
-  /// It ends at a root that is not trusted.
+  /// The root is not trusted.
   case unknownAuthority = "unknown_authority"
-  /// It is not made as chains must be, as with a certificate that may not be a server's.
+  /// An invalid chain, for instance with a certificate that may not be a server's.
   case invalid
 
   /// - Parameter result: of `SSL_get_verify_result`.
@@ -29,8 +28,8 @@ package enum TLSChainTrust: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension TLSConnection {
-  /// The certificates that a server showed, its own first, then its issuers as it put them; what cannot be read is
-  /// left out. Empty before the handshake, and at a server.
+  /// The certificates that a server sent, in its order; unreadable ones are left out. Empty before the handshake, and
+  /// at a server.
   package var peerChain: [Certificate] {
     guard let stack = SSL_get_peer_cert_chain(pointer) else { return [] }
     return (0..<pki_certificates_count(stack)).compactMap { index in
@@ -46,10 +45,10 @@ extension TLSConnection {
 }
 
 extension Certificate {
-  /// Whether it is for a host name or an IP address; the common name does not count (RFC 9525 §6.3).
+  /// Whether it is valid for a host name or an IP address; the common name does not count (RFC 9525 §6.3).
   package func isFor(host: String) -> Bool {
     defer { OpenSSLError.clear() }
-    // 1: it is; 0: it is for others; -2: that is no address.
+    // 1: it is; 0: it is not; -2: that is no address.
     let byAddress = X509_check_ip_asc(x509, host, 0)
     if byAddress >= 0 { return byAddress == 1 }
     let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)

@@ -3,20 +3,17 @@ import Glibc
 
 /// One TLS connection over a non-blocking socket. Belongs to one thread at a time; does not close the socket.
 package final class TLSConnection {
-  /// What the handshake waits for.
   package enum HandshakeResult: Sendable, Equatable {
     case done, wantsRead, wantsWrite
   }
 
-  /// What a read or a write came to.
   package enum IOResult: Sendable, Equatable {
-    /// So many bytes, at least one.
+    /// At least one.
     case bytes(Int)
-    /// Call again when the socket is readable. A write may want it too.
+    /// Call again when the socket is readable; this can also happen for a write.
     case wantsRead
-    /// Call again when the socket is writable. A read may want it too.
+    /// Call again when the socket is writable; this can also happen for a read.
     case wantsWrite
-    /// The peer has closed its side.
     case end
   }
 
@@ -24,12 +21,12 @@ package final class TLSConnection {
   let pointer: OpaquePointer
   private let host: String?
 
-  /// Creates a connection; nothing is sent before ``handshake()``.
+  /// Nothing is sent before ``handshake()``.
   ///
   /// - Parameters:
-  ///   - descriptor: a connected, non-blocking socket. Stays the caller's.
-  ///   - serverName: for a client, the host name or IP address that the server's certificate must be for; a name
-  ///     is also sent (SNI, RFC 6066 §3: names only). Nil for a server.
+  ///   - descriptor: a connected, non-blocking socket; the caller keeps it.
+  ///   - serverName: for a client, the host name or IP address to verify; a name is also sent (SNI, RFC 6066 §3). Nil for
+  ///     a server.
   /// - Throws: ``TLSError``.
   package init(_ context: TLSContext, descriptor: Int32, serverName: String? = nil) throws(TLSError) {
     precondition((context.role == .client) == (serverName != nil), "a client names its server, a server does not")
@@ -55,7 +52,7 @@ package final class TLSConnection {
 
   private func expect(_ serverName: String) throws(TLSError) {
     if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1 {
-      // Only looking: the name is whoever looks' to judge.
+      // An inspecting client verifies no name.
       if !context.judges { X509_VERIFY_PARAM_set1_ip(SSL_get0_param(pointer), nil, 0) }
       return
     }
@@ -72,7 +69,7 @@ package final class TLSConnection {
     }
   }
 
-  /// Takes the handshake as far as it goes without waiting.
+  /// Continues the handshake as far as possible without waiting.
   ///
   /// - Throws: ``TLSError``, also for the peer's certificate.
   package func handshake() throws(TLSError) -> HandshakeResult {
@@ -91,7 +88,7 @@ package final class TLSConnection {
 
   /// Reads at most `buffer.count` bytes.
   ///
-  /// Go on until `wantsRead`: what OpenSSL has read ahead makes no socket readable.
+  /// Repeat until `wantsRead`: bytes that OpenSSL has read ahead cause no readiness.
   /// - Throws: ``TLSError``; with TLS 1.3 also `identityRefused`.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> IOResult {
     guard !buffer.isEmpty else { return .bytes(0) }
@@ -137,10 +134,10 @@ package final class TLSConnection {
     return .queued(number, hasIdentity: context.hasIdentity)
   }
 
-  /// Whether bytes have been read from the socket and not been handed out.
+  /// Whether bytes are buffered inside OpenSSL.
   package var hasPending: Bool { SSL_has_pending(pointer) == 1 }
 
-  /// The application protocol that was agreed on, nil if none was.
+  /// The negotiated application protocol, nil if none was.
   package var alpn: String? {
     var bytes: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -152,10 +149,9 @@ package final class TLSConnection {
   /// As `TLSv1.3`.
   package var version: String { String(cString: SSL_get_version(pointer)) }
 
-  /// The agreed cipher, as `TLS_AES_256_GCM_SHA384`.
   package var cipher: String { SSL_CIPHER_get_name(SSL_get_current_cipher(pointer)).map { String(cString: $0) } ?? "" }
 
-  /// The certificate that the peer showed, nil if none.
+  /// The peer's certificate, nil if there is none.
   package var peerCertificateDER: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(pointer) else { return nil }
     defer { X509_free(certificate) }
@@ -167,10 +163,10 @@ package final class TLSConnection {
     }
   }
 
-  /// Tells the peer that nothing more will come. Does not wait for its answer.
+  /// Sends close_notify. Does not wait for the peer's.
   package func shutdown() {
     ERR_clear_error()
-    // After a fatal error, or before the handshake, there is nothing to say (SSL_shutdown's manual page).
+    // After a fatal error, or before the handshake, close_notify is not allowed (SSL_shutdown(3)).
     if SSL_is_init_finished(pointer) == 1 { _ = SSL_shutdown(pointer) }
     ERR_clear_error()
   }

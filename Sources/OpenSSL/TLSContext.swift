@@ -1,47 +1,43 @@
 import COpenSSL
 
-/// The settings that TLS connections of one kind share. Safe to use from any thread.
+/// Shared settings of TLS connections. Safe to use from any thread.
 package final class TLSContext: @unchecked Sendable {
-  // @unchecked because: nothing changes after init, and "SSL_CTX … may be used by several threads" as long as
-  // nobody changes it (https://www.openssl.org/docs/man3.0/man7/openssl-threads.html).
+  // @unchecked Sendable because nothing changes after init, and "SSL_CTX … may be used by several threads" as long as
+  // none changes it (https://www.openssl.org/docs/man3.0/man7/openssl-threads.html).
 
-  /// Which side of a connection.
   package enum Role: Sendable {
     case client, server
   }
 
   /// Whether a server asks its clients for a certificate.
   package enum ClientCertificate: Sendable {
-    /// Does not ask.
     case none
-    /// Asks, goes on without, and believes any: whoever uses ``TLSConnection/peerCertificateDER`` judges it.
+    /// Asks, continues without one, and accepts any: users of ``TLSConnection/peerCertificateDER`` verify it.
     case requestedNotRequired
     /// Refuses clients without a certificate from one of these authorities.
     case required(TLSTrust)
   }
 
-  /// The TLS versions that may be agreed on.
   package enum Version: Int32, Sendable, CaseIterable {
     case tls12 = 0x0303
     case tls13 = 0x0304
   }
 
-  /// Which side the context is for.
   package let role: Role
-  /// Whether a client goes on only with a server whose certificate it believes.
+  /// Whether a client refuses servers whose certificate is not trusted.
   let judges: Bool
-  /// Whether there is a certificate of ours to show.
+  /// Whether the context has a certificate of its own.
   let hasIdentity: Bool
   let pointer: OpaquePointer
-  /// The protocols in the wire form of RFC 7301 §3.1: each behind a byte with its length.
+  /// In the wire form of RFC 7301 §3.1: each protocol after a byte with its length.
   private let protocols: [UInt8]
 
   /// Settings for connecting to servers, whose certificate and host name are always verified.
   ///
   /// - Parameters:
-  ///   - trust: whose servers are believed.
+  ///   - trust: whose servers are trusted.
   ///   - identity: the client certificate to show when asked.
-  ///   - alpn: application protocols, best first, as `h2`.
+  ///   - alpn: application protocols, best first, such as `h2`.
   ///   - versions: TLS versions; for tests.
   /// - Throws: ``TLSError`` with code `identity` or `trust`.
   package static func client(
@@ -59,13 +55,12 @@ package final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Settings for looking at servers' certificates: every handshake is gone through with, and
-  /// ``TLSConnection/peerChain`` and ``TLSConnection/chainTrust`` tell what was shown. For nothing else: what is sent
-  /// over such a connection is not protected from anybody in between.
+  /// Settings for inspecting servers' certificates: every handshake is completed, and ``TLSConnection/peerChain`` and
+  /// ``TLSConnection/chainTrust`` tell the result. For nothing else: data on such a connection is not protected.
   ///
-  /// Also speaks old versions with old ciphers, if this OpenSSL has them.
+  /// Also speaks old versions with old ciphers if this OpenSSL supports them.
   ///
-  /// - Parameter trust: whose servers ``TLSConnection/chainTrust`` believes; dates and names are not looked at for it.
+  /// - Parameter trust: for ``TLSConnection/chainTrust``; dates and names are not checked.
   /// - Throws: ``TLSError`` with code `trust`.
   package static func inspecting(trust: TLSTrust) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .client, identity: nil, alpn: [], versions: .tls12 ... .tls13, judges: false)
@@ -82,8 +77,8 @@ package final class TLSContext: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - identity: the server's certificate.
-  ///   - alpn: application protocols, best first. A client that offers only others is refused; one that offers
-  ///     none is served.
+  ///   - alpn: application protocols, best first. A client that offers only others is refused; one that offers none is
+  ///     served.
   ///   - clientCertificate: whether clients are asked for one.
   ///   - versions: TLS versions; for tests.
   /// - Throws: ``TLSError`` with code `identity` or `trust`.
@@ -92,12 +87,11 @@ package final class TLSContext: @unchecked Sendable {
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .server, identity: identity, alpn: alpn, versions: versions)
-    // Below TLS 1.3, whose suites are all of this kind: a new key for each connection, so that what was recorded cannot
-    // be read with the server's key, and encryption that authenticates (RFC 9325 section 4.2).
+    // Below TLS 1.3, whose suites all qualify: forward secrecy, and authenticated encryption (RFC 9325 section 4.2).
     guard SSL_CTX_set_cipher_list(context.pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
       throw TLSError(.other, "The ciphers cannot be set: \(TLSError.takeMessage()).")
     }
-    // Without it a resumed session fails as soon as client certificates are asked for
+    // Without it a resumed session fails when client certificates are requested
     // (https://www.openssl.org/docs/man3.0/man3/SSL_CTX_set_session_id_context.html).
     let name = Array("signalbox".utf8)
     SSL_CTX_set_session_id_context(context.pointer, name, UInt32(name.count))
@@ -128,7 +122,7 @@ package final class TLSContext: @unchecked Sendable {
     self.pointer = pointer
     tls_context_set_mode(pointer)
     tls_context_set_options(pointer)
-    // One read(2) takes four whole records, if the kernel has them.
+    // Lets one read(2) take up to four whole records.
     tls_context_set_read_ahead(pointer, 4 * 16_406 + 5)
     guard tls_context_set_versions(pointer, versions.lowerBound.rawValue, versions.upperBound.rawValue) == 1 else {
       throw TLSError(.protocolVersion, "The TLS versions cannot be set: \(TLSError.takeMessage()).")
@@ -147,19 +141,18 @@ package final class TLSContext: @unchecked Sendable {
         guard let argument, let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
         let context = Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
         let result = context.protocols.withUnsafeBufferPointer { own in
-          // Declared for a mutable pointer, which is only ever pointed into `own` or `offered`.
+          // Declared as mutable, but only pointed into `own` or `offered`.
           chosen.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 1) {
             SSL_select_next_proto($0, chosenLength, own.baseAddress, UInt32(own.count), offered, offeredLength)
           }
         }
         return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
       },
-      // Not retained: every connection holds its context, so the context is there whenever a handshake runs.
+      // Not retained: every connection holds its context during a handshake.
       Unmanaged.passUnretained(self).toOpaque())
   }
 }
 
 extension TLSContext.Version: Comparable {
-  /// Older before newer.
   package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }

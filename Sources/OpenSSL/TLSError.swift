@@ -1,22 +1,18 @@
 import COpenSSL
 
-/// Why a TLS connection could not be made or went wrong. Two errors are equal if their codes are.
+/// Why a TLS connection failed. Errors are equal if their codes are.
 package struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What happened, as far as a program needs to tell it apart.
   package enum Code: Sendable, Hashable {
-    /// The peer's certificate comes from no authority that we trust.
+    /// No trusted authority issued the peer's certificate.
     case unknownAuthority
-    /// The peer's certificate, or one of its issuers, has expired.
     case expired
-    /// The peer's certificate, or one of its issuers, is not valid yet.
     case notYetValid
-    /// The peer's certificate is for another host.
     case wrongHost
     /// The peer's certificate was refused for another reason.
     case badCertificate
-    /// The peer refuses our certificate, or wants one and got none.
+    /// The peer refuses our certificate, or requires one and got none.
     ///
-    /// With TLS 1.3 a client learns it at its first read, after its handshake was done (RFC 8446 §4.4.2.4).
+    /// With TLS 1.3 a client learns of it at its first read, after its handshake (RFC 8446 §4.4.2.4).
     case identityRefused
     /// The two sides have no TLS version in common; ours are 1.2 and 1.3.
     case protocolVersion
@@ -26,34 +22,31 @@ package struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     case alert
     /// The peer does not speak TLS.
     case notTLS
-    /// The connection broke: reset, or closed in the middle of the handshake.
+    /// The connection broke: reset, or closed during the handshake.
     case connection
-    /// Our own certificate chain or private key cannot be used.
+    /// Our own certificate chain or private key is unusable.
     case identity
-    /// The certificates to be trusted cannot be read.
+    /// The trusted certificates are unreadable.
     case trust
-    /// Anything else.
     case other
   }
 
-  /// What happened.
   package let code: Code
-  /// The same in words, for a person.
+  /// For a person.
   package let message: String
   package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
   }
 
-  /// ``message``.
   package var description: String { message }
 
-  /// Errors are the same if their codes are: messages change with OpenSSL's version.
+  /// Messages change with OpenSSL's version.
   package static func == (one: TLSError, other: TLSError) -> Bool { one.code == other.code }
 }
 
 extension TLSError {
-  /// The last entry of this thread's error queue in OpenSSL's words, and empties the queue.
+  /// The last entry of this thread's error queue; empties the queue.
   static func takeMessage() -> String {
     let number = ERR_peek_last_error()
     ERR_clear_error()
@@ -62,7 +55,7 @@ extension TLSError {
     return String(cString: text)
   }
 
-  /// What a failed verification (`SSL_get_verify_result`) means.
+  /// The meaning of a failed verification (`SSL_get_verify_result`).
   static func verification(_ result: Int, host: String?) -> TLSError {
     let words = String(cString: X509_verify_cert_error_string(result))
     switch Int32(truncatingIfNeeded: result) {
@@ -83,9 +76,9 @@ extension TLSError {
     }
   }
 
-  /// What an entry of OpenSSL's error queue means. Alerts are RFC 8446 §6.2.
+  /// The meaning of an entry of OpenSSL's error queue. Alerts are listed in RFC 8446 §6.2.
   ///
-  /// - Parameter hasIdentity: whether there was a certificate of ours to show.
+  /// - Parameter hasIdentity: whether we have a certificate.
   static func queued(_ number: UInt, hasIdentity: Bool) -> TLSError {
     let words = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
     guard tls_error_library(number) == ERR_LIB_SSL else { return TLSError(.other, "TLS failed: \(words).") }

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// A certificate with its chain and private key: what one side of a TLS connection shows the other.
+/// A certificate with its chain and private key, as one side of a TLS connection presents it.
 package struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   let certificateChainPEM: [UInt8]
   let privateKeyPEM: [UInt8]
 
-  /// Takes PEM text; it is read when a ``TLSContext`` is made of it.
+  /// Takes PEM text, which is parsed when a ``TLSContext`` is created with it.
   ///
   /// - Parameters:
   ///   - certificateChainPEM: the own certificate first, then its issuers; the root may be left out.
@@ -15,9 +15,8 @@ package struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugString
     self.privateKeyPEM = privateKeyPEM
   }
 
-  /// Says nothing of the key.
+  /// Never the key.
   package var description: String { "TLSIdentity" }
-  /// Says nothing of the key.
   package var debugDescription: String { description }
 
   /// - Throws: ``TLSError`` with code `identity`.
@@ -37,7 +36,7 @@ package struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugString
     let key = privateKeyPEM.withUnsafeBytes { bytes -> OpaquePointer? in
       guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
       defer { BIO_free(memory) }
-      // An encrypted key would ask on the terminal: a callback that has no password makes it an error.
+      // An encrypted key would prompt on the terminal: a callback without a password makes it an error.
       return PEM_read_bio_PrivateKey(memory, nil, { _, _, _, _ in -1 }, nil)
     }
     guard let key else {
@@ -50,9 +49,9 @@ package struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugString
   }
 }
 
-/// Certificates in PEM text, as OpenSSL's own objects.
+/// Certificates in PEM text as OpenSSL objects.
 enum PEMCertificates {
-  /// Reads all certificates; other blocks and text between them are passed over. The caller frees each.
+  /// Reads all certificates, skipping other text. The caller frees each.
   static func read(_ pem: [UInt8]) -> [OpaquePointer] {
     pem.withUnsafeBytes { bytes in
       guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return [] }
@@ -62,6 +61,49 @@ enum PEMCertificates {
       // The end of the text is reported as an error (PEM_R_NO_START_LINE).
       ERR_clear_error()
       return found
+    }
+  }
+}
+
+extension TLSIdentity {
+  /// - Parameter chain: the own certificate first, then its issuers.
+  package init(chain: [Certificate], key: PrivateKey) {
+    self.init(certificateChainPEM: Array(chain.map(\.pem).joined().utf8), privateKeyPEM: Array(key.pkcs8PEM.utf8))
+  }
+}
+
+extension TLSTrust {
+  package static func certificates(_ certificates: [Certificate]) -> TLSTrust {
+    .pem(Array(certificates.map(\.pem).joined().utf8))
+  }
+}
+
+/// Which authorities are trusted.
+package enum TLSTrust: Sendable, Hashable {
+  /// The system's authorities (Debian: package ca-certificates), or `SSL_CERT_FILE`.
+  case system
+  /// Only these certificates, in PEM form; they need not be roots.
+  case pem([UInt8])
+
+  /// - Throws: ``TLSError`` with code `trust`.
+  func install(in context: OpaquePointer) throws(TLSError) {
+    ERR_clear_error()
+    switch self {
+    case .system:
+      guard SSL_CTX_set_default_verify_paths(context) == 1 else {
+        throw TLSError(.trust, "The system's trusted certificates cannot be read: \(TLSError.takeMessage()).")
+      }
+    case .pem(let text):
+      let certificates = PEMCertificates.read(text)
+      defer { certificates.forEach { X509_free($0) } }
+      guard !certificates.isEmpty else {
+        throw TLSError(.trust, "The trusted certificates contain no PEM certificate.")
+      }
+      let store = SSL_CTX_get_cert_store(context)
+      for certificate in certificates where X509_STORE_add_cert(store, certificate) != 1 {
+        throw TLSError(.trust, "A trusted certificate cannot be used: \(TLSError.takeMessage()).")
+      }
+      X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
   }
 }

@@ -1,11 +1,11 @@
 package import Foundation
+package import Model
 
-/// How a provider stands with its service.
+/// The state of a provider.
 package enum ProviderState: Sendable, Hashable {
   /// Nothing to send, and no connection.
   case idle
   case connecting
-  /// Connected.
   case ready
   /// Cannot send.
   case failing(ProviderFailure)
@@ -13,19 +13,17 @@ package enum ProviderState: Sendable, Hashable {
 
 /// Why a provider cannot send.
 package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
   package enum Kind: Sendable, Hashable {
-    /// The service refuses who we are: somebody must replace key or certificate.
+    /// The service refuses the credential: key or certificate must be replaced.
     case credential
-    /// The service cannot be reached, or is not what it should be.
+    /// The service is unreachable, or fails verification.
     case connection
   }
 
-  /// What is wrong.
   package let kind: Kind
-  /// In words: the service's reason, or what went wrong with the connection.
+  /// The service's reason, or the connection's error.
   package let reason: String
-  /// When it began.
+  /// The beginning of the failure.
   package let since: Date
   package init(kind: Kind, reason: String, since: Date) {
     self.kind = kind
@@ -33,6 +31,69 @@ package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
     self.since = since
   }
 
-  /// ``reason``.
   package var description: String { reason }
+}
+
+/// The limits of a credential, and their reasons.
+package struct ProviderHealth: Sendable, Hashable {
+  package var circuit: CircuitBreaker.State
+  /// The most devices in flight; nil: no limit.
+  package var limit: Int?
+  /// The share of refusals, 0 to 1, that slowed it down; nil: not slowed down.
+  package var stormShare: Double?
+  /// When that was.
+  package var stormAt: Date?
+  /// Requests lost with their connections; nil: not slowed down for that reason.
+  package var lost: Int?
+
+  /// Without arguments, all is well.
+  package init(
+    circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil, stormAt: Date? = nil,
+    lost: Int? = nil
+  ) {
+    self.circuit = circuit
+    self.limit = limit
+    self.stormShare = stormShare
+    self.stormAt = stormAt
+    self.lost = lost
+  }
+
+  /// Whether the rate is reduced.
+  package var isSlowed: Bool { stormShare != nil || lost != nil }
+  /// Whether there is nothing to report.
+  package var isWell: Bool { circuit == .closed && !isSlowed }
+}
+
+/// The result of one push to one device.
+package enum SendResult: Sendable, Hashable {
+  /// Final: accepted, rejected, or unknown.
+  case outcome(Outcome)
+  /// A temporary failure: may be sent again with the same ID.
+  case retry(RetryCause)
+  /// Never sent: cancelled, or stopped because the credential is refused.
+  case notSent(reason: String)
+}
+
+package struct RetryCause: Sendable, Hashable {
+  /// HTTP status; 0 if the server never accepted the request.
+  package let status: Int
+  package let reason: String
+  /// The pause requested by the provider.
+  package let retryAfter: Duration?
+  package init(status: Int, reason: String, retryAfter: Duration? = nil) {
+    self.status = status
+    self.reason = reason
+    self.retryAfter = retryAfter
+  }
+}
+
+/// Results of one push, in order of arrival.
+package struct SendReport: Sendable {
+  package let push: Int64
+  /// Each device of a batch appears in exactly one report, once.
+  package let results: [(device: Int64, result: SendResult)]
+  package init(push: Int64, results: [(device: Int64, result: SendResult)]) {
+    self.push = push
+    self.results = results
+  }
 }

@@ -1,11 +1,13 @@
+import CEpoll
 import Foundation
+import Glibc
 import Synchronization
 
-/// Threads for work that blocks (files, hashing, name look-up), so that neither an event loop nor the
-/// cooperative pool waits for it.
+/// Threads for blocking work (files, hashing, name look-up), so that neither an event loop nor the cooperative pool
+/// waits for it.
 package final class BlockingPool: Sendable {
   private struct State {
-    /// What waits, by its number; what was abandoned is missing.
+    /// The waiting work by its number; abandoned work is missing.
     var waiting: [UInt64: Work] = [:]
     var first: UInt64 = 0
     var next: UInt64 = 0
@@ -28,7 +30,7 @@ package final class BlockingPool: Sendable {
 
   private struct Work {
     let run: @Sendable () -> Void
-    /// Called in place of `run` if the work is taken out before its turn; nil: it never is.
+    /// Called in place of `run` if the work is abandoned; nil: it never is.
     var abandoned: (@Sendable () -> Void)?
   }
 
@@ -41,7 +43,6 @@ package final class BlockingPool: Sendable {
   private let available = DispatchSemaphore(value: 0)
   private let threads: Int
 
-  /// Starts the pool's threads.
   package init(name: String, threads: Int) {
     precondition(threads > 0)
     self.threads = threads
@@ -51,9 +52,9 @@ package final class BlockingPool: Sendable {
     }
   }
 
-  /// Runs `body` on one of the pool's threads and returns what it returns.
+  /// Runs `body` on one of the pool's threads.
   ///
-  /// - Throws: what `body` throws, or `CancellationError` if the pool was stopped before.
+  /// - Throws: the error of `body`, or `CancellationError` if the pool was stopped before.
   package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       let isAdded = execute { continuation.resume(with: Result(catching: body)) }
@@ -61,12 +62,12 @@ package final class BlockingPool: Sendable {
     }
   }
 
-  /// Runs `body` as ``run(_:)`` does, but only if it is worth it: a full queue is refused at once, and the work of a task
-  /// that is cancelled before its turn is never done.
+  /// Like ``run(_:)``, but refuses work at once if the queue is full, and skips work whose task is cancelled before its
+  /// turn.
   ///
-  /// - Parameter limit: how much may wait before this.
-  /// - Throws: what `body` throws; ``BlockingPoolFull``; `CancellationError` if the task was cancelled in time, or the pool
-  ///   was stopped before.
+  /// - Parameter limit: how much work may wait already.
+  /// - Throws: the error of `body`; ``BlockingPoolFull``; `CancellationError` if the task was cancelled in time, or the
+  /// pool was stopped before.
   package func run<Value: Sendable>(
     waiting limit: Int, _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -81,7 +82,7 @@ package final class BlockingPool: Sendable {
         do {
           let number = try add(work, limit: limit)
           place.number.withLock { $0 = number }
-          // The handler below may have come before there was a number.
+          // The handler below may have run before there was a number.
           if Task.isCancelled { abandon(number) }
         } catch {
           continuation.resume(throwing: error)
@@ -103,11 +104,11 @@ package final class BlockingPool: Sendable {
   }
 
   private func abandon(_ number: UInt64) {
-    // Nobody else calls it: whoever takes the work out of the queue does.
+    // Called once: only one caller can take the work out of the queue.
     state.withLock { $0.waiting.removeValue(forKey: number) }?.abandoned?()
   }
 
-  /// Runs `work` on one of the pool's threads, soon; for callers that are no tasks, as callbacks of an event loop.
+  /// Runs `work` on one of the pool's threads, for callers outside of tasks, such as callbacks of an event loop.
   ///
   /// - Returns: false if the pool was stopped before: then `work` is not run.
   package func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
@@ -120,7 +121,7 @@ package final class BlockingPool: Sendable {
     return isAdded
   }
 
-  /// Lets the threads end once the work already handed over is done. Does not wait.
+  /// Lets the threads end after the work already handed over. Does not wait.
   package func stop() {
     let first = state.withLock { state in
       defer { state.stopping = true }
@@ -138,12 +139,29 @@ package final class BlockingPool: Sendable {
       } else if stops {
         return
       }
-      // Else it was abandoned after it had been announced.
+      // Otherwise the work was abandoned after its announcement.
     }
   }
 }
 
-/// More work waits for a ``BlockingPool`` than whoever brings more wants to wait for.
+/// More work waits for a ``BlockingPool`` than the caller accepts.
 package struct BlockingPoolFull: Error, Equatable, Sendable {
   package init() {}
+}
+
+extension Thread {
+  /// Starts a thread whose name the system knows, as `top -H` and `perf` show it: at most 15 bytes
+  /// (pthread_setname_np(3)).
+  static func start(_ name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread {
+      // Foundation sets the system's name only for threads that have finished starting.
+      pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
+      // On Linux this affects the thread, not the process ("C library/kernel differences", setpriority(2)). Lowering
+      // the priority cannot fail.
+      if niceness > 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
+      body()
+    }
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
 }

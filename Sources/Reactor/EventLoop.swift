@@ -1,17 +1,16 @@
-import Dispatch
 import CEpoll
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
 
-/// One thread with one epoll descriptor: sockets, timers, and work handed over from other threads.
+/// One thread with one epoll descriptor: sockets, timers, and work handed over by other threads.
 ///
-/// A loop is also a `TaskExecutor`, so that an async function can run on it
-/// (`Task(executorPreference: loop)`) beside the callbacks and need no lock for what the loop owns.
-/// Nothing that blocks may run on it; see ``BlockingPool``.
+/// Also a `TaskExecutor`, so that an async function on it (`Task(executorPreference: loop)`) needs no lock for the
+/// loop's state. Nothing that blocks may run on it; see ``BlockingPool``.
 package final class EventLoop: TaskExecutor, @unchecked Sendable {
-  // @unchecked because: `shared` is locked; everything else is touched by the loop's own thread only,
-  // which `precondition(isCurrent)` holds in every entry point.
+  // @unchecked Sendable because `shared` has a lock, and everything else is touched by the loop's own thread only,
+  // which every entry point checks with `precondition(isCurrent)`.
 
   private enum Job {
     case task(UnownedJob)
@@ -27,26 +26,25 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   private let shared = Mutex(Shared())
   private let epoll: Int32
   private let wakeup: Int32
-  /// By descriptor: the kernel gives out the lowest free number, so the array stays short.
+  /// By descriptor: the kernel assigns the lowest free number, so the array stays short.
   private var handlers: [(any EventHandler)?] = []
-  /// Work that the loop gave to itself: needs neither lock nor wake-up.
+  /// Work from the loop itself: needs neither lock nor wake-up.
   private var ownJobs: [Job] = []
   private var timers = TimerHeap()
   private var timerSequence: UInt64 = 0
-  /// Whether the system waits by the nanosecond.
+  /// Whether epoll_pwait2 works, which waits with nanosecond precision.
   private var waitsExactly: Bool
   private let threadID = Atomic<UInt>(0)
   private let finished = DispatchSemaphore(value: 0)
   private let clock: @Sendable () -> UInt64
   private let closing: @Sendable (Int32) -> Void
 
-  /// Starts a loop on a thread of its own.
+  /// Starts a loop on its own thread.
   ///
   /// - Parameters:
-  ///   - name: the thread's name, at most 15 bytes are shown by the system.
-  ///   - niceness: by how much the thread stands back behind others where processors are short, 0 to 19.
-  ///   - clock: nanoseconds that never go back, by which timers fire. After a leap of it the loop looks at its timers
-  ///     when something wakes it.
+  ///   - name: the thread's name; the system shows 15 bytes.
+  ///   - niceness: lowers the thread's priority, 0 to 19.
+  ///   - clock: monotonic nanoseconds for timers. After a jump the loop checks its timers at the next wake-up.
   /// - Throws: ``SystemError`` if the process has no descriptors left.
   package convenience init(
     name: String, niceness: Int32 = 0, clock: @escaping @Sendable () -> UInt64 = { EventLoop.now() }
@@ -54,19 +52,19 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     try self.init(name: name, niceness: niceness, clock: clock, waitsExactly: true)
   }
 
-  /// How a loop opens and closes its descriptors; tests let that fail.
+  /// Opens and closes the loop's descriptors; replaced in tests of failures.
   struct Descriptors: Sendable {
     var epoll: @Sendable () -> Int32 = { epoll_create1(Int32(EPOLL_CLOEXEC)) }
     var wakeup: @Sendable () -> Int32 = { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
     var close: @Sendable (Int32) -> Void = { _ = Glibc.close($0) }
   }
 
-  /// - Parameter waitsExactly: false: as where the system cannot.
+  /// - Parameter waitsExactly: false in tests of systems without epoll_pwait2.
   init(
     name: String, niceness: Int32, clock: @escaping @Sendable () -> UInt64, waitsExactly: Bool,
     descriptors: Descriptors = Descriptors()
   ) throws {
-    // First of all: what fails here has closed its own, and `deinit`, which closes both, is not called.
+    // First, because `deinit`, which closes both, is not called if this fails.
     (epoll, wakeup) = try Self.open(descriptors)
     closing = descriptors.close
     self.clock = clock
@@ -98,20 +96,18 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     closing(wakeup)
   }
 
-  /// Whether the caller runs on this loop's thread.
   package var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   // MARK: From any thread
 
-  /// Runs `work` on the loop, soon and in the order of the calls.
+  /// Runs `work` on the loop, in the order of the calls.
   package func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
 
-  /// Runs a task's job on the loop.
   package func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
 
-  /// Ends the loop after the work already handed over has run, and waits for its thread.
+  /// Ends the loop after the work already handed over, and waits for its thread.
   ///
-  /// Descriptors still registered are not closed. Must not be called on the loop itself.
+  /// Registered descriptors are not closed. Must not be called on the loop itself.
   package func stop() {
     precondition(!isCurrent, "an event loop cannot wait for itself")
     shared.withLock { $0.stopping = true }
@@ -135,13 +131,11 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private func wake() {
     var one: UInt64 = 1
-    // A full counter (EAGAIN) means that a wake-up is pending already.
+    // A full counter (EAGAIN) means that a wake-up is pending.
     _ = Glibc.write(wakeup, &one, 8)
   }
 
-  // MARK: On the loop's thread
-
-  /// Watches a descriptor. The loop keeps `handler` alive until ``deregister(_:)``.
+  /// Watches a descriptor. The loop retains `handler` until ``deregister(_:)``.
   package func register(_ descriptor: Int32, for interest: Readiness, handler: any EventHandler) throws {
     precondition(isCurrent)
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
@@ -150,14 +144,13 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     handlers[Int(descriptor)] = handler
   }
 
-  /// Changes what a watched descriptor is watched for.
   package func update(_ descriptor: Int32, for interest: Readiness) throws {
     precondition(isCurrent)
     var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
     guard epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
   }
 
-  /// Stops watching. Call it before the descriptor is closed: its number may be given out again at once.
+  /// Stops watching. Call it before the descriptor is closed, because its number may be reused at once.
   package func deregister(_ descriptor: Int32) {
     precondition(isCurrent)
     guard handlers.indices.contains(Int(descriptor)) else { return }
@@ -181,7 +174,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Nanoseconds on this loop's clock, by default ``now()-swift.type.method``.
   package func now() -> UInt64 { clock() }
 
-  /// Nanoseconds on the monotonic clock: steps of the wall clock do not move it.
+  /// Monotonic nanoseconds, independent of the wall clock.
   package static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -197,7 +190,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
       if count < 0 && errno != EINTR {
         preconditionFailure("epoll_wait: \(SystemError("epoll_wait"))")
       }
-      // A process that was stopped goes on with EINTR: what has come meanwhile is looked at before the timers.
+      // A stopped process continues with EINTR: handle what has arrived before the timers.
       if count < 0 { count = epoll_wait(epoll, &events, Int32(events.count), 0) }
       for index in 0..<max(0, Int(count)) {
         let descriptor = events[index].data.fd
@@ -205,7 +198,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
           var value: UInt64 = 0
           _ = Glibc.read(wakeup, &value, 8)
         } else {
-          // An earlier event of this round may have closed this descriptor: then nobody is registered.
+          // An earlier event of this round may have closed the descriptor: then it has no handler.
           handler(of: descriptor)?.ready(Readiness(rawValue: events[index].events))
         }
       }
@@ -213,13 +206,13 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
       stopping = runJobs()
     }
     handlers.removeAll()
-    // What they hold may hold the loop.
+    // Timers may retain the loop.
     timers = TimerHeap()
     threadID.store(0, ordering: .relaxed)
     finished.signal()
   }
 
-  /// Runs what other threads handed over; true when the loop is to end and nothing is left.
+  /// Runs handed-over work; true when the loop is stopping and nothing is left.
   private func runJobs() -> Bool {
     var own: [Job] = []
     swap(&own, &ownJobs)
@@ -246,7 +239,6 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     handlers.indices.contains(Int(descriptor)) ? handlers[Int(descriptor)] : nil
   }
 
-  /// Waits until something is ready, or the next timer is due.
   private func wait(_ events: inout [epoll_event]) -> Int32 {
     let most = Int32(events.count)
     guard let nanoseconds = waitTime() else { return epoll_wait(epoll, &events, most, -1) }
@@ -254,14 +246,14 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
       var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
       let count = epoll_pwait2(epoll, &events, most, &time, nil)
       if count >= 0 || errno == EINTR { return count }
-      // Linux before 5.11 does not know it, and a sandbox may not let it through.
+      // Linux before 5.11 lacks it, and a sandbox may forbid it.
       waitsExactly = false
     }
-    // Rounded up: waking early would spin until the deadline.
+    // Rounded up, because waking early would spin until the deadline.
     return epoll_wait(epoll, &events, most, Int32(clamping: (nanoseconds + 999_999) / 1_000_000))
   }
 
-  /// Nanoseconds until the next timer; nil: there is none.
+  /// Nanoseconds until the next timer; nil: none.
   private func waitTime() -> UInt64? {
     let ready = shared.withLock { !$0.jobs.isEmpty || $0.stopping }
     if ready || !ownJobs.isEmpty { return 0 }
@@ -282,10 +274,30 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 }
 
 extension Duration {
-  /// The whole duration in nanoseconds, 0 if negative, at most about 292 years.
+  /// Nanoseconds: 0 if negative, at most about 292 years.
   fileprivate var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     return UInt64(min(seconds, 9_000_000_000)) &* 1_000_000_000 &+ UInt64(attoseconds / 1_000_000_000)
   }
+}
+
+/// The readiness of a file descriptor, in the bits of epoll(7).
+package struct Readiness: OptionSet, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+  package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  /// The peer has closed its side. Always reported together with `readable`.
+  package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+  /// Error or hang-up. Always reported.
+  package static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
+}
+
+/// Receives the readiness of one registered descriptor, always on its loop's thread.
+package protocol EventHandler: AnyObject {
+  /// Level-triggered: called again until the cause is gone.
+  func ready(_ readiness: Readiness)
 }

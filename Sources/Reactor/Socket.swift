@@ -2,10 +2,8 @@ import CEpoll
 import Foundation
 import Glibc
 
-/// Non-blocking TCP sockets, as plain descriptors: whoever opens one closes it.
+/// Non-blocking TCP sockets as plain descriptors: whoever opens one closes it.
 package enum Socket {
-  /// Opens a listening socket.
-  ///
   /// - Throws: ``SystemError``, for instance `bind: Address already in use`.
   package static func listen(on address: SocketAddress, backlog: Int32 = 1024) throws -> Int32 {
     let descriptor = try open(for: address)
@@ -23,9 +21,9 @@ package enum Socket {
     return descriptor
   }
 
-  /// Takes one waiting connection.
+  /// Accepts one waiting connection.
   ///
-  /// - Returns: nil if none is waiting or the peer gave up meanwhile.
+  /// - Returns: nil if none is waiting or the peer gave up.
   /// - Throws: ``SystemError`` if the process or the machine has no descriptors left (`EMFILE`, `ENFILE`).
   package static func accept(_ listener: Int32) throws -> (descriptor: Int32, peer: SocketAddress?)? {
     var storage = sockaddr_storage()
@@ -45,7 +43,7 @@ package enum Socket {
     return (descriptor, SocketAddress(storage: storage))
   }
 
-  /// Starts a connection. It stands once the descriptor is writable and ``pendingError(of:)`` is nil.
+  /// Starts a connection. It is established once the descriptor is writable and ``pendingError(of:)`` is nil.
   package static func connect(to address: SocketAddress) throws -> Int32 {
     let descriptor = try open(for: address)
     disableNagle(descriptor)
@@ -58,7 +56,7 @@ package enum Socket {
     return descriptor
   }
 
-  /// The error with which a connection attempt ended, and clears it.
+  /// Returns and clears the error of a connection attempt.
   package static func pendingError(of descriptor: Int32) -> SystemError? {
     var number: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -66,7 +64,6 @@ package enum Socket {
     return number == 0 ? nil : SystemError("connect", number: number)
   }
 
-  /// The address that a socket is bound to.
   package static func localAddress(of descriptor: Int32) throws -> SocketAddress {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -77,7 +74,7 @@ package enum Socket {
     return address
   }
 
-  /// Looks a host name up. Blocks; run it on a ``BlockingPool``.
+  /// Resolves a host name. Blocks; run it on a ``BlockingPool``.
   ///
   /// - Returns: its addresses in the system's order, at least one.
   /// - Throws: ``LookupError``.
@@ -103,7 +100,7 @@ package enum Socket {
     return addresses
   }
 
-  /// Makes writes to a closed peer an error of that write instead of a signal that ends the process.
+  /// Turns writes to a closed peer into errors, in place of a signal that ends the process.
   package static func ignoreBrokenPipeSignal() { signal(SIGPIPE, SIG_IGN) }
 
   private static func open(for address: SocketAddress) throws -> Int32 {
@@ -120,11 +117,9 @@ package enum Socket {
   }
 }
 
-/// A host name that could not be looked up.
 package struct LookupError: Error, Equatable, CustomStringConvertible, Sendable {
-  /// The name that was asked for.
   package let host: String
-  /// The resolver's own words.
+  /// The resolver's message.
   package let message: String
   package init(host: String, message: String) {
     self.host = host
@@ -133,4 +128,27 @@ package struct LookupError: Error, Equatable, CustomStringConvertible, Sendable 
 
   /// As `example.invalid: Name or service not known`.
   package var description: String { "\(host): \(message)" }
+}
+
+/// Writes to files, pipes and terminals on threads that may block.
+package enum WaitingWriter {
+  /// Writes all bytes to a blocking or non-blocking descriptor.
+  ///
+  /// - Returns: how many were written, and why not all.
+  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> (count: Int, failure: SystemError?) {
+    var start = 0
+    while start < bytes.count {
+      let written = bytes[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written > 0 {
+        start += written
+      } else if errno == EAGAIN {
+        // Another program made it non-blocking: programs share a terminal's settings.
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&room, 1, -1)
+      } else if errno != EINTR {
+        return (start, SystemError("write"))
+      }
+    }
+    return (start, nil)
+  }
 }

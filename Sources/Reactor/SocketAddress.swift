@@ -3,13 +3,11 @@ import Glibc
 
 /// An IPv4 or IPv6 address with a port.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The address in figures: `127.0.0.1`, `::1`.
+  /// Numeric: `127.0.0.1`, `::1`.
   package let host: String
   /// 0 asks the system for a free port when listening.
   package let port: UInt16
 
-  /// Creates an address from figures; names are not looked up.
-  ///
   /// - Returns: nil if `host` is neither an IPv4 nor an IPv6 address.
   package init?(host: String, port: UInt16) {
     var four = in_addr()
@@ -35,10 +33,10 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// Whether only this machine can reach the address.
   package var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") }
 
-  /// As ``init(_:)`` reads it.
+  /// As accepted by ``init(_:)``.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Reads what the kernel filled in.
+  /// Reads an address filled in by the kernel.
   init?(storage: sockaddr_storage) {
     var storage = storage
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -64,7 +62,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     host = text.withUnsafeBufferPointer { String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self) }
   }
 
-  /// Calls `body` with the address as the kernel wants it.
+  /// Passes the address in the kernel's form.
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t, Int32) -> Result) -> Result {
     if host.contains(":") {
       var six = sockaddr_in6()
@@ -87,4 +85,39 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
       }
     }
   }
+}
+
+extension SocketAddress {
+  /// The address in network order, 4 or 16 bytes. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) becomes the IPv4
+  /// address.
+  package var bytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: host.contains(":") ? 16 : 4)
+    inet_pton(bytes.count == 16 ? AF_INET6 : AF_INET, host, &bytes)
+    let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
+    return isMapped ? Array(bytes[12...]) : bytes
+  }
+
+  /// The network of the first `length` bits, such as `2001:db8:1::/48`.
+  package func network(_ length: Int) -> String {
+    let masked = bytes.enumerated().map { index, byte in
+      byte & ~UInt8(truncatingIfNeeded: 0xff >> max(0, min(8, length - index * 8)))
+    }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    inet_ntop(masked.count == 16 ? AF_INET6 : AF_INET, masked, &text, socklen_t(text.count))
+    return "\(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self))/\(length)"
+  }
+
+  /// Whether the address is link-local (RFC 3927, RFC 4291), or a cloud's metadata service, which gives credentials to
+  /// anyone.
+  package var isLinkLocalOrMetadata: Bool {
+    let bytes = bytes
+    if bytes.count == 4 { return bytes.starts(with: [169, 254]) || bytes == [100, 100, 100, 200] }
+    return bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 || Self.metadata.contains(bytes)
+  }
+
+  /// fd00:ec2::254 of Amazon, fd20:ce::254 of Google.
+  private static let metadata: [[UInt8]] = [
+    [0xfd, 0x00, 0x0e, 0xc2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54],
+    [0xfd, 0x20, 0x00, 0xce] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54],
+  ]
 }

@@ -1,16 +1,17 @@
+import CEpoll
 import Glibc
 
-/// A system call that failed: its name and the error number, in words.
+/// A failed system call: its name and the error number.
 package struct SystemError: Error, Equatable, CustomStringConvertible, Sendable {
-  /// The call, as in its manual page.
+  /// The call, as named in its manual page.
   package let call: String
   /// `errno` right after the call.
   package let number: Int32
 
-  /// Takes the present `errno`.
+  /// Uses the current `errno`.
   package init(_ call: String) { self.init(call, number: errno) }
 
-  /// An error whose number came by another way than `errno`.
+  /// For error numbers that do not come from `errno`.
   package init(_ call: String, number: Int32) {
     self.call = call
     self.number = number
@@ -22,4 +23,28 @@ package struct SystemError: Error, Equatable, CustomStringConvertible, Sendable 
     guard strerror_r(number, &text, text.count) == 0 else { return "\(call): error \(number)" }
     return "\(call): \(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))"
   }
+}
+
+/// The process's limit of open descriptors.
+package enum DescriptorLimit {
+  /// Raises the soft limit towards `wanted`, as far as the hard limit allows; never lowers it.
+  ///
+  /// - Returns: the resulting limit.
+  package static func raise(to wanted: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(kind, &limit) == 0 else { return wanted }
+    if limit.rlim_cur < rlim_t(wanted) {
+      var raised = limit
+      raised.rlim_cur = min(rlim_t(wanted), limit.rlim_max)
+      if setrlimit(kind, &raised) == 0 { limit = raised }
+    }
+    return Int(clamping: limit.rlim_cur)
+  }
+
+  private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+}
+
+extension SystemError {
+  /// Whether the process or the machine has no descriptors left.
+  package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 }

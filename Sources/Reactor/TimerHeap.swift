@@ -1,5 +1,5 @@
 extension EventLoop {
-  /// A moment at which the loop calls back, unless it is cancelled first. Loop thread only.
+  /// A callback at a deadline. Loop thread only.
   package final class Timer {
     let deadline: UInt64
     let sequence: UInt64
@@ -13,7 +13,6 @@ extension EventLoop {
       self.action = action
     }
 
-    /// The action will not be called any more.
     package func cancel() {
       guard action != nil else { return }
       action = nil
@@ -22,13 +21,13 @@ extension EventLoop {
   }
 }
 
-/// How many timers of one heap were cancelled and wait to be thrown out.
+/// Counts a heap's cancelled timers.
 final class CancelledTimers {
   var count = 0
 }
 
-/// Timers by deadline. Cancelled ones are thrown out when they are more than half, so that a time-out
-/// per request leaves no trail.
+/// Timers by deadline. Cancelled ones are removed when they are more than half, so that time-outs for each request do
+/// not pile up.
 struct TimerHeap {
   let cancelled = CancelledTimers()
   private var heap: [EventLoop.Timer] = []

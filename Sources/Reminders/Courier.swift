@@ -5,7 +5,7 @@ package import Reactor
 package import Store
 internal import Synchronization
 
-/// Makes messages out of templates, and gives them to mail servers and webhooks.
+/// Renders messages from templates, and sends them through mail servers and webhooks.
 package final class Courier: Sendable {
   /// Every language of mails.
   package let texts: MailTexts
@@ -17,8 +17,8 @@ package final class Courier: Sendable {
   ///
   /// - Parameters:
   ///   - folder: `Templates/mail`.
-  ///   - pool: where connections are waited for; its threads are all that can be open at a time.
-  /// - Throws: `TemplateError`; what reading the files throws.
+  ///   - pool: its threads wait for connections, and limit how many are open at a time.
+  /// - Throws: `TemplateError`; the errors of reading the files.
   package init(folder: String, address: String?, pool: BlockingPool, isStrict: Bool = false) throws {
     templates = try TemplateLibrary(directory: folder, missingKey: isStrict ? .error : .empty)
     texts = try MailTexts(folder: folder + "/locales")
@@ -26,17 +26,14 @@ package final class Courier: Sendable {
     self.pool = pool
   }
 
-  /// What links begin with, as `https://push.example.com`; nil: mails have no links.
+  /// The beginning of links, such as `https://push.example.com`; nil: mails have no links.
   package var address: String? { links.withLock { $0 } }
 
-  /// Lets links begin with `address`, unless another was given: a server knows where it listens only once it does.
+  /// Sets the beginning of links unless it is set: a server knows its address only once it listens.
   package func link(to address: String) { links.withLock { $0 = $0 ?? address } }
 
-  /// Sends a message.
-  ///
-  /// - Parameters:
-  ///   - mail: the mail server; nil: none is set up, and e-mail fails.
-  /// - Returns: what the other side said when it took the message over.
+  /// - Parameter mail: the mail server; nil: none is set up, and email fails.
+  /// - Returns: the other side's confirmation.
   /// - Throws: `MailError`.
   package func send(
     _ content: ReminderContent, over channel: Receiver.Channel, to secrets: Receiver.Secrets, mail: MailSettings?
@@ -56,8 +53,6 @@ package final class Courier: Sendable {
     return try await pool.run { try SMTPTransport(mail.server).send(message) }
   }
 
-  /// The mail of a content.
-  ///
   /// - Throws: `TemplateError`.
   package func message(_ content: ReminderContent, from: MailAddress, to: MailAddress) throws -> MailMessage {
     MailMessage(
@@ -66,7 +61,7 @@ package final class Courier: Sendable {
       language: content.texts.code)
   }
 
-  /// A message that only says that messages arrive.
+  /// A test message.
   package func test(language: String, now: Date) -> ReminderContent {
     ReminderContent(
       [], texts: texts[language], zone: .gmt, address: address, identifier: UUID().uuidString.lowercased(), now: now)

@@ -3,9 +3,9 @@ package import Foundation
 package import SQLite
 package import Store
 
-/// Decides who is reminded of what now, and puts it into the queue.
+/// Decides which reminders are due for whom, and queues them.
 package struct ReminderPlan: Sendable {
-  /// A step that is due, and who hears of it.
+  /// A due step, and its receivers.
   struct Due: Sendable {
     let item: TrackedExpiry
     let subject: Acknowledgement.Subject
@@ -13,17 +13,17 @@ package struct ReminderPlan: Sendable {
     let receivers: [Receiver]
   }
 
-  /// How everything stands.
+  /// The state of everything that can expire.
   package let report: ExpiryReport
   let due: [Due]
 
-  /// Looks at everything; changes nothing.
+  /// Reads everything; changes nothing.
   ///
-  /// - Parameter ignoringHour: cron runs when it runs: what is due goes out at once.
+  /// - Parameter ignoringHour: for cron, which cannot choose its hour.
   package init(_ database: Database, now: Date, ignoringHour: Bool, within days: Int = Expiry.warningDays) throws {
     report = try CertificateTracker.report(database, now: now, within: days)
     let receivers = try Receiver.all(database).filter(\.details.isActive)
-    // Nobody would hear of it: the step stays open until somebody does.
+    // Without receivers the step stays open until there is one.
     guard !receivers.isEmpty else {
       due = []
       return
@@ -50,12 +50,10 @@ package struct ReminderPlan: Sendable {
     }
   }
 
-  /// Whether there is anything to claim.
+  /// Whether nothing is due.
   package var isEmpty: Bool { due.isEmpty }
 
-  /// Takes the steps that nobody has taken, and queues one message for each receiver with all of them.
-  ///
-  /// - Returns: how many messages were queued.
+  /// Claims the due steps, and queues one message with all of them for each receiver.
   @discardableResult
   package func claim(_ database: Database, now: Date) throws -> Int {
     var claimed: [Int64: [Int64]] = [:]
@@ -78,7 +76,7 @@ package struct ReminderPlan: Sendable {
 }
 
 extension TrackedExpiry {
-  /// Under which its reminders stand; nil if it is not kept.
+  /// The key of its reminders; nil if it is not stored.
   package var subject: Acknowledgement.Subject? {
     key.map { Acknowledgement.Subject(key: $0, fingerprint: sha256) }
   }

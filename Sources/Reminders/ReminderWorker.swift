@@ -7,19 +7,19 @@ internal import Model
 internal import SQLite
 package import Store
 
-/// Looks what is due, and sends it: every minute in the server, once in `check-certificates --notify`.
+/// Finds and sends due reminders: every minute in the server, once in `check-certificates --notify`.
 ///
-/// Any number may work on one database at a time: a step is claimed by one, a message is leased by one.
+/// Several processes may share a database: each step is claimed once, each message leased once.
 package struct ReminderWorker: Sendable {
-  /// What one look came to.
+  /// The result of one round.
   package struct Look: Sendable {
-    /// How everything stands.
+    /// The state of everything that can expire.
     package let report: ExpiryReport
-    /// Messages that were taken over.
+    /// How many messages were accepted.
     package var sent = 0
-    /// To whom and why it failed, one line each.
+    /// Receiver and reason of each failure.
     package var failures: [String] = []
-    /// What is being sent by somebody else, one line each.
+    /// Messages that another process is sending.
     package var elsewhere: [String] = []
   }
 
@@ -28,7 +28,7 @@ package struct ReminderWorker: Sendable {
   private let source: CheckRun.Source
   private let log: Logger
 
-  /// A check of the server is written down only so often, in seconds.
+  /// The shortest time in seconds between two recorded checks of the server.
   private static let checkInterval: TimeInterval = 600
   package init(store: Store, courier: Courier, source: CheckRun.Source, log: Logger) {
     self.store = store
@@ -37,7 +37,7 @@ package struct ReminderWorker: Sendable {
     self.log = log.labelled("Reminders")
   }
 
-  /// Looks every minute, until the task is cancelled. Whatever goes wrong, it goes on.
+  /// Runs a round every minute until the task is cancelled, whatever fails.
   package func run(clock: @escaping @Sendable () -> Date) async {
     while !Task.isCancelled {
       do {
@@ -50,11 +50,11 @@ package struct ReminderWorker: Sendable {
     }
   }
 
-  /// Looks once: claims what is due, then sends everything whose time has come.
+  /// Runs one round: claims due reminders, then sends every message whose time has come.
   ///
   /// - Parameters:
-  ///   - clock: looked at again for each message: sending one takes its time, and another process goes on meanwhile.
-  ///   - days: from how many days before its end on something is reported; nothing for reminders.
+  ///   - clock: read again for each message, because sending takes time and other processes continue.
+  ///   - days: how many days before its end something is reported; does not affect reminders.
   package func look(
     clock: @escaping @Sendable () -> Date, within days: Int = Expiry.warningDays
   ) async throws -> Look {
@@ -71,7 +71,7 @@ package struct ReminderWorker: Sendable {
     if !isFresh || source == .cron || !plan.isEmpty {
       let count = try await store.write { database in
         try check.keep(database)
-        // Once more, under the lock: another process may have been quicker.
+        // Checked again under the lock: another process may have been faster.
         return plan.isEmpty
           ? 0 : try ReminderPlan(database, now: now, ignoringHour: ignoresHour, within: days).claim(database, now: now)
       }
@@ -86,7 +86,7 @@ package struct ReminderWorker: Sendable {
     return look
   }
 
-  /// Says of a message that is not sent now why it is not.
+  /// Records why a message is not sent now.
   private func note(_ message: ReminderMessage, now: Date, _ look: inout Look) {
     let whom = "\(message.channel.rawValue) to \(message.target)"
     if message.isLeased(now) {
@@ -99,7 +99,7 @@ package struct ReminderWorker: Sendable {
     }
   }
 
-  /// What is needed to send one message.
+  /// Everything needed to send one message.
   private struct Parcel: Sendable {
     let message: ReminderMessage
     let receiver: Receiver
@@ -109,9 +109,9 @@ package struct ReminderWorker: Sendable {
     let mail: MailSettings?
   }
 
-  /// Sends a message, unless its time has not come or somebody else has it.
+  /// Sends a message, unless its time has not come or another process has it.
   ///
-  /// - Returns: whether it was this worker's to send.
+  /// - Returns: whether this worker sent it.
   private func send(
     _ id: Int64, clock: @escaping @Sendable () -> Date, _ look: inout Look
   ) async throws -> Bool {
@@ -156,7 +156,7 @@ package struct ReminderWorker: Sendable {
       ["channel": message.channel.rawValue, "attempts": message.attempts, "error": words])
   }
 
-  /// What the message tells of, as it is now: what was renewed or removed meanwhile is left out.
+  /// The present state of the message's items; renewed and removed ones are left out.
   private func parcel(_ message: ReminderMessage, now: Date) async throws -> Parcel? {
     let sealer = store.sealer
     return try await store.read { database in
@@ -185,5 +185,44 @@ package struct ReminderWorker: Sendable {
     let parts = (item.key ?? "").split(separator: "/")
     guard parts.count == 2, parts[0] == "certificates", let id = Int64(parts[1]) else { return [] }
     return uses[id] ?? []
+  }
+}
+
+/// The pause before a failed message is retried.
+package enum RetryPause {
+  /// Seconds until the next attempt: a minute, doubling each time up to six hours; longer if the other side asks for
+  /// it, up to a day.
+  ///
+  /// - Parameters:
+  ///   - attempt: 1 after the first.
+  ///   - asked: the other side's wish in seconds.
+  package static func seconds(afterAttempt attempt: Int, asked: Int? = nil) -> TimeInterval {
+    let doubled = 60 * pow(2, Double(min(max(attempt, 1), 20) - 1))
+    return min(max(min(doubled, 6 * 3600), Double(asked ?? 0)), 86_400)
+  }
+
+  /// After this time sending is given up: the next step follows.
+  package static let patience: TimeInterval = 14 * 86_400
+  /// After this many attempts people are told.
+  package static let alarming = 3
+}
+
+/// Whether the expiry checks still run. A pure rule.
+package enum Watchman {
+  /// Cron runs once a day; an older check is late.
+  package static let cronLimit: TimeInterval = 36 * 3600
+  /// The server checks every minute and records it every ten; an older record is late.
+  package static let serveLimit: TimeInterval = 3600
+
+  /// The late runs. A kind that never ran is not expected.
+  package static func late(_ runs: [CheckRun], now: Date) -> [CheckRun] {
+    runs.filter { now.timeIntervalSince($0.at) > limit($0.source) }
+  }
+
+  private static func limit(_ source: CheckRun.Source) -> TimeInterval {
+    switch source {
+    case .cron: cronLimit
+    case .serve: serveLimit
+    }
   }
 }

@@ -1,25 +1,24 @@
 internal import CSQLite
 
 extension Database {
-  /// What a checkpoint could do.
   package struct Checkpoint: Sendable, Hashable {
     /// Pages in the write-ahead log.
     package let logged: Int
     /// How many of them are in the database file now.
     package let moved: Int
-    /// A reader or writer kept it from going all the way.
+    /// A reader or writer prevented a complete checkpoint.
     package let isPartial: Bool
   }
 
-  /// Looks through the whole file: structure, indexes, foreign keys. Takes its time on a large one.
+  /// Checks the whole file: structure, indexes, foreign keys. Slow for a large one.
   ///
-  /// - Returns: one sentence for each fault, at most `limit`; none if all is well.
+  /// - Returns: one sentence for each fault, at most `limit`; none if the file is sound.
   package func integrityCheck(limit: Int = 100) throws -> [String] {
     var faults: [String]
     do {
       faults = try fetchAll("PRAGMA integrity_check(\(limit))") { $0.text(0) }
     } catch let error as SQLiteError where error.code == .corrupt {
-      // Some damage stops the check itself.
+      // Some damage makes the check itself fail.
       return [error.message]
     }
     if faults == ["ok"] { faults = [] }
@@ -31,21 +30,21 @@ extension Database {
     return faults
   }
 
-  /// Writes the whole file anew, without anything that was ever freed in it, and empties the log. Takes as long as
-  /// copying the file, and as much space for that time, beside the file and in the folder for temporary files.
+  /// Rewrites the whole file without freed content, and empties the log. Takes as long as copying the file, and
+  /// temporarily as much space beside the file and in the folder for temporary files.
   ///
-  /// - Throws: `SQLiteError`, `.full` if there is no space; then the file is as it was.
+  /// - Throws: `SQLiteError`, `.full` if there is no space; then the file is unchanged.
   package func vacuum() throws {
-    // In memory it would take as much as the whole file.
+    // In memory it would need as much as the whole file.
     try script("PRAGMA temp_store = FILE")
     defer { try? script("PRAGMA temp_store = MEMORY") }  // only slower otherwise
     try script("VACUUM")
     try checkpoint(waiting: true)
   }
 
-  /// Moves the write-ahead log into the file and empties it, if nobody is reading at this moment: waits for nobody.
+  /// Checkpoints and truncates the write-ahead log unless there are readers; does not wait.
   ///
-  /// What was deleted stands in the log until then: the file's old pages, as they were once written.
+  /// Until then, the log still contains deleted data.
   @discardableResult
   func emptyLogIfIdle() throws -> Checkpoint {
     try script("PRAGMA busy_timeout = 0")
@@ -53,17 +52,17 @@ extension Database {
     return try checkpoint(waiting: true)
   }
 
-  /// Moves the write-ahead log into the file and does without one, so that the file alone is the database. The next
-  /// ``init(path:mode:)`` for writing takes it up again.
+  /// Checkpoints and leaves WAL mode, so that the file alone is the database. The next ``init(path:mode:)`` for writing
+  /// enters it again.
   ///
   /// - Returns: false if another connection has it open.
   package func leaveLog() throws -> Bool {
     try fetchOne("PRAGMA journal_mode = DELETE") { $0.text(0) } == "delete"
   }
 
-  /// Moves the write-ahead log into the file and empties it.
+  /// Checkpoints and truncates the write-ahead log.
   ///
-  /// - Parameter waiting: whether to wait (up to the busy time-out) for readers to end.
+  /// - Parameter waiting: whether to wait for readers, up to the busy time-out.
   @discardableResult
   package func checkpoint(waiting: Bool = false) throws(SQLiteError) -> Checkpoint {
     let connection = try connection()

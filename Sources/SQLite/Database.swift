@@ -1,33 +1,31 @@
 internal import CSQLite
 
-/// One connection. Used by one thread at a time: ``DatabasePool`` sees to that.
+/// One connection. Used by one thread at a time, which ``DatabasePool`` guarantees.
 package final class Database {
-  /// How a file is opened.
   package enum Mode: Sendable {
-    /// Creates the file if there is none; every commit is synced to the disk.
+    /// Creates the file if it is missing; every commit is synced to the disk.
     case readWrite
-    /// For a connection that only queries a database which others write: refuses every change.
+    /// Refuses every change, for queries of a database that others write.
     case reader
-    /// For a file that nobody may touch, as a backup that is looked at.
+    /// For a file that must not be touched, such as a backup under inspection.
     case readOnly
-    /// For the file that a backup is written to: no log beside it, synced at the end.
+    /// For the target file of a backup: no log beside it, synced at the end.
     case backup
   }
 
-  /// How long another connection's lock is waited for, in milliseconds.
+  /// How long to wait for another connection's lock, in milliseconds.
   static let busyTimeout = 5000
 
-  /// The file.
   package let path: String
   private(set) var handle: OpaquePointer?
   private var cache = StatementCache()
   private var depth = 0
 
-  /// Opens a database, with the house's settings.
+  /// Opens a database with the settings below.
   ///
   /// SQLITE_OPEN_NOMUTEX: "the new database connection will use the multi-thread threading mode. This means that
   /// separate threads are allowed to use SQLite at the same time, as long as each thread is using a different database
-  /// connection." (https://www.sqlite.org/c3ref/open.html) The pool's serial queue is what makes that so.
+  /// connection." (https://www.sqlite.org/c3ref/open.html) The pool's serial queue guarantees it.
   package init(path: String, mode: Mode = .readWrite) throws(SQLiteError) {
     self.path = path
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -46,39 +44,34 @@ package final class Database {
     }
     do { try configure(mode) } catch {
       close()
-      // The statement would only be one of our settings; which file it was, is what a person wants to know.
+      // Name the file in place of the statement, which is only one of our settings.
       throw SQLiteError(error.extendedCode, "\(error.message): \(path)")
     }
   }
 
   deinit { close() }
 
-  /// Finalizes all statements and closes the connection. A second time does nothing.
+  /// Finalizes all statements and closes the connection. Idempotent.
   package func close() {
     cache.removeAll()
-    // close_v2: a statement that somebody still holds keeps the connection until it is finalized.
+    // close_v2: a statement in use keeps the connection until it is finalized.
     sqlite3_close_v2(handle)
     handle = nil
   }
 
-  /// Whether ``close()`` was not called yet.
-  package var isOpen: Bool { handle != nil }
-
-  /// The row id that the last INSERT on this connection got.
+  /// The row id of the connection's last INSERT.
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// How many rows the last INSERT, UPDATE or DELETE changed, triggers not counted.
+  /// How many rows the last INSERT, UPDATE or DELETE changed, without triggers.
   package var changes: Int { Int(sqlite3_changes64(handle)) }
 
-  /// Whether a transaction is open.
   package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
 
-  /// Compiles a statement that the caller owns, for a loop of its own.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     try Statement(connection: connection(), sql: sql, persistent: true)
   }
 
-  /// Lends a statement from the cache for the length of `body`, then resets it and forgets what was bound.
+  /// Lends a statement from the cache to `body`, then resets it and clears its bindings.
   package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
     let statement = try cache.take(sql, connection: connection())
     defer {
@@ -91,7 +84,7 @@ package final class Database {
 
   /// Runs `body` in a transaction, or in a savepoint of the transaction that is already open.
   ///
-  /// - Throws: what `body` throws; then all that it changed is undone.
+  /// - Throws: what `body` throws, after a rollback.
   package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     // IMMEDIATE takes the write lock now: a transaction that read first could not upgrade once another had written.
     let nested = isInTransaction
@@ -104,8 +97,7 @@ package final class Database {
       try execute(nested ? "RELEASE \(name)" : "COMMIT")
       return result
     } catch {
-      // SQLite may have rolled back by itself (disk full, I/O error): then there is nothing left to undo, and the
-      // error worth telling is the first one.
+      // SQLite may have rolled back by itself (disk full, I/O error); the first error is the one to report.
       if isInTransaction {
         do {
           if nested { try execute("ROLLBACK TO \(name)") }
@@ -118,9 +110,9 @@ package final class Database {
     }
   }
 
-  /// Runs `body` with one unchanging view of the database.
+  /// Runs `body` with one consistent view of the database.
   func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
-    // Deferred: the view is taken by the first query (https://www.sqlite.org/lang_transaction.html).
+    // Deferred: the first query takes the view (https://www.sqlite.org/lang_transaction.html).
     try execute("BEGIN")
     do {
       let result = try body()
@@ -138,30 +130,30 @@ package final class Database {
   }
 
   private func configure(_ mode: Mode) throws(SQLiteError) {
-    // Text in double quotes is a mistake, not a string; the schema may not call functions with side effects; and no
+    // Double-quoted text is an error, not a string; the schema may not call functions with side effects; and no
     // statement may write to the file's internals (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
     for verb in [SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_TRUSTED_SCHEMA] {
       _ = csqlite_config_flag(handle, verb, 0)
     }
     _ = csqlite_config_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     try script("PRAGMA busy_timeout = \(Self.busyTimeout)")
-    // No mmap_size: of a mapped file the system reads as much around each page as the disk's read-ahead says, here 8 MB.
-    // 14 rows from a file that was not in memory took 90 ms that way and 3 without; warm, both are as quick.
+    // No mmap_size: for a mapped file the system reads the disk's read-ahead, here 8 MB, around each page. 14 rows from
+    // a cold file took 90 ms that way and 3 without; warm, both are equally fast.
     switch mode {
     case .readWrite:
-      // FULL: "answered 202" means that it will be sent, also after a power cut; in WAL mode NORMAL does not promise
-      // that (https://www.sqlite.org/pragma.html#pragma_synchronous).
+      // FULL: "answered 202" means that the push will be sent, even after a power cut; in WAL mode NORMAL does not
+      // guarantee that (https://www.sqlite.org/pragma.html#pragma_synchronous).
       try script(
         """
         PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536;
         PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8192; PRAGMA temp_store = MEMORY
         """)
-      // What is deleted or overwritten is zeroed, also in pages that become free: a sealed secret that was replaced,
-      // or whose key was changed, does not stand in the file any more. ON and not FAST, which leaves whole freed pages
-      // as they are: a long secret has pages of its own. Said here, and not left to how SQLite was built (Debian's
-      // build has it on, others do not). For every table, not only around changes of secrets, where a call could be
-      // forgotten: results of a broadcast free nothing and cost the same (400 000 rows: 0.7 s of CPU with ON, FAST and
-      // OFF); removing as many writes 46 MB in place of 43. (https://www.sqlite.org/pragma.html#pragma_secure_delete)
+      // Zero deleted and overwritten data, also in freed pages, so that replaced secrets and keys do not remain in the
+      // file. Not FAST, which leaves freed pages as they are: a long secret has pages of its own. Set explicitly,
+      // because SQLite's builds differ (Debian's has it on). For every table, because calls around secrets alone could
+      // be forgotten: a broadcast's results free nothing and cost the same (400 000 rows: 0.7 s of CPU with ON, FAST
+      // and OFF); removing as many writes 46 MB instead of 43.
+      // (https://www.sqlite.org/pragma.html#pragma_secure_delete)
       try script("PRAGMA secure_delete = ON")
     case .reader:
       try script(

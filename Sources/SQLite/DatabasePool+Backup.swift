@@ -1,24 +1,22 @@
 internal import CSQLite
 internal import Glibc
+internal import Synchronization
 
 extension DatabasePool {
-  /// How far a backup is.
   package struct BackupProgress: Sendable, Hashable {
-    /// Pages copied.
     package let done: Int
-    /// Pages in all.
     package let total: Int
   }
 
-  /// Copies the whole database, as it is at this moment, while reads and writes go on. Blocks its thread.
+  /// Copies a consistent state of the whole database while reads and writes continue. Blocks its thread.
   ///
-  /// The copy is complete or not there at all: it is written beside its place, checked, synced, and then renamed.
-  /// While it runs, the write-ahead log grows with what others write.
+  /// The copy appears complete or not at all: it is written beside its place, checked, synced, and then renamed.
+  /// Meanwhile the write-ahead log grows.
   ///
   /// - Parameters:
-  ///   - destination: the new file; one that exists already is refused.
+  ///   - destination: must not exist.
   ///   - step: pages (4 KiB) at a time.
-  ///   - progress: called after each step; what it throws stops the backup.
+  ///   - progress: called after each step; throwing stops the backup.
   /// - Throws: `SQLiteError`, or what `progress` throws.
   package func backup(
     to destination: String, step: Int = 1024, progress: (BackupProgress) throws -> Void = { _ in }
@@ -31,7 +29,7 @@ extension DatabasePool {
     try FileSystem.prepare(partial)
     defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) } }
     try copy(to: partial, step: step, progress)
-    // link, not rename: it refuses to replace a file that appeared meanwhile.
+    // link, not rename, because it refuses to replace a file that appeared meanwhile.
     guard link(partial, destination) == 0 else {
       throw SQLiteError(.cannotOpen, "\(String(cString: strerror(errno))): \(destination)")
     }
@@ -45,8 +43,8 @@ extension DatabasePool {
       target.close()
     }
     try source.snapshot {
-      // The first query takes the view. An open read transaction is what keeps the copy from starting over whenever
-      // somebody writes (https://www.sqlite.org/backup.html): for this connection nothing changes.
+      // The first query takes the view. The open read transaction prevents the copy from starting over after each write
+      // (https://www.sqlite.org/backup.html): for this connection nothing changes.
       _ = try source.int("SELECT count(*) FROM sqlite_schema")
       let connection = try target.connection()
       guard let backup = try sqlite3_backup_init(connection, "main", source.connection(), "main") else {
@@ -65,5 +63,36 @@ extension DatabasePool {
     }
     let faults = try target.fetchAll("PRAGMA quick_check(1)") { $0.text(0) }
     guard faults == ["ok"] else { throw SQLiteError(.corrupt, "the copy is damaged: \(faults.joined())") }
+  }
+}
+
+extension DatabasePool {
+  /// Identifies a state of the file: equal marks mean that no process committed in between.
+  ///
+  /// `PRAGMA data_version` tells the same, but as a query it must wait for a connection; a mark is read from memory
+  /// that all processes' connections share.
+  package struct ChangeMark: Sendable, Hashable {
+    private let counter: UInt64
+    private let salt: UInt64
+    private let checksum: UInt64
+
+    init(_ state: csqlite_log_state) {
+      (counter, salt, checksum) = (state.counter, state.salt, state.checksum)
+    }
+  }
+
+  /// The present mark; nil once the database is closed. A query that begins later sees at least this state.
+  package var changeMark: ChangeMark? {
+    // The lock is held while the memory is read, because ``close()`` clears the address before SQLite frees the memory.
+    logIndex.withLock { index in index == 0 ? nil : ChangeMark(csqlite_read_log_state(index)) }
+  }
+}
+
+extension Database {
+  /// The address of the log's index, 0 if there is none.
+  func logIndex() throws -> UInt {
+    // The first query opens the log.
+    _ = try int("PRAGMA schema_version")
+    return csqlite_log_index(handle)
   }
 }

@@ -3,35 +3,33 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Whether the disk under a database does what it is asked.
+/// Checks whether the disk under a database works.
 extension DatabasePool {
   /// What is known of the disk.
   struct Disk {
-    /// What it refused last, and has not done since.
+    /// The last failure, unless the disk has worked since.
     var trouble: SQLiteError?
-    /// When it was last written to.
     var writtenAt: ContinuousClock.Instant?
-    /// When it was last tried.
     var triedAt: ContinuousClock.Instant?
   }
 
-  /// What a suspicion of damage comes to.
+  /// The result of a suspicion of damage.
   package enum Damage: Sendable, Hashable {
-    /// The file reads, and is sound.
+    /// The file is readable and sound.
     case none
-    /// It cannot be looked through: the disk does not read it.
+    /// The disk does not read the file.
     case unreadable(String)
-    /// It reads, and is not sound: one sentence for each fault.
+    /// One sentence for each fault.
     case damaged([String])
   }
 
-  /// Less free space than this, in bytes, is a full disk: what is written next may not fit.
+  /// With less free space, in bytes, the disk counts as full: the next write may not fit.
   package static let leastSpace: UInt64 = 1 << 20
 
-  /// Trials are not made more often than this, and not at all when something else was written meanwhile.
+  /// The shortest time between two test writes, and how long any other write counts as one.
   private static let probePause = Duration.seconds(1)
 
-  /// What the disk refused last and has not done since, nil if nothing.
+  /// The last failure, nil if the disk has worked since.
   package var diskTrouble: SQLiteError? { disk.withLock { $0.trouble } }
 
   func noteWrite<Success>(_ result: Result<Success, any Error>) {
@@ -45,16 +43,15 @@ extension DatabasePool {
     }
   }
 
-  /// A read that works proves nothing: what it read may have been in memory.
+  /// A successful read proves nothing: it may have come from memory.
   func noteRead<Success>(_ result: Result<Success, any Error>) {
     guard case .failure(let error as SQLiteError) = result, error.isOfDisk else { return }
     disk.withLock { $0.trouble = error }
   }
 
-  /// Whether the disk takes and gives what it is asked now: looks for space, and writes a few bytes if nothing was
-  /// written in the last second. Asked more often, it answers from what it knows.
+  /// Checks the free space, and writes a few bytes if nothing was written in the last second. Cheap to call often.
   ///
-  /// - Returns: what it refuses; nil if all is well.
+  /// - Returns: the disk's failure; nil if it works.
   package func checkDisk() async -> SQLiteError? {
     if let trouble = Self.spaceTrouble(path) { return trouble }
     let now = ContinuousClock.now
@@ -66,7 +63,7 @@ extension DatabasePool {
     }
     guard isDue else { return diskTrouble }
     do {
-      // The number is what it was; SQLite writes the page all the same.
+      // The value is unchanged; SQLite writes the page all the same.
       try await write { try $0.script("PRAGMA user_version = \(try $0.int("PRAGMA user_version"))") }
       return diskTrouble
     } catch {
@@ -74,7 +71,7 @@ extension DatabasePool {
     }
   }
 
-  /// What the file system of a path says by itself: full, read-only, or not there; nil if all is well.
+  /// The file system's own report on a path: full, read-only, or missing; nil if it is in order.
   package static func spaceTrouble(_ path: String) -> SQLiteError? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else {
@@ -86,8 +83,7 @@ extension DatabasePool {
     return SQLiteError(.full, "only \(free / 1024) kB are left on the disk of \(path)")
   }
 
-  /// Looks through the whole file because something spoke of damage, on a thread and a connection of its own. Takes
-  /// its time on a large file.
+  /// Checks the whole file after a suspicion of damage, on a thread and a connection of its own. Slow for a large file.
   package func damage() async -> Damage {
     await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async { [path] in continuation.resume(returning: Self.damage(of: path)) }
@@ -98,7 +94,7 @@ extension DatabasePool {
     do {
       if let words = try unreadable(path) { return .unreadable(words) }
       if try faults(path).isEmpty { return .none }
-      // The disk may have failed while the check was reading: then the check said so in the words of damage.
+      // A disk failure during the check would look like damage.
       if let words = try unreadable(path) { return .unreadable(words) }
       let faults = try faults(path)
       return faults.isEmpty ? .none : .damaged(faults)
@@ -113,23 +109,58 @@ extension DatabasePool {
       defer { database.close() }
       return try database.integrityCheck(limit: 3)
     } catch let error as SQLiteError where error.suspectsDamage {
-      // Some damage stops the opening itself.
+      // Some damage prevents opening the file.
       return [error.message]
     }
   }
 
-  /// Why the disk does not read file and log to their ends; nil: it does.
+  /// Why the disk does not read file and log to their ends; nil if it does.
   private static func unreadable(_ path: String) throws(SQLiteError) -> String? {
     var handle: OpaquePointer?
     defer { sqlite3_close_v2(handle) }
-    // Without the house's settings, which read the schema.
+    // Without our settings, which read the schema.
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK else {
       throw SQLiteError(connection: handle, sql: nil)
     }
-    // The first query opens the log; what comes of it is found below.
+    // The first query opens the log; its errors show below.
     sqlite3_exec(handle, "PRAGMA schema_version", nil, nil, nil)
     let code = csqlite_read_through(handle)
     guard code != SQLITE_OK else { return nil }
     return sqlite3_errstr(code).map { "\(String(cString: $0)) (SQLite \(code))" } ?? "SQLite \(code)"
+  }
+}
+
+/// Prepares the place of a database.
+enum FileSystem {
+  /// Creates the file if it is missing, readable by its owner only (SQLite gives log and index the same rights), and
+  /// refuses a network file system.
+  static func prepare(_ path: String) throws(SQLiteError) {
+    // An existing file is not opened: closing it would drop the locks of other connections of this process
+    // (https://www.sqlite.org/howtocorrupt.html §2.2). O_EXCL guarantees that the file is new.
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if errno != EEXIST {
+      throw SQLiteError(.cannotOpen, "\(String(cString: strerror(errno))): \(path)")
+    }
+    let kind = csqlite_file_system(path)
+    guard kind >= 0 else {
+      throw SQLiteError(.cannotOpen, "\(String(cString: strerror(errno))): \(path)")
+    }
+    if let name = networkFileSystem(UInt32(truncatingIfNeeded: kind)) {
+      throw SQLiteError(
+        .cannotOpen, "\(path) is on \(name), where write-ahead logging does not work; use a local disk")
+    }
+  }
+
+  /// "WAL does not work over a network filesystem" (https://www.sqlite.org/wal.html §3). Numbers: statfs(2).
+  static func networkFileSystem(_ kind: UInt32) -> String? {
+    switch kind {
+    case 0x6969: "NFS"
+    case 0x517b, 0xff53_4d42, 0xfe53_4d42: "SMB/CIFS"
+    case 0x5346_414f, 0x6b41_4653: "AFS"
+    case 0x0bd0_0bd0: "Lustre"
+    default: nil
+    }
   }
 }

@@ -1,34 +1,33 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A database file: one writer, some readers, each on a queue of its own, so that no thread of the cooperative pool
-/// and no event loop ever waits for the disk.
+/// A database file with one writer and some readers, each on its own queue, so that neither the cooperative pool nor an
+/// event loop waits for the disk.
 ///
-/// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Don't call a method of
-/// the pool inside a closure that it runs: `writeSync` inside `writeSync` waits for itself.
+/// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Calling a method of the
+/// pool inside a closure that it runs deadlocks.
 package final class DatabasePool: Sendable {
-  /// Which readers a query uses.
+  /// The readers that a query uses.
   package enum Lane: Sendable {
-    /// For what somebody waits for.
+    /// For queries that a person or client waits for.
     case requests
-    /// For long rows of queries, as exports make them: however many there are, those of the other lane do not wait.
+    /// For long series of queries, such as exports, which do not delay the other lane.
     case exports
   }
 
-  /// The file.
   package let path: String
   private let writer: Connection
   private let requests: ReaderLane
   private let exports: ReaderLane
   private let isClosed = Mutex(false)
   let disk = Mutex(Disk())
-  /// Where the index of the log lies; 0: nowhere.
+  /// The address of the log's index; 0: none.
   let logIndex: Mutex<UInt>
 
-  /// Opens a file, or creates it (readable by its owner alone).
+  /// Opens a file, or creates it readable by its owner only.
   ///
-  /// - Parameter readers: how many queries may run at the same time, at least 1; exports have one of their own.
-  /// - Throws: `SQLiteError` if it cannot be opened, is no database, or lies on a network file system.
+  /// - Parameter readers: concurrent queries, at least 1; exports have a reader of their own.
+  /// - Throws: `SQLiteError` if it cannot be opened, is no database, or is on a network file system.
   package init(path: String, readers: Int = 4) throws {
     precondition(readers > 0, "a pool without readers cannot answer")
     try FileSystem.prepare(path)
@@ -46,9 +45,9 @@ package final class DatabasePool: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction on the writer: all of it is kept, or, if it throws, nothing.
+  /// Runs `body` in a transaction on the writer. If it throws, everything is rolled back.
   ///
-  /// What was handed over is done, also when the task is cancelled meanwhile.
+  /// Completes even if the task is cancelled meanwhile.
   package func write<Result: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result {
@@ -64,8 +63,8 @@ package final class DatabasePool: Sendable {
   /// Runs `body` on a reader, in a transaction of its own: all its queries see the same state.
   ///
   /// - Parameters:
-  ///   - limit: how long it may take; then it ends with `SQLiteError.Code.interrupt`.
-  ///   - lane: queries of one lane wait for each other in the order in which they came.
+  ///   - limit: after it, the query ends with `SQLiteError.Code.interrupt`.
+  ///   - lane: queries of one lane wait for each other in order.
   /// - Throws: what `body` throws; `CancellationError` if the task is cancelled.
   package func read<Result: Sendable>(
     limit: Duration? = nil, lane: Lane = .requests, _ body: @escaping @Sendable (Database) throws -> Result
@@ -90,10 +89,10 @@ package final class DatabasePool: Sendable {
     }
   }
 
-  /// Runs `body` at once, on the thread that calls, with a reader that has nothing to do.
+  /// Runs `body` at once, on the calling thread, with an idle reader.
   ///
-  /// For a row that is found by its key: a few pages, nearly always in memory. Handing it to another thread and back
-  /// costs more than reading it. Whatever walks over rows waits elsewhere: see ``read(limit:lane:_:)``.
+  /// For rows found by their key: a few pages, nearly always in memory, which is cheaper than switching threads. Longer
+  /// queries belong into ``read(limit:lane:_:)``.
   ///
   /// - Returns: nil if all readers are busy.
   package func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
@@ -104,14 +103,14 @@ package final class DatabasePool: Sendable {
     return try result.get()
   }
 
-  /// ``write(_:)`` for a thread that may wait.
+  /// ``write(_:)`` for a thread that may block.
   package func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = Swift.Result { try writer.sync { database in try database.transaction { try body(database) } } }
     noteWrite(result)
     return try result.get()
   }
 
-  /// ``read(limit:_:)`` for a thread that may wait.
+  /// ``read(limit:_:)`` for a thread that may block.
   package func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
     let reader = requests.waitForOne()
     defer { requests.give(back: reader) }
@@ -127,15 +126,15 @@ package final class DatabasePool: Sendable {
     try writer.sync { database in try migrator.migrate(database, at: time) }
   }
 
-  /// Moves the write-ahead log into the file.
+  /// Checkpoints the write-ahead log.
   ///
-  /// - Parameter waiting: whether to wait for readers, so that the log is emptied.
+  /// - Parameter waiting: whether to wait for readers, so that the log is truncated.
   @discardableResult
   package func checkpoint(waiting: Bool = false) throws -> Database.Checkpoint {
     try writer.sync { database in try database.checkpoint(waiting: waiting) }
   }
 
-  /// Moves the write-ahead log into the file and empties it, unless somebody is reading; holds nobody up.
+  /// Checkpoints and truncates the write-ahead log unless there are readers; blocks no one.
   @discardableResult
   package func emptyLogIfIdle() async throws -> Database.Checkpoint {
     try await withCheckedThrowingContinuation { continuation in
@@ -143,14 +142,13 @@ package final class DatabasePool: Sendable {
     }
   }
 
-  /// Writes the whole file anew, without anything that was ever freed in it; see ``Database/vacuum()``. For a file
-  /// that nobody else uses.
+  /// Rewrites the whole file; see ``Database/vacuum()``. For a file without other users.
   package func vacuum() throws { try writer.sync { try $0.vacuum() } }
 
-  /// Looks through the whole file, on a reader; see ``Database/integrityCheck(limit:)``.
+  /// See ``Database/integrityCheck(limit:)``.
   package func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
 
-  /// Waits for what is under way, empties the log into the file and closes it. A second time does nothing.
+  /// Waits for running work, checkpoints the log and closes the file. Idempotent.
   package func close() {
     let first = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -159,15 +157,15 @@ package final class DatabasePool: Sendable {
     guard first else { return }
     logIndex.withLock { $0 = 0 }
     let lanes = [requests, exports].map { lane in (lane, (0..<lane.count).map { _ in lane.waitForOne() }) }
-    // Closing a reader reports nothing that one could act on.
+    // An error while closing a reader has no consequence.
     for reader in lanes.flatMap(\.1) { try? reader.sync { $0.close() } }
-    // The last connection to close moves the log into the file by itself, but tells nobody when it could not; the log
-    // is kept then, and the next start reads it.
+    // The last connection checkpoints by itself, but does not report a failure; the log is then kept, and the next
+    // start reads it.
     try? writer.sync { database in
       defer { database.close() }
       try database.checkpoint(waiting: true)
     }
-    // Whoever comes now, or waits already, is told that the database was closed.
+    // Later and waiting callers get an error that the database is closed.
     for (lane, readers) in lanes {
       for reader in readers { lane.give(back: reader) }
     }

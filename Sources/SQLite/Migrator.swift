@@ -1,27 +1,26 @@
-/// Brings a file's schema from whatever it has to what this program knows. Steps are only ever added at the end.
+/// Brings a file's schema up to date. Steps are only ever appended.
 package struct Migrator: Sendable {
-  /// Marks the file as ours (https://www.sqlite.org/pragma.html#pragma_application_id).
   package let applicationID: Int32
   /// In the order in which they run.
   package let migrations: [Migration]
 
-  /// - Precondition: no id twice.
+  /// - Precondition: the ids are unique.
   package init(applicationID: Int32, _ migrations: [Migration]) {
     precondition(Set(migrations.map(\.id)).count == migrations.count, "a migration's id is used twice")
     self.applicationID = applicationID
     self.migrations = migrations
   }
 
-  /// The steps that a file has, in their order; none for a file without our table.
+  /// The steps that a file has, in order; none for a file without our table.
   package func applied(_ database: Database) throws -> [String] {
     let tables = try database.int("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'")
     guard tables == 1 else { return [] }
     return try database.fetchAll("SELECT id FROM migrations ORDER BY position") { $0.text(0) }
   }
 
-  /// Sees whether the file is one that this program may work on.
+  /// Checks whether this program may use the file.
   ///
-  /// - Returns: the steps that are still to be done.
+  /// - Returns: the steps still to be run.
   /// - Throws: `MigrationError.foreign`, `.newer`, `.unreleased`.
   package func pending(_ database: Database) throws -> ArraySlice<Migration> {
     let found = try database.int("PRAGMA application_id")
@@ -43,21 +42,21 @@ package struct Migrator: Sendable {
     return migrations[applied.count...]
   }
 
-  /// Runs the steps that are still to be done, each in a transaction of its own.
+  /// Runs the pending steps, each in a transaction of its own.
   ///
   /// The order of https://www.sqlite.org/lang_altertable.html §7: foreign keys off, change, check, commit, on again.
   ///
-  /// - Parameter time: milliseconds since 1970, kept beside the step.
+  /// - Parameter time: milliseconds since 1970, stored with the step.
   package func migrate(_ database: Database, at time: Int64) throws {
     while let step = try pending(database).first {
       try database.execute("PRAGMA foreign_keys = OFF")
       defer {
-        // It cannot fail: no transaction is open, and outside of one it only sets a flag.
+        // Cannot fail: no transaction is open, so it only sets a flag.
         _ = try? database.execute("PRAGMA foreign_keys = ON")
       }
       do {
         try database.transaction {
-          // Another process may have done this step while we waited for the lock.
+          // Another process may have run this step while we waited for the lock.
           guard try pending(database).first?.id == step.id else { return }
           try run(step, database, time)
         }
@@ -81,9 +80,9 @@ package struct Migrator: Sendable {
   }
 }
 
-/// One step of the schema. Once released it never changes: a later step corrects it.
+/// One step of the schema. Once released it never changes; a later step corrects it.
 package struct Migration: Sendable {
-  /// Unique and telling, as `2026-11-20 apps`.
+  /// Unique, such as `2026-11-20 apps`.
   package let id: String
   let apply: @Sendable (Database) throws -> Void
 
@@ -93,7 +92,7 @@ package struct Migration: Sendable {
     apply = { database in try database.script(sql) }
   }
 
-  /// A step that needs a program. It may not use today's records: they change, the step does not.
+  /// A step in Swift. It must not use today's records, because they change and the step does not.
   package init(id: String, _ apply: @escaping @Sendable (Database) throws -> Void) {
     self.id = id
     self.apply = apply
@@ -102,18 +101,16 @@ package struct Migration: Sendable {
 
 /// Why a schema could not be brought up to date.
 package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file belongs to another program.
   case foreign(path: String, applicationID: Int)
-  /// The file was written by a newer version of this program.
+  /// Written by a newer version of this program.
   case newer(path: String, unknown: [String])
-  /// The file has steps, but does not begin with those of this program: it was made by a build that was never released.
+  /// Made by a build that was never released: its first steps are not ours.
   case unreleased(path: String)
-  /// A step failed; the file is as it was before it.
+  /// A step failed; the file is unchanged.
   case failed(id: String, cause: SQLiteError)
-  /// A step left rows that refer to nothing; the file is as it was before it.
+  /// A step would leave rows that refer to nothing; the file is unchanged.
   case danglingRows(id: String, table: String)
 
-  /// What and what to do.
   package var description: String {
     switch self {
     case .foreign(let path, let id):

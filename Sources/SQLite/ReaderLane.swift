@@ -1,14 +1,14 @@
+internal import CSQLite
 internal import Dispatch
 internal import Synchronization
 
-/// Some readers, and those who wait for one of them, in the order in which they came.
+/// Some readers, and a first-in-first-out queue of callers that wait for one.
 final class ReaderLane: Sendable {
   private struct State {
     var idle: [Connection]
     var waiting: [@Sendable (Connection) -> Void] = []
   }
 
-  /// How many readers there are.
   let count: Int
   private let state: Mutex<State>
 
@@ -21,7 +21,7 @@ final class ReaderLane: Sendable {
     state = Mutex(State(idle: idle))
   }
 
-  /// Calls `use` with a reader, as soon as one is free.
+  /// Calls `use` with a reader as soon as one is free.
   func take(_ use: @escaping @Sendable (Connection) -> Void) {
     let reader = state.withLock { state in
       let reader = state.idle.popLast()
@@ -31,10 +31,9 @@ final class ReaderLane: Sendable {
     if let reader { use(reader) }
   }
 
-  /// A reader, if one is free.
   func takeIdle() -> Connection? { state.withLock { $0.idle.popLast() } }
 
-  /// ``take(_:)`` for a thread that may wait.
+  /// ``take(_:)`` for a thread that may block.
   func waitForOne() -> Connection {
     let found = Mutex<Connection?>(nil)
     let arrived = DispatchSemaphore(value: 0)
@@ -47,7 +46,7 @@ final class ReaderLane: Sendable {
     return reader
   }
 
-  /// Hands a reader to who waits longest.
+  /// Hands a reader to the caller that waits longest.
   func give(back reader: Connection) {
     let next = state.withLock { state -> (@Sendable (Connection) -> Void)? in
       if state.waiting.isEmpty {
@@ -57,5 +56,64 @@ final class ReaderLane: Sendable {
       return state.waiting.removeFirst()
     }
     next?(reader)
+  }
+}
+
+/// A database and the serial queue that owns it.
+///
+/// @unchecked Sendable because `database` is accessed only on `queue`, one closure at a time.
+final class Connection: @unchecked Sendable {
+  private let queue: DispatchQueue
+  private let database: Database
+
+  init(path: String, mode: Database.Mode, label: String) throws(SQLiteError) {
+    database = try Database(path: path, mode: mode)
+    queue = DispatchQueue(label: label)
+  }
+
+  func sync<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try queue.sync { try body(database) }
+  }
+
+  func async(_ body: @escaping @Sendable (Database) -> Void) {
+    queue.async { [self] in body(database) }
+  }
+}
+
+/// Stops a query whose task was cancelled, or whose time is up.
+final class Interruption: Sendable {
+  private let cancelled = Atomic(false)
+  private let deadline: ContinuousClock.Instant?
+
+  init(limit: Duration?) { deadline = limit.map { .now + $0 } }
+
+  func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+  var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+  private var isDue: Bool {
+    if isCancelled { return true }
+    guard let deadline else { return false }
+    return ContinuousClock.now >= deadline
+  }
+
+  /// Runs `body` on a connection and can stop it.
+  func watch<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
+    let connection = try database.connection()
+    // Every 10 000 steps of the virtual machine: about a millisecond.
+    sqlite3_progress_handler(
+      connection, 10_000,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isDue ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+    defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+    do {
+      if isCancelled { throw CancellationError() }
+      return try withExtendedLifetime(self) { try body() }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      if isCancelled { throw CancellationError() }
+      throw SQLiteError(error.extendedCode, "the query exceeded its time limit", sql: error.sql)
+    }
   }
 }

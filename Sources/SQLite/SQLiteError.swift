@@ -1,17 +1,14 @@
 internal import CSQLite
 
-/// What SQLite refused, with its own words. Never holds a bound value.
+/// An SQLite failure in SQLite's words. Never contains a bound value.
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A result code of SQLite (https://www.sqlite.org/rescode.html), primary or extended.
   package struct Code: RawRepresentable, Sendable, Hashable {
-    /// The number that SQLite uses.
     package let rawValue: Int32
-    /// Wraps a number of SQLite's.
     package init(rawValue: Int32) { self.rawValue = rawValue }
-    /// The code without its extension.
     package var primary: Code { Code(rawValue: rawValue & 0xff) }
 
-    /// SQLITE_ERROR: mostly a mistake in the SQL.
+    /// SQLITE_ERROR: usually a mistake in the SQL.
     package static let error = Code(rawValue: 1)
     /// SQLITE_BUSY: another connection held the lock longer than the busy time-out.
     package static let busy = Code(rawValue: 5)
@@ -19,9 +16,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static let locked = Code(rawValue: 6)
     /// SQLITE_NOMEM: no memory left.
     package static let outOfMemory = Code(rawValue: 7)
-    /// SQLITE_READONLY: a write on a reader, or on a file that may not be written.
+    /// SQLITE_READONLY: a write on a reader or a write-protected file.
     package static let readOnly = Code(rawValue: 8)
-    /// SQLITE_INTERRUPT: stopped by a time limit or a cancellation.
+    /// SQLITE_INTERRUPT: a time limit or a cancellation.
     package static let interrupt = Code(rawValue: 9)
     /// SQLITE_IOERR: the disk failed.
     package static let inputOutput = Code(rawValue: 10)
@@ -29,35 +26,30 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static let corrupt = Code(rawValue: 11)
     /// SQLITE_FULL: no space left.
     package static let full = Code(rawValue: 13)
-    /// SQLITE_CANTOPEN: no such file or folder, or no right to it.
+    /// SQLITE_CANTOPEN: no such file or folder, or no permission.
     package static let cannotOpen = Code(rawValue: 14)
-    /// SQLITE_CONSTRAINT: some constraint; the extended code says which.
+    /// SQLITE_CONSTRAINT; the extended code is more specific.
     package static let constraint = Code(rawValue: 19)
-    /// SQLITE_MISMATCH: a value of a type that the column does not take.
+    /// SQLITE_MISMATCH: a value whose type the column does not accept.
     package static let mismatch = Code(rawValue: 20)
-    /// SQLITE_MISUSE: the caller broke a rule, as using a closed database.
+    /// SQLITE_MISUSE: a mistake of the caller, such as using a closed database.
     package static let misuse = Code(rawValue: 21)
     /// SQLITE_RANGE: more or fewer arguments than parameters.
     package static let range = Code(rawValue: 25)
-    /// SQLITE_NOTADB: some other kind of file.
+    /// SQLITE_NOTADB: another kind of file.
     package static let notADatabase = Code(rawValue: 26)
-    /// SQLITE_CONSTRAINT_FOREIGNKEY.
     package static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
-    /// SQLITE_CONSTRAINT_PRIMARYKEY.
     package static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
-    /// SQLITE_CONSTRAINT_UNIQUE.
     package static let constraintUnique = Code(rawValue: 19 | 8 << 8)
-    /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table refused the type.
+    /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table rejected the type.
     package static let constraintDataType = Code(rawValue: 19 | 12 << 8)
   }
 
-  /// The primary code.
   package var code: Code { extendedCode.primary }
-  /// The code with its extension.
   package let extendedCode: Code
   /// SQLite's message, read at once on the connection that failed.
   package let message: String
-  /// The statement as it was prepared, parameters still as `?`.
+  /// The statement with its `?` parameters.
   package let sql: String?
   package init(_ code: Code, _ message: String, sql: String? = nil) {
     extendedCode = code
@@ -65,27 +57,27 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     self.sql = sql
   }
 
-  /// Reads the error of the call that just failed on `connection`.
+  /// Reads the error of the last call on `connection`.
   init(connection: OpaquePointer?, sql: String?) {
     extendedCode = Code(rawValue: sqlite3_extended_errcode(connection))
     message = sqlite3_errmsg(connection).map { String(cString: $0) } ?? "out of memory"
     self.sql = sql
   }
 
-  /// Whether a UNIQUE or PRIMARY KEY constraint was hit.
+  /// Whether a UNIQUE or PRIMARY KEY constraint failed.
   package var isUniqueViolation: Bool {
     extendedCode == .constraintUnique || extendedCode == .constraintPrimaryKey
   }
 
-  /// Whether another connection held the lock too long: the same again may work.
+  /// Whether another connection held the lock too long: a retry may work.
   package var isBusy: Bool { code == .busy }
 
-  /// Whether the cause lies outside: lock, disk, rights, memory. The same again works once somebody has seen to that.
+  /// Whether the cause is external (lock, disk, permissions, memory): a retry works once it is solved.
   package var mayPass: Bool { isOfDisk || [.busy, .locked, .outOfMemory].contains(code) }
 
-  /// Whether the disk did not do what it was asked, or the file on it may not be used.
+  /// Whether the disk failed, or the file on it is unusable.
   ///
-  /// Damage is among it: SQLite says so of a disk that does not read at present as well (SQLITE_IOERR_CORRUPTFS,
+  /// Includes damage, which SQLite also reports for a disk that does not read at present (SQLITE_IOERR_CORRUPTFS,
   /// "converted into SQLITE_CORRUPT prior to returning"). ``DatabasePool/damage()`` tells which it is.
   package var isOfDisk: Bool {
     switch code {
@@ -94,10 +86,10 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether it speaks of damage, which it may or may not be; see ``isOfDisk``.
+  /// Whether the file may be damaged; see ``isOfDisk``.
   package var suspectsDamage: Bool { code == .corrupt || code == .notADatabase }
 
-  /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy where there is one.
+  /// As `SQLite 2067: UNIQUE constraint failed: apps.bundle_id [INSERT …]`, with a remedy if there is one.
   package var description: String {
     var text = "SQLite \(extendedCode.rawValue): \(message)"
     if let sql { text += " [\(sql)]" }

@@ -1,37 +1,28 @@
 package import Model
 
-/// A small world to try the console with: one app, and phones of the people who use it. Only a description: who wants
-/// it adds ``phones`` to a ``PhoneBook`` and registers them as devices with their names, aliases and tags.
+/// A small demo: one app and its users' phones. The caller adds ``phones`` to a ``PhoneBook`` and registers them as
+/// devices with their names, aliases and tags.
 package struct DemoWorld: Sendable, Hashable {
-  /// What the app is called.
   package var appName: String
-  /// Its bundle id.
   package var bundleID: String
-  /// In the order in which they are made.
   package var phones: [DemoPhone]
 
-  /// A phone of the demo.
   package struct DemoPhone: Sendable, Hashable {
-    /// Whose it is, and what the phone is called.
+    /// The owner and the name of the phone.
     package var name: String
-    /// What it is, in words.
     package var model: String
-    /// Which of Apple's worlds the app on it was built for.
     package var environment: Model.Environment
-    /// The person's alias at the console.
     package var alias: String
-    /// The person's tags, sorted.
+    /// Sorted.
     package var tags: [String]
 
-    /// The phone as a phone book takes it.
-    ///
     /// - Parameter bundleID: of the app on it.
     package func newPhone(_ bundleID: String) -> NewPhone {
       NewPhone(name: name, model: model, environment: environment, topic: bundleID, alias: alias)
     }
   }
 
-  /// The shop: four phones with development builds, two with the one from the App Store.
+  /// A shop: four phones with development builds, two with the App Store's.
   package static let shop = DemoWorld(
     appName: "Shop", bundleID: "com.example.shop",
     phones: [
@@ -52,9 +43,9 @@ package struct DemoWorld: Sendable, Hashable {
         name: "Alan's iPhone", model: "iPhone 14", environment: .production, alias: "usr_alan", tags: []),
     ])
 
-  /// Makes the phones, unless the book has phones of the app already: so a second start makes no second world.
+  /// Adds the phones, unless the book already has phones of the app.
   ///
-  /// - Returns: each phone with what the demo says of it; empty if they were there.
+  /// - Returns: each new phone with its description; empty if there were phones.
   /// - Throws: ``PhoneBookError``.
   @discardableResult
   package func populate(_ book: PhoneBook) throws(PhoneBookError) -> [(phone: SimulatedPhone, description: DemoPhone)] {

@@ -2,7 +2,7 @@ internal import Foundation
 import JSON
 internal import Model
 
-// Numbers for rows by the million. Stored: append only.
+// Numbers for columns with millions of rows. Append only.
 
 extension Environment {
   /// As stored in `devices.environment`.
@@ -38,19 +38,18 @@ extension Platform {
   }
 }
 
-/// A list of texts as a column keeps it: a JSON array.
+/// A list of texts as a JSON array.
 func text(_ texts: [String]) -> String { JSONValue.array(texts.map { .string($0) }).text() }
 
-/// Reads what ``text(_:)`` wrote.
+/// Reads the output of ``text(_:)``.
 func texts(_ text: String, _ column: String) throws -> [String] {
   guard let value = try? JSONValue(parsing: Data(text.utf8)), let texts = value.array?.map(\.string) else {
-    // The decoder's own message adds nothing: the column holds no JSON.
+    // The decoder's message adds nothing.
     throw StoreError.unreadable(column: column, value: text)
   }
   return texts.compactMap { $0 }
 }
 
-/// Reads a column of JSON.
 func json(_ text: String?, _ column: String) throws -> JSONValue? {
   guard let text else { return nil }
   do { return try JSONValue(parsing: Data(text.utf8)) } catch {

@@ -2,24 +2,22 @@ import Calendar
 package import Foundation
 internal import Model
 
-/// Why the store could not do what it was asked.
+/// Why the store refused a request.
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// There is no such row.
   case notFound(noun: String, id: String)
   /// The name is taken.
   case taken(noun: String, field: String)
-  /// Something still needs the row.
+  /// Something refers to the row.
   case inUse(noun: String, by: [String])
-  /// A cursor that this list did not give.
+  /// A cursor of another list.
   case badCursor(String)
-  /// The database holds something that this version does not know.
+  /// A value that this version does not know.
   case unreadable(column: String, value: String)
-  /// What a push did on each device was removed: nobody knows any more whom it did not reach.
+  /// The push's details were removed, so it is unknown which devices it did not reach.
   case detailsRemoved(push: String, at: Date)
-  /// Pages of an audience came out of order: a bug that would lose devices.
+  /// Pages of an audience out of order: a bug that would lose devices.
   case outOfOrder(after: Int64, found: Int64)
 
-  /// What and what to do.
   package var description: String {
     switch self {
     case .notFound(let noun, let id): "There is no \(noun) \(id)."

@@ -1,15 +1,15 @@
 package import Foundation
 import Glibc
 
-/// The search of the C library: Foundation's looks at each byte through several layers, which is felt with a megabyte of
-/// unknown origin.
+/// By memchr: Foundation's search passes each byte through several layers, which is slow for a megabyte of untrusted
+/// input.
 extension ContiguousBytes {
-  /// How many bytes stand before the first `text` that begins at or behind `start`; nil if there is none.
+  /// How many bytes precede the first `text` at or after `start`; nil if there is none.
   package func offset(of text: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress, let first = text.first else { return nil }
       var start = start
-      // Behind it there is no room for all of the text.
+      // Beyond it, `text` does not fit.
       let end = buffer.count - text.count + 1
       while start < end, let found = memchr(base + start, Int32(first), end - start) {
         start = UnsafeRawPointer(found) - base
@@ -22,10 +22,9 @@ extension ContiguousBytes {
 }
 
 extension Data {
-  /// Whether `text` stands anywhere in it.
   package func holds(_ text: String) -> Bool { offset(of: Array(text.utf8)) != nil }
 
-  /// How often `text` stands in it, without overlaps.
+  /// The number of occurrences of `text` without overlaps.
   package func count(of text: [UInt8]) -> Int {
     var (count, position) = (0, 0)
     while let found = offset(of: text, from: position) {
@@ -35,7 +34,6 @@ extension Data {
     return count
   }
 
-  /// Whether `byte` stands anywhere in it.
   package func holds(_ byte: UInt8) -> Bool {
     withUnsafeBytes { buffer in
       guard let base = buffer.baseAddress else { return false }
@@ -43,7 +41,7 @@ extension Data {
     }
   }
 
-  /// Whether it holds no control character but blanks, tabs, line and page ends, and ESC of coloured logs.
+  /// Whether it has no control characters except tabs, line and page ends, and ESC of coloured logs.
   package var isPlainText: Bool {
     withUnsafeBytes { buffer in
       var start = 0
@@ -62,8 +60,8 @@ extension UInt8 {
 }
 
 extension UInt64 {
-  /// Whether one of its eight bytes is below 0x20, or 0x7F. Sometimes also said of others, never not said of these:
-  /// a subtraction that borrows is looked at byte by byte.
+  /// Whether one of its eight bytes may be below 0x20, or 0x7F: no false negatives, but false positives, so that the
+  /// bytes are then checked one by one.
   fileprivate var mayHoldControls: Bool {
     let low: UInt64 = 0x0101_0101_0101_0101
     let high = low << 7

@@ -1,6 +1,5 @@
-/// "Did you mean …?"
 package enum Suggestion {
-  /// The candidate that somebody probably meant: equal but for case and separators, or a slip or two away.
+  /// The most similar candidate: equal except for case and separators, or a few typing mistakes away.
   package static func closest(to word: String, among candidates: [String]) -> String? {
     guard word.utf8.count <= 64 else { return nil }
     let plain = plain(word)
@@ -13,10 +12,10 @@ package enum Suggestion {
       .min { $0.distance < $1.distance }?.candidate
   }
 
-  /// Lower-case letters and digits only: `timeToLive`, `time-to-live` and `time_to_live` are one.
+  /// Lower-case letters and digits only: `timeToLive`, `time-to-live` and `time_to_live` are equal.
   package static func plain(_ word: String) -> [UInt8] { word.lowercased().utf8.filter { ASCII.isAlphanumeric($0) } }
 
-  /// Insertions, deletions, replacements, and neighbours exchanged (optimal string alignment).
+  /// Counts insertions, deletions, replacements, and swapped neighbours (optimal string alignment).
   package static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...other.count)

@@ -63,7 +63,7 @@ struct ProgramTests {
     #expect(values[data] == "/x=y" && values[days] == 7 && values[isJSON])
   }
 
-  @Test("what is not given has its default")
+  @Test("missing options have their defaults")
   func defaults() throws {
     let (_, values) = try #require(try run(["look", "a"]))
     #expect(values[data] == "./data" && values[days] == 30 && !values[isJSON] && values[isColoured])
@@ -85,7 +85,7 @@ struct ProgramTests {
     #expect(other[trusted] == ["c", "d"])
   }
 
-  @Test("only configuration comes from the environment: what is done, and to whom, is typed")
+  @Test("only configuration comes from the environment; actions and their targets must be typed")
   func unheard() throws {
     let environment = ["BOX_APP": "y", "BOX_TAG": "c", "BOX_ALIAS": "z", "BOX_JSON": "1", "BOX_WITHIN": "7d"]
     let error = #expect(throws: UsageError.self) { try program.parse(["things", "import"], environment: environment) }
@@ -96,7 +96,7 @@ struct ProgramTests {
     #expect(!look[isJSON] && look[days] == 30)
   }
 
-  @Test("what is typed counts more than the environment; dashes are underscores there")
+  @Test("typed values override the environment; dashes are underscores there")
   func environment() throws {
     let environment = ["BOX_DATA": "/e", "BOX_COLOR": "0", "BOX_PASS_WORD": "p", "BOX_FILE": "no"]
     let (_, values) = try #require(try run(["look", "a", "--data", "/t"], environment))
@@ -147,7 +147,8 @@ struct ProgramTests {
     #expect(error?.message == "Invalid value “x” for BOX_COLOR: it is neither true nor false.")
   }
 
-  @Test("the version is told everywhere", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
+  @Test(
+    "every command shows the version", arguments: [["--version"], ["things", "--version"], ["look", "--version"]])
   func version(words: [String]) throws {
     #expect(try shown(words) == "1.2.3")
   }
@@ -194,12 +195,5 @@ struct ProgramTests {
 
           See 'box help things <subcommand>' for detailed help.
         """)
-  }
-
-  @Test(
-    "letters left out, added, changed and swapped count one each",
-    arguments: [("list", "lsit", 1), ("list", "lst", 1), ("list", "lists", 1), ("list", "last", 1), ("", "ab", 2)])
-  func distances(one: String, other: String, count: Int) {
-    #expect(distance(Array(one.utf8), Array(other.utf8)) == count)
   }
 }

@@ -76,7 +76,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a connection cut in the middle: what was sent and not answered is unknown, the rest goes on")
+  @Test("a connection cut in the middle: unanswered requests are unknown, the rest continues")
   func cut() async throws {
     let server = TestServer { request, responder, number in
       if number == 700 { request.connection.cut() } else { responder.respond(ServerResponse(status: 200)) }
@@ -112,7 +112,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a server that stands still is found by PING: a half-open connection does not wait for the time-out")
+  @Test("a stalled server is detected by PING: a half-open connection does not wait for the time-out")
   func halfOpen() async throws {
     let hold = DispatchSemaphore(value: 0)
     let server = TestServer { _, responder, number in
@@ -132,7 +132,7 @@ struct FaultTests {
     }
   }
 
-  @Test("stream ids run out: the group goes on with the next connection, and none is lost")
+  @Test("stream ids run out: the group continues on the next connection, and no request is lost")
   func exhaustion() async throws {
     let server = TestServer(TestServer.accept)
     try await withServer(server) { running in

@@ -67,7 +67,7 @@ struct KeepingTests {
     try result.get()
   }
 
-  @Test("an idle connection is kept for a day: a PING an hour, and the next request goes over it")
+  @Test("an idle connection is kept for a day with a PING per hour, and serves the next request")
   func day() async throws {
     try await Self.run { scene, events in
       scene.submit(0..<1)
@@ -115,7 +115,7 @@ struct KeepingTests {
     }
   }
 
-  @Test("a PING without an answer in the midst of sending: what was sent is unknown, what waited goes over the next")
+  @Test("a PING without an answer while sending: sent requests are unknown, waiting ones use the next connection")
   func busyAndGone() async throws {
     try await Self.run(streams: 2) { scene, events in
       scene.server.manners.withLock { $0 = FrameServer.Manners(answersPings: false, answersRequests: false) }

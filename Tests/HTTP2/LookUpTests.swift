@@ -36,7 +36,7 @@ struct LookUpTests {
     client.group.submit(builder.build())
   }
 
-  @Test("each new connection goes to the address of a new look-up")
+  @Test("each new connection looks the name up again")
   func anew() async throws {
     let authority = try TestAuthority()
     let first = TestServer { request, responder, _ in

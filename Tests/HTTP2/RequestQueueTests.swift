@@ -23,7 +23,7 @@ struct RequestQueueTests {
     return tags
   }
 
-  @Test("one request of another push goes out after a turn, not after the whole broadcast")
+  @Test("a request of another push is sent after a turn, not after the whole broadcast")
   func turns() {
     var queue = RequestQueue()
     for _ in 0..<8 { queue.append(batch(1, 1000)) }
@@ -52,7 +52,7 @@ struct RequestQueueTests {
     #expect(seen == [1: 3000, 2: 3000])
   }
 
-  @Test("what is removed of one tag is all of it, and nothing of another")
+  @Test("removing a tag removes all of its requests and no others")
   func removal() {
     var queue = RequestQueue()
     queue.append(batch(1, 100))

@@ -87,7 +87,7 @@ struct ServerTests {
     }
   }
 
-  @Test("a client that sends nothing for the idle time-out hears GOAWAY; a PING counts as something")
+  @Test("a client that sends nothing until the idle time-out gets GOAWAY; a PING counts as activity")
   func idle() async throws {
     var settings = ServerSettings()
     settings.idleTimeout = .seconds(60)
@@ -138,7 +138,7 @@ struct ServerTests {
     }
   }
 
-  @Test("a large answer goes out whole, through the client's window")
+  @Test("a large answer is sent completely through the client's window")
   func largeAnswer() async throws {
     let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
     let server = TestServer { _, responder, _ in responder.respond(ServerResponse(status: 200, body: body)) }

@@ -51,7 +51,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("0, and later 1000 again: the client waits and goes on")
+  @Test("0, and later 1000 again: the client waits and continues")
   func pause() async throws {
     let server = TestServer { request, responder, number in
       if number == 100 {

@@ -79,7 +79,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("a text of more than a kilobyte comes in gzip to whoever takes it")
+  @Test("a text of more than a kilobyte is compressed for clients that accept gzip")
   func texts() async throws {
     try await withServer(Self.router()) { server in
       for (target, size) in [("/long", 3200), ("/large", 640_000)] {
@@ -97,7 +97,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("who does not take it gets the bytes as they are, and caches are told of the choice")
+  @Test("other clients get the plain bytes, and caches are told of the negotiation")
   func refused() async throws {
     try await withServer(Self.router()) { server in
       for coding in [nil, "", "identity", "br", "gzip;q=0", "gzip; q=0.000, *", "*;q=0"] {
@@ -204,7 +204,7 @@ struct AssetFolderTests {
     }
   }
 
-  @Test("compressed once, with a tag of its own, and plain for a part of it")
+  @Test("compressed once, with its own tag, and plain for a part of it")
   func coded() async throws {
     try await withAssets { assets, _ in
       let packed = try #require(try get(assets, "css/a.css", ["Accept-Encoding": "gzip"]))

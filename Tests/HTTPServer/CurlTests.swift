@@ -8,7 +8,7 @@ struct CurlTests {
   private func router() -> Router {
     var router = Router()
     router.get("/") { _ in .text("hello") }
-    router.post("/count", options: .init(bodyLimit: 1 << 24)) { request in
+    router.on(.post, "/count", options: .init(bodyLimit: 1 << 24)) { request in
       var count = 0
       for try await piece in request.body { count += piece.count }
       return .text("\(count)")

@@ -49,7 +49,7 @@ struct EventStreamTests {
     }
   }
 
-  @Test("when the client goes, the stream's task is cancelled", arguments: [false, true])
+  @Test("a disconnected client cancels the stream's task", arguments: [false, true])
   func clientGone(byReset: Bool) async throws {
     let begun = Signal<Void>()
     let ended = Signal<Bool>()

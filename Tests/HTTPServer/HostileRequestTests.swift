@@ -24,7 +24,7 @@ struct HostileRequestTests {
     var router = Router()
     router.get("/") { _ in .text("ok") }
     router.get("/after") { _ in .text("after") }
-    router.post("/", options: .init(bodyLimit: 1000)) { request in
+    router.on(.post, "/", options: .init(bodyLimit: 1000)) { request in
       .text("\(try await request.body.collect(upTo: 2000).count)")
     }
     try await withServer(router) { server in

@@ -102,12 +102,12 @@ struct MultipartTests {
   func upload() async throws {
     let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 256) } + Array("\r\n--XX\r\n--X".utf8)
     var router = Router()
-    router.post("/form", options: .init(bodyLimit: 1 << 20)) { request in
+    router.on(.post, "/form", options: .init(bodyLimit: 1 << 20)) { request in
       let form = try await FormData(request)
       guard let file = form.file("file") else { throw HTTPError(.badRequest, "no file") }
       return .text("\(form["note"] ?? "-") \(file.part.fileName ?? "-") \(file.bytes.count) \(file.bytes == content)")
     }
-    router.post("/stream", options: .init(bodyLimit: 1 << 20)) { request in
+    router.on(.post, "/stream", options: .init(bodyLimit: 1 << 20)) { request in
       var reader = try MultipartReader(request)
       var count = 0
       while let event = try await reader.next() { if case .data(let bytes) = event { count += bytes.count } }

@@ -153,7 +153,7 @@ struct RequestParserTests {
     #expect(status(count(3)) == 431)
   }
 
-  @Test("a chunked body stops at its limit, before the chunk that goes beyond is read")
+  @Test("a chunked body stops at its limit, before the exceeding chunk is read")
   func chunkLimit() {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     var parser = RequestParser()

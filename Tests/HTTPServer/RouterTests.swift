@@ -10,7 +10,7 @@ struct RouterTests {
     var router = Router()
     router.get("/", name: "overview") { _ in .text("root") }
     router.get("/pushes", name: "pushes") { _ in .text("list") }
-    router.post("/pushes", name: "create push") { _ in .text("made", status: .created) }
+    router.on(.post, "/pushes", name: "create push") { _ in .text("made", status: .created) }
     router.get("/pushes/new") { _ in .text("form") }
     router.get("/pushes/:id") { request in .text("push \(try request.parameter("id", as: Int.self))") }
     router.get("/pushes/:id/deliveries/:device") { request in
@@ -23,10 +23,10 @@ struct RouterTests {
 
   private func text(_ response: Response) -> String { String(decoding: response.body.bytes ?? [], as: UTF8.self) }
 
-  @Test("a body in a coding that nobody undoes is refused, with what is taken")
+  @Test("an unsupported content coding is refused with the supported ones")
   func contentEncoding() async throws {
     var router = Router()
-    router.post("/") { request in .text("\(try await request.body.collect(upTo: 100).count)") }
+    router.on(.post, "/") { request in .text("\(try await request.body.collect(upTo: 100).count)") }
     for (coding, status) in [("gzip", 415), ("br, gzip", 415), ("identity", 200), ("Identity", 200)] {
       let request = try Request(
         .post, "/", headers: ["Content-Encoding": coding, "Content-Length": "4"], body: [1, 2, 3, 4])
@@ -70,7 +70,7 @@ struct RouterTests {
     #expect(await router().respond(to: try Request(.get, target)).status == .notFound)
   }
 
-  @Test("another method is 405 with those allowed; OPTIONS lists them; HEAD goes with GET")
+  @Test("another method is 405 with the allowed ones; OPTIONS lists them; HEAD uses GET")
   func methods() async throws {
     let router = router()
     let refused = await router.respond(to: try Request(.delete, "/pushes"))
@@ -92,17 +92,17 @@ struct RouterTests {
   @Test("a body is bounded by the route, and can be demanded")
   func bodies() async throws {
     var router = Router()
-    router.post("/small", options: .init(bodyLimit: 3)) { request in
+    router.on(.post, "/small", options: .init(bodyLimit: 3)) { request in
       .text("\(try await request.body.collect(upTo: 10).count)")
     }
-    router.post("/needed", options: .init(requiresBody: true)) { _ in .text("ok") }
+    router.on(.post, "/needed", options: .init(requiresBody: true)) { _ in .text("ok") }
     #expect(await router.respond(to: try Request(.post, "/small", body: [1, 2, 3])).status == .ok)
     let announced = try Request(.post, "/small", headers: ["Content-Length": "4"], body: [1, 2, 3, 4])
     #expect(await router.respond(to: announced).status == .contentTooLarge)
     #expect(await router.respond(to: try Request(.post, "/needed")).status == .lengthRequired)
   }
 
-  @Test("what is no fault of the request, but a want of descriptors, is 503 and soon over")
+  @Test("a shortage of descriptors is a temporary 503")
   func withoutDescriptors() async throws {
     var router = Router()
     router.get("/:number") { request in throw SystemError("open", number: try request.parameter("number")) }
@@ -115,7 +115,7 @@ struct RouterTests {
 
   private enum Name: RequestContextKey { typealias Value = String }
 
-  @Test("middleware stands around routes and errors, the first added outermost, and leaves things for handlers")
+  @Test("middleware wraps routes and errors, the first added outermost, and leaves values for handlers")
   func middleware() async throws {
     var router = Router()
     for name in ["outer", "inner"] {

@@ -38,9 +38,9 @@ private func testRouter() -> Router {
   router.get("/secret") { _ in throw CocoaError(.fileNoSuchFile) }
   router.get("/split") { _ in Response(headers: ["X-Name": "a\r\nSet-Cookie: b=c"]) }
   router.get("/nothing") { _ in Response(.noContent) }
-  router.post("/echo") { request in .json(try await request.body.collect(upTo: 1 << 20)) }
-  router.post("/deaf") { _ in throw HTTPError(.unauthorized) }
-  router.post("/upper", options: .init(bodyLimit: 1 << 24)) { request in
+  router.on(.post, "/echo") { request in .json(try await request.body.collect(upTo: 1 << 20)) }
+  router.on(.post, "/deaf") { _ in throw HTTPError(.unauthorized) }
+  router.on(.post, "/upper", options: .init(bodyLimit: 1 << 24)) { request in
     Response(
       body: .stream(length: nil) { writer in
         for try await piece in request.body {
@@ -72,7 +72,7 @@ struct ServerTests {
     }
   }
 
-  @Test("a hundred requests sent at once are answered in their order")
+  @Test("a hundred pipelined requests are answered in order")
   func pipelining() async throws {
     try await withServer(testRouter()) { server in
       let requests = (0..<100).map { "GET /number/\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined()
@@ -154,7 +154,7 @@ struct ServerTests {
     }
   }
 
-  @Test("a large body goes through unharmed, also to a reader that is slow to begin")
+  @Test("a large body arrives complete, also at a slow reader")
   func large() async throws {
     try await withServer(testRouter()) { server in
       let answer = try await server.exchange("GET /large HTTP/1.1\r\n" + close)
@@ -201,10 +201,10 @@ struct ServerTests {
     }
   }
 
-  @Test("a body that nobody read does not become the next request")
+  @Test("an unread body does not become the next request")
   func unreadBody() async throws {
     var router = testRouter()
-    router.post("/ignores") { _ in .text("ok") }
+    router.on(.post, "/ignores") { _ in .text("ok") }
     try await withServer(router) { server in
       let inner = "GET /number/7 HTTP/1.1\r\nHost: a\r\n\r\n"
       let whole = try await server.exchange(
@@ -264,7 +264,7 @@ struct ServerTests {
     }
   }
 
-  @Test("the access log says what was asked and answered")
+  @Test("the access log lists requests and answers")
   func accessLog() async throws {
     let entries = Recorder<AccessLogEntry>()
     try await withServer(testRouter(), configure: { $0.accessLog = { entries.add($0) } }) { server in

@@ -12,7 +12,7 @@ struct ServerTimeTests {
   private func router() -> Router {
     var router = Router()
     router.get("/") { _ in .text("hello") }
-    router.post("/echo") { request in .json(try await request.body.collect(upTo: 1 << 20)) }
+    router.on(.post, "/echo") { request in .json(try await request.body.collect(upTo: 1 << 20)) }
     router.get("/large") { _ in Response(body: .bytes([UInt8](repeating: 0x61, count: 32 << 20))) }
     return router
   }
@@ -129,11 +129,11 @@ struct ServerTimeTests {
     }
   }
 
-  @Test("time in which nobody asks for the body does not count against the client")
+  @Test("time in which the handler does not read the body does not count against the client")
   func busyHandler() async throws {
     let release = Signal<Void>()
     var router = router()
-    router.post("/later") { request in
+    router.on(.post, "/later") { request in
       var body = request.body.makeAsyncIterator()
       var count = try await body.next()?.count ?? 0
       _ = await release.next()
@@ -159,11 +159,11 @@ struct ServerTimeTests {
     }
   }
 
-  @Test("of a body that nobody asks for, no more is taken than came with the head, and a little for a good end")
+  @Test("an unread body is read no further than the head's packet, plus a little for an orderly close")
   func unwantedBody() async throws {
     let total = 64 << 20
     var router = router()
-    router.post("/secret", options: .init(bodyLimit: total)) { _ in throw HTTPError(.unauthorized) }
+    router.on(.post, "/secret", options: .init(bodyLimit: total)) { _ in throw HTTPError(.unauthorized) }
     // No time-out: whoever is not read from waits until the server closes.
     try await withServer(
       router,
@@ -200,7 +200,7 @@ struct ServerTimeTests {
     return client
   }
 
-  @Test("a newcomer takes the place of whoever has waited longest; where all are busy it gets 503, and the log a line")
+  @Test("a new connection replaces the one waiting longest; if all are busy it gets 503 and a log line")
   func connectionLimit() async throws {
     let begun = Signal<Void>()
     let release = Signal<Void>()
@@ -286,12 +286,12 @@ struct ServerTimeTests {
     #expect((key == PeerKey(other)) == areSame)
   }
 
-  @Test("a client that goes in the middle of its body ends the handler's reading")
+  @Test("a client that disconnects during its body ends the handler's reading")
   func clientGone() async throws {
     let begun = Signal<Void>()
     let errors = Signal<String>()
     var router = router()
-    router.post("/upload") { request in
+    router.on(.post, "/upload") { request in
       do {
         for try await _ in request.body { begun.send() }
       } catch {
@@ -340,7 +340,7 @@ struct ServerTimeTests {
     let ended = Signal<Bool>()
     let never = Signal<Void>()
     var router = router()
-    router.post("/costly", options: .init(endsWithClient: true)) { request in
+    router.on(.post, "/costly", options: .init(endsWithClient: true)) { request in
       _ = try await request.body.collect(upTo: 10)
       begun.send()
       _ = await never.next()
@@ -357,7 +357,7 @@ struct ServerTimeTests {
     }
   }
 
-  @Test("a request in progress is finished by a stop; idle connections close at once, new ones are not taken")
+  @Test("a stop finishes requests in progress, closes idle connections at once, and accepts no new ones")
   func gracefulStop() async throws {
     let begun = Signal<Void>()
     let release = Signal<Void>()

@@ -87,7 +87,7 @@ struct StaticFilesTests {
     }
   }
 
-  @Test("a browser that has the file is told so")
+  @Test("a browser that has the file gets 304")
   func conditional() async throws {
     try await withFiles { router, _ in
       let style = try await get(router, "/css/style.css")
@@ -132,7 +132,7 @@ struct StaticFilesTests {
     }
   }
 
-  @Test("texts are compressed once, and anew when they change; large ones too")
+  @Test("texts are compressed once, and again when they change; large ones too")
   func compressed() async throws {
     try await withFiles { router, folder in
       for (name, count) in [("small.js", 200), ("large.json", 6000)] {

@@ -27,7 +27,7 @@ struct TLSServerTests {
       let files = try StaticFiles(root: folder, pool: pool)
       var router = Router()
       router.get("/") { request in .text("secure \(request.isSecure)") }
-      router.post("/echo", options: .init(bodyLimit: 1 << 24)) { request in
+      router.on(.post, "/echo", options: .init(bodyLimit: 1 << 24)) { request in
         .json(try await request.body.collect(upTo: 1 << 24))
       }
       router.get("/stream") { _ in
@@ -98,7 +98,7 @@ struct TLSServerTests {
     }
   }
 
-  @Test("another certificate is shown from the next connection on; one that stands goes on")
+  @Test("a replaced certificate is used for new connections; existing ones continue")
   func replaced() async throws {
     let authority = try authority()
     let (first, second) = (try context("a.example", of: authority), try context("b.example", of: authority))

@@ -17,7 +17,7 @@ struct ValueTests {
     headers.setDefault("c", "6")
     #expect(headers == ["B": "4", "c": "6"])
     var received = try Request(.get, "/", headers: ["X-One": "1", "x-one": "2"]).headers
-    #expect(received["X-ONE"] == "1" && received.values(of: "x-one") == ["1", "2"] && received.count == 3)
+    #expect(received["X-ONE"] == "1" && received.values(of: "x-one") == ["1", "2"] && received.fields.count == 3)
     received.remove("Host")
     #expect(received == ["X-One": "1", "x-one": "2"])
   }
@@ -34,8 +34,8 @@ struct ValueTests {
   @Test("a cookie is written with its attributes, and refused with bytes that would add some")
   func cookies() throws {
     let cookie = try #require(
-      Cookie(name: "__Host-session", value: "abc", maximumAge: 60, isSecure: true, sameSite: .strict))
-    #expect(cookie.fieldValue == "__Host-session=abc; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Strict")
+      Cookie(name: "__Host-session", value: "abc", maximumAge: 60, isSecure: true, sameSite: .lax))
+    #expect(cookie.fieldValue == "__Host-session=abc; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax")
     for value in ["a;b", "a b", "a,b", "a\"b", "a\\b", "a\r\n", "é"] {
       #expect(Cookie(name: "n", value: value, isSecure: false) == nil)
     }

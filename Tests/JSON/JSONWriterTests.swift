@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-@Suite("JSON: what is written")
+@Suite("JSON: writing")
 struct JSONWriterTests {
   @Test(
     "values are written as JSONEncoder writes them, keys sorted and slashes as they are",
@@ -51,7 +51,7 @@ struct JSONWriterTests {
         + #"{"id":0,"name":"x{"}],"none":[],"k\"":null}"# + "\n")
   }
 
-  @Test("a string is escaped wherever the character stands", arguments: 0...24)
+  @Test("a string is escaped at any position", arguments: 0...24)
   func everyPlace(offset: Int) throws {
     for character in ["\"", "\\", "\u{1f}", "\u{0}", "é", "😀", "\u{7f}", "/"] {
       let text = String(repeating: "x", count: offset) + character + "yyyyyyyyy"

@@ -64,7 +64,7 @@ struct LoggerTests {
     #expect(lines.allSatisfy { $0.hasSuffix("[test] line") })
   }
 
-  @Test("nobody waits for a pipe that is not read; what is dropped is counted, and told where it is missing")
+  @Test("logging never waits for a pipe that is not read; dropped lines are counted and reported in their place")
   func blocked() throws {
     let pipe = Pipe()
     let sink = StreamSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .text, capacity: 10_000)
@@ -99,7 +99,7 @@ struct LoggerTests {
     #expect(next == 2000 && sink.dropped == dropped && text.hasSuffix("[test] last\n"))
   }
 
-  @Test("lines that cannot be written are counted, and hold nobody up")
+  @Test("lines that cannot be written are counted, and block no one")
   func full() throws {
     let descriptor = open("/dev/full", O_WRONLY)
     defer { close(descriptor) }

@@ -51,7 +51,7 @@ struct ChatServiceTests {
     #expect(!text.contains("[x](http"), "a stranger's name makes no link")
   }
 
-  @Test("Feishu: the signature stands in the body, and its key is time and secret")
+  @Test("Feishu: the signature is in the body, and its key is time and secret")
   func feishu() throws {
     let request = ChatService.feishu.request(
       Self.message(), url: "https://open.feishu.cn/h", secret: "s", now: Self.noon)
@@ -65,7 +65,7 @@ struct ChatServiceTests {
     #expect(bare["sign"] == nil && bare["timestamp"] == nil)
   }
 
-  @Test("Slack: nobody is called by a stranger's name")
+  @Test("Slack: untrusted names mention no one")
   func slack() throws {
     let body = try Self.object(
       ChatService.slack.request(Self.message(60), url: "https://x", secret: nil, now: Self.noon))
@@ -77,7 +77,7 @@ struct ChatServiceTests {
     #expect(texts.allSatisfy { $0.count <= 3000 })
   }
 
-  @Test("what is too long says how much is missing", arguments: [ChatService.dingtalk, .wecom, .feishu])
+  @Test("a text that is too long states how much is missing", arguments: [ChatService.dingtalk, .wecom, .feishu])
   func long(service: ChatService) throws {
     let request = service.request(Self.message(400), url: "https://x", secret: nil, now: Self.noon)
     #expect(request.body.count < 20_000)
@@ -89,7 +89,7 @@ struct ChatServiceTests {
     }
   }
 
-  @Test("Feishu: what is cut is cut by its 20 kB, not by a count", arguments: [1, 25, 30, 100])
+  @Test("Feishu: texts are cut at 20 kB, not at a count", arguments: [1, 25, 30, 100])
   func feishuBytes(count: Int) throws {
     let name = String(repeating: "证书名“\u{22}”", count: 25)
     let request = ChatService.feishu.request(

@@ -103,7 +103,7 @@ struct SMTPTransportTests {
     #expect(try SMTPTransport(settings).send(Self.mail()).hasPrefix("250 "))
   }
 
-  @Test("nobody there, no name, no host, and the metadata service of a cloud")
+  @Test("no listener, no such name, no host, and a cloud's metadata service")
   func unreachable() throws {
     let port = try SMTPTestServer().port  // ended at once: nobody listens there any more
     #expect(try Self.error(SMTPServer(host: "127.0.0.1", port: port, security: .none)).code == .unreachable)

@@ -68,7 +68,7 @@ struct WebTransportTests {
     }
   }
 
-  @Test("nobody there, and what is no address for us")
+  @Test("unreachable and forbidden addresses")
   func unreachable() async throws {
     for (url, code) in [
       ("https://nobody.invalid/", MailError.Code.unreachable), ("http://example.com/", .settings),

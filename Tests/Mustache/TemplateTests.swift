@@ -69,7 +69,6 @@ struct TemplateTests {
     #expect(
       try pages.render("pushes/show", ["name": "A&B", "rows": [1, 2]]) == "<title>A&amp;B</title>\n<td>1</td><td>2</td>"
     )
-    #expect(pages.keys(of: "pushes/show") == ["name", "rows", "."])
   }
 
   @Test("an unknown template is an error")

@@ -106,7 +106,7 @@ struct ViewTests {
         == "<title>A &lt; B</title><b>beta</b><b>vip &amp; co</b><label>12,480 days</label>")
   }
 
-  @Test("what is written into a component belongs to who wrote it, whatever its blocks are called")
+  @Test("content passed into a component keeps its own blocks, whatever the component's blocks are called")
   func scopes() throws {
     let others = [
       "callout": "<div>{{$icon}}info{{/icon}}: {{$body}}{{/body}}</div>",

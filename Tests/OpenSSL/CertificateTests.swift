@@ -24,8 +24,7 @@ struct CertificateTests {
     #expect(certificate.userID == "com.example.app")
     #expect(certificate.commonName == "Apple Push Services: com.example.app")
     #expect(certificate.organizationalUnit == "TEAM123456")
-    #expect(certificate.organization == "Example")
-    #expect(certificate.subject.country == "US")
+    #expect(certificate.subject.organization == "Example")
     #expect(certificate.issuer == certificate.subject)
     #expect(certificate.isSelfSigned)
     #expect(certificate.isSigned(by: certificate))
@@ -39,9 +38,8 @@ struct CertificateTests {
     #expect(try Certificate(der: certificate.der) == certificate)
     #expect(certificate.pem == (try openssl.text("cert.pem")))
     let publicKey = try openssl("x509", "-in", "cert.pem", "-noout", "-pubkey")
-    #expect(certificate.publicKey?.pem == String(decoding: publicKey, as: UTF8.self))
     #expect(certificate.publicKeyDER == certificate.publicKey?.der)
-    #expect(PublicKey(pem: String(decoding: publicKey, as: UTF8.self)) == certificate.publicKey)
+    #expect(certificate.publicKey?.pem == String(decoding: publicKey, as: UTF8.self))
     #expect(try PrivateKey(pem: openssl.text("key.pem")).matches(certificate))
     #expect(try !PrivateKey.generateP256().matches(certificate))
   }
@@ -89,7 +87,7 @@ struct CertificateTests {
       CertificateBlueprint(
         subject: [.commonName("中文, 🔔\n<b>"), .organization("a=b+c")], notBefore: noon, notAfter: noon + day), key: key)
     #expect(certificate.commonName == "中文, 🔔\n<b>")
-    #expect(certificate.organization == "a=b+c")
+    #expect(certificate.subject.organization == "a=b+c")
     #expect(certificate.subject.description == #"CN=中文\, 🔔\0A\<b\>, O=a=b\+c"#)
   }
 

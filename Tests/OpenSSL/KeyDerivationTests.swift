@@ -16,7 +16,7 @@ struct KeyDerivationTests {
     return try openssl.data("x.p12")
   }
 
-  @Test("a password opens in whatever normal form of Unicode it was typed", arguments: [[], ["-legacy"]])
+  @Test("a password opens the file in any Unicode normal form", arguments: [[], ["-legacy"]])
   func normalForms(options: [String]) throws {
     let composed = "p\u{E4}ssw\u{F6}rd"
     let decomposed = composed.decomposedStringWithCanonicalMapping
@@ -96,7 +96,7 @@ struct KeyDerivationTests {
     #expect(throws: PrivateKeyError.wrongPassword) { try PrivateKey(pem: locked, password: "geheim") }
   }
 
-  @Test("scrypt that asks for endless work is refused before anybody computes it")
+  @Test("scrypt with excessive work is refused before it is computed")
   func scrypt() throws {
     func parameters(_ numbers: [UInt64]) -> [UInt8] {
       let integers = numbers.map { number in

@@ -143,7 +143,7 @@ struct PKCS12Tests {
     #expect(throws: PKCS12Error.notPKCS12) { try PKCS12.open(Data(authority.certificate.pem.utf8), password: nil) }
   }
 
-  @Test("a file whose checksum asks for endless work is refused at once")
+  @Test("a file whose checksum requires excessive work is refused at once")
   func cost() throws {
     let openssl = try OpenSSLCommand()
     try openssl.makeIdentity()

@@ -86,7 +86,7 @@ struct PrivateKeyTests {
     }
   }
 
-  @Test("a .p8 that is something else is told what it is")
+  @Test("a .p8 with other contents is refused with their kind")
   func otherThanP8() throws {
     let openssl = try OpenSSLCommand()
     try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1", "-out", "384.pem")
@@ -119,7 +119,7 @@ struct PrivateKeyTests {
     }
   }
 
-  @Test("a key whose encryption asks for endless work is refused at once")
+  @Test("a key whose encryption requires excessive work is refused at once")
   func cost() throws {
     let openssl = try OpenSSLCommand()
     let key = try PrivateKey.generateP256()

@@ -50,7 +50,7 @@ struct SmallToolsTests {
     #expect(constantTimeEqual([UInt8](), [UInt8]()))
   }
 
-  @Test("PEM blocks are read with what stands around them, and cut ones refused")
+  @Test("PEM blocks are read between other text, and truncated ones are refused")
   func pem() throws {
     let one = "-----BEGIN A-----\nAAAA\n-----END A-----\n"
     let two = "-----BEGIN B B-----\nX: y\n\nAAAA\n-----END B B-----"

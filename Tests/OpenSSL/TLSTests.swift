@@ -145,7 +145,7 @@ struct TLSTests {
     #expect(errors.server?.code == .protocolVersion)
   }
 
-  @Test("a client certificate is seen by a server that only asks, whoever issued it")
+  @Test("a server that requests a client certificate sees it, whoever issued it")
   func requestedCertificate() throws {
     let (authority, stranger) = (try TLSTestAuthority(), try TLSTestAuthority())
     let server = try TLSContext.server(identity: authority.identity(), clientCertificate: .requestedNotRequired)
@@ -202,7 +202,7 @@ struct TLSTests {
     #expect("\(try one.identity())" == "TLSIdentity")
   }
 
-  @Test("a peer that speaks no TLS is told apart")
+  @Test("a peer without TLS is recognised")
   func plainPeer() throws {
     Socket.ignoreBrokenPipeSignal()
     let authority = try TLSTestAuthority()

@@ -254,7 +254,7 @@ struct APNsProviderTests {
 
 /// How Apple wants to be treated (docs/protocols.md §1.1), against a server that looks.
 @Suite("APNs provider: manners")
-struct APNsMannersTests {
+struct APNsLimitsTests {
   private static func accepting(after delay: Duration = .zero) -> ScriptedAPNs {
     ScriptedAPNs { _, responder, _ in responder.respond(ServerResponse(status: 200), after: delay) }
   }
@@ -292,7 +292,7 @@ struct APNsMannersTests {
     }
   }
 
-  @Test("each provider has connections of its own: no connection sees two keys, or two certificates")
+  @Test("providers do not share connections: no connection sees two keys, or two certificates")
   func separate() async throws {
     let keys = Mutex<[ObjectIdentifier: Set<String>]>([:])
     let script = ScriptedAPNs { request, responder, _ in
@@ -312,7 +312,7 @@ struct APNsMannersTests {
     }
   }
 
-  @Test("a storm of refusals is noticed and told; it passes with what is accepted")
+  @Test("a storm of refusals is detected and reported; accepted pushes end it")
   func storm() async throws {
     let isBad = Mutex(true)
     let script = ScriptedAPNs { _, responder, _ in
@@ -353,7 +353,7 @@ struct APNsMannersTests {
     }
   }
 
-  @Test("a name that stands for several addresses: the next is tried when one does not listen")
+  @Test("a name with several addresses: the next is tried when one does not listen")
   func addresses() async throws {
     // The server listens on 127.0.0.1; where localhost is ::1 first, that is refused first.
     let script = Self.accepting()

@@ -34,7 +34,7 @@ struct StormTests {
     }
   }
 
-  @Test("what waits goes out at full speed when the storm is over")
+  @Test("waiting pushes are sent at full speed after the storm")
   func over() async throws {
     let late = Mutex(0)
     let script = ScriptedAPNs { request, responder, number in

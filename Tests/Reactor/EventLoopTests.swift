@@ -169,7 +169,7 @@ struct EventLoopTests {
     #expect(address.isLinkLocalOrMetadata == isForbidden)
   }
 
-  @Test("a full queue is refused at once; the work of a cancelled task is never done, and makes room")
+  @Test("a full queue is refused at once; cancelled work is never run and frees its place")
   func boundedPool() async throws {
     let pool = BlockingPool(name: "test", threads: 1)
     defer { pool.stop() }
@@ -199,12 +199,12 @@ struct EventLoopTests {
     #expect(SocketAddress(text)?.description == text)
   }
 
-  @Test("what is no address is refused", arguments: ["", "localhost", "::1:80", "1.2.3:80", "127.0.0.1:65536"])
+  @Test("invalid addresses are refused", arguments: ["", "localhost", "::1:80", "1.2.3:80", "127.0.0.1:65536"])
   func badAddresses(text: String) {
     #expect(SocketAddress(text) == nil)
   }
 
-  @Test("a connection to a listening socket stands, and its peer is known")
+  @Test("a connection to a listening socket succeeds, and its peer is known")
   func sockets() throws {
     let listener = try Socket.listen(on: try #require(SocketAddress("127.0.0.1:0")))
     defer { close(listener) }

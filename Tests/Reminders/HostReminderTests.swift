@@ -17,7 +17,7 @@ struct HostReminderTests {
       nameMatches: true)
   }
 
-  @Test("acknowledged: quiet until the day, then the step of that day; a new certificate begins anew")
+  @Test("acknowledged: quiet until the day, then that day's step; a new certificate restarts")
   func quiet() async throws {
     let server = try SMTPTestServer()
     try await ReminderScene.with { scene in

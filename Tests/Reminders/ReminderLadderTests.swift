@@ -29,7 +29,7 @@ struct ReminderLadderTests {
     ] as [(Double, [Int], Int?)])
   func steps(days: Double, sent: [Int], expected: Int?) { #expect(Self.step(days, sent: sent) == expected) }
 
-  @Test("whoever is reminded of N days has at least N whole days", arguments: [60, 30, 14, 7, 3, 1, 0])
+  @Test("a reminder of N days leaves at least N whole days", arguments: [60, 30, 14, 7, 3, 1, 0])
   func wholeDays(days: Int) {
     let due = ReminderLadder.due(.days(days), notAfter: Self.end)
     #expect(Expiry.daysLeft(notAfter: Self.end, now: due) == days)
@@ -62,7 +62,7 @@ struct ReminderLadderTests {
     }
   }
 
-  @Test("the next step is told with its day")
+  @Test("the next step comes with its day")
   func next() {
     let next = Self.ladder.next(notAfter: Self.end, now: Self.at(20), sent: [.days(60), .days(30)])
     #expect(next?.step == .days(14))

@@ -10,7 +10,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Reminders: who gets what, and what if not")
+@Suite("Reminders: receivers and failures")
 struct ReminderWorkerTests {
   private static let noon = ReminderScene.noon
   private static func days(_ count: Double) -> TimeInterval { count * 86_400 }
@@ -110,7 +110,7 @@ struct ReminderWorkerTests {
     }
   }
 
-  @Test("whoever holds a message keeps others away, but not for ever, and not after a clock went wrong")
+  @Test("a lease keeps other processes away, but not forever, and not after a clock error")
   func lease() async throws {
     try await ReminderScene.with { scene in
       try await scene.receiver("ops@example.com")
@@ -136,7 +136,7 @@ struct ReminderWorkerTests {
     }
   }
 
-  @Test("that a message was sent stays true, whoever else had it meanwhile")
+  @Test("a sent message stays sent, whichever process held it meanwhile")
   func recorded() async throws {
     try await ReminderScene.with { scene in
       try await scene.receiver("ops@example.com")
@@ -183,7 +183,7 @@ struct ReminderWorkerTests {
     }
   }
 
-  @Test("nobody to tell: the step stays open; acknowledged: quiet until the day; renewed: silent and anew")
+  @Test("no receiver: the step stays open; acknowledged: quiet until the day; renewed: restarts")
   func quiet() async throws {
     let server = try SMTPTestServer()
     try await ReminderScene.with { scene in
@@ -212,7 +212,7 @@ struct ReminderWorkerTests {
     }
   }
 
-  @Test("what was renewed before its message went out is not told any more")
+  @Test("items renewed before a message is sent are left out")
   func renewedMeanwhile() async throws {
     try await ReminderScene.with { scene in
       try await scene.receiver("ops@example.com")

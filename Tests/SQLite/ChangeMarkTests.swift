@@ -45,7 +45,7 @@ struct ChangeMarkTests {
     }
   }
 
-  @Test("what another connection commits changes it, before that connection goes on")
+  @Test("another connection's commit changes the mark before that connection continues")
   func others() async throws {
     try await withPool { pool in
       try await Self.begin(pool)
@@ -60,7 +60,7 @@ struct ChangeMarkTests {
     }
   }
 
-  @Test("whoever has written finds another mark, while others write and look")
+  @Test("a writer finds another mark while others write and read")
   func together() async throws {
     try await withPool { pool in
       try await Self.begin(pool)

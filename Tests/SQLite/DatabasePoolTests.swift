@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("exports wait for each other only: whoever reads a page does not wait for them, nor they for pages")
+  @Test("exports wait only for each other: they neither delay page reads nor wait for them")
   func lanes() async throws {
     try await withPool(readers: 2) { pool in
       let (exports, pages) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a disk that refused is trouble until it takes a write; a file system without room is one by itself")
+  @Test("a disk failure is reported until a write succeeds; a full file system is reported separately")
   func disk() async throws {
     try await withPool { pool in
       #expect(await pool.checkDisk() == nil)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("a read sees one state, whatever is written meanwhile")
+  @Test("a read sees one state during concurrent writes")
   func snapshot() async throws {
     try await withPool { pool in
       try await pool.write { try $0.script("CREATE TABLE t(a INTEGER) STRICT; INSERT INTO t VALUES (1)") }
@@ -142,7 +142,7 @@ import Testing
     WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n WHERE x < 0
     """
 
-  @Test("a read that takes too long ends, and the reader goes on working")
+  @Test("a read that takes too long ends, and its reader stays usable")
   func timeLimit() async throws {
     try await withPool(readers: 1) { pool in
       do {

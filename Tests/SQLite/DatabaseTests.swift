@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("the house's settings refuse what is easily got wrong")
+  @Test("the connection's settings prevent common mistakes")
   func settings() throws {
     try withTable { database in
       #expect(failure { try database.run("INSERT INTO t(name) VALUES (?)", 1 as Int?) } == nil)
@@ -104,13 +104,12 @@ import Testing
     try withDatabase { database in
       database.close()
       database.close()
-      #expect(!database.isOpen)
       #expect(failure { try database.execute("SELECT 1") }?.code == .misuse)
       #expect(failure { try database.script("SELECT 1") }?.code == .misuse)
     }
   }
 
-  @Test("what is no database is refused, and so is a folder that is missing")
+  @Test("a file that is no database and a missing folder are refused")
   func strangeFiles() async throws {
     try await withFolder { folder in
       try "this is a text, and a long one, so that SQLite reads a whole header of it: no database at all............"

@@ -38,7 +38,7 @@ struct APNsAcceptanceTests {
     #expect(push.usedProviderToken)
   }
 
-  @Test("What is left out has a default")
+  @Test("Missing headers have defaults")
   mutating func defaults() throws {
     for name in ["apns-id", "apns-push-type", "apns-priority"] { scene[name] = nil }
     let push = try scene.judge().get()
@@ -110,7 +110,7 @@ struct APNsAcceptanceTests {
     #expect(scene.reason() == "TopicDisallowed")
   }
 
-  @Test("A certificate without extensions is none, whatever its subject says")
+  @Test("A certificate without extensions is no push certificate, whatever its subject")
   mutating func plainCertificate() throws {
     scene.show(try world.certificate(AppleExtensions(isDevelopment: false, isProduction: false)))
     #expect(scene.reason() == "BadCertificate")

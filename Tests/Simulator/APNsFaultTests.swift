@@ -98,7 +98,7 @@ struct APNsFaultTests {
     }
   }
 
-  @Test("cut in the middle: what was on its way is unknown, the rest goes on")
+  @Test("cut in the middle: pushes in flight are unknown, the rest continues")
   func cut() async throws {
     try await Self.run("cut=50") { scene, client in
       let ended = try await client.send(Self.tokens(scene, 60))

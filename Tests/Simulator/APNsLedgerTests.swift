@@ -25,7 +25,7 @@ struct APNsLedgerTests {
     #expect(scene.reason() == "ExpiredProviderToken")
   }
 
-  @Test("A token may be renewed at once, and again 20 minutes after; older ones stay good")
+  @Test("A token may be renewed at once, and again 20 minutes later; older ones stay valid")
   mutating func renewal() throws {
     let first = scene["authorization"]
     _ = try scene.judge().get()

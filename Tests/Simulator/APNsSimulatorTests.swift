@@ -119,7 +119,7 @@ struct APNsSimulatorTests {
 
   enum Sender: Sendable, CaseIterable { case goodToken, badToken, certificate }
 
-  @Test("one stream until a provider token is good; with a certificate many at once", arguments: Sender.allCases)
+  @Test("one stream until a provider token is valid; many at once with a certificate", arguments: Sender.allCases)
   func streams(_ sender: Sender) async throws {
     try await SimulatorScene.run { scene in
       scene.simulator.faults(.development).set(try Faults(parsing: "delay=100ms"))
@@ -155,7 +155,7 @@ struct APNsSimulatorTests {
     }
   }
 
-  @Test("what was kept of the authority is trusted after a restart; start and stop may be repeated")
+  @Test("a stored authority is trusted after a restart; start and stop are repeatable")
   func restart() async throws {
     let first = try SimulatorAuthority.make()
     let again = try SimulatorAuthority.read(certificatePEM: first.certificate.pem, keyPEM: first.key.pkcs8PEM)

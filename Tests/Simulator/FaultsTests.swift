@@ -118,7 +118,7 @@ struct FaultsTests {
     return (1...count).map { box.decide(number: $0, token: token).action }
   }
 
-  @Test("next counts down, and the box shows what is left")
+  @Test("next counts down, and the box shows the rest")
   func next() throws {
     let box = FaultBox(try Faults(parsing: "status=503,next=2,reason=Shutdown,next=1"))
     #expect(box.decide(number: 1, token: "").action == .answer(status: 503, reason: "ServiceUnavailable"))
@@ -146,7 +146,7 @@ struct FaultsTests {
     #expect(try Self.decisions("silent=1", count: 100).allSatisfy { $0 == .keepSilent })
   }
 
-  @Test("cut and GOAWAY go by the requests of a connection; the observer hears of a change")
+  @Test("cut and GOAWAY count the requests of a connection; the observer receives changes")
   func connections() throws {
     let box = FaultBox(try Faults(parsing: "cut=3,goaway=2,delay=5ms"))
     let verdicts = (1...4).map { box.decide(number: $0, token: "") }

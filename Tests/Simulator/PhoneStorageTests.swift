@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Kept phones")
 struct PhoneStorageTests {
-  @Test("what a book holds, another one opened from the same storage holds too")
+  @Test("a reopened book contains everything that was stored")
   func roundTrip() async throws {
     let storage = TestStorage()
     let scene = try PhoneScene(try await PhoneBook.open(storage))
@@ -48,7 +48,6 @@ struct PhoneStorageTests {
   @Test("phones and notifications as JSON, and back")
   func json() throws {
     let scene = try PhoneScene()
-    try scene.book.rename(scene.phone.id, name: "Ada", registrationID: "r1", alias: "usr_ada")
     try scene.send(id: "A", expiration: PhoneScene.time(9.5), collapseID: "c")
     try scene.send(id: "A")
     try scene.send(id: "B", collapseID: "c")
@@ -56,7 +55,9 @@ struct PhoneStorageTests {
     try scene.book.reinstall(scene.phone.id, now: PhoneScene.time(0.25))
     try scene.book.setPower(scene.phone.id, .off)
     try scene.send(id: "C", expiration: PhoneScene.time(60))
-    let uninstalled = try scene.book.add(NewPhone(name: "B", environment: .production, topic: PhoneScene.topic))
+    let uninstalled = try scene.book.add(
+      NewPhone(
+        name: "B", environment: .production, topic: PhoneScene.topic, registrationID: "r1", alias: "usr_ada"))
     try scene.book.uninstall(uninstalled.id, now: PhoneScene.time(1.125))
     for phone in scene.book.phones() {
       let received = try phone.received.map { one in

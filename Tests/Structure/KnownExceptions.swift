@@ -22,17 +22,10 @@ enum KnownExceptions {
     // Pages of People and of Pushes.
     (.folder, "Templates/account"),
 
-    // Say what is inside.
-    (.wording, "Manners"),
-    (.wording, "MannersTests.swift"),
-
     // Hold more of types whose names their own should begin with.
-    (.fileName, "KeptPhone.swift"),
-    (.fileName, "NamedThread.swift"),
     (.fileName, "Outcomes.swift"),
     (.fileName, "ScenePhone.swift"),
     (.fileName, "ServerProcess.swift"),
-    // The push of the store is called Push.
     // Hold several small types, or functions, named together.
     (.fileName, "ChatBodies.swift"),
     (.fileName, "Dates.swift"),

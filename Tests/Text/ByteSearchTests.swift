@@ -10,7 +10,7 @@ struct ByteSearchTests {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }
 
-  @Test("a text is told as byte by byte, whatever byte stands where, and beside what")
+  @Test("plain text is classified like a check byte by byte, for every byte at every place")
   func plainText() {
     // Those beside it at which a subtraction borrows or does not.
     for neighbour: UInt8 in [0x00, 0x0A, 0x1F, 0x20, 0x61, 0x7E, 0x7F, 0x80, 0xFF] {

@@ -40,8 +40,8 @@ package struct AssetFolder: Sendable {
   /// Answers GET and HEAD with a file.
   ///
   /// - Parameters:
-  /// - version: from the address. A page from before an update gets today's file, not to be cached.
-  /// - path: decoded segments after the version, as ``Parameters/rest``.
+  ///   - version: from the address. A page from before an update gets today's file, not to be cached.
+  ///   - path: decoded segments after the version, as ``Parameters/rest``.
   /// - Returns: nil if there is no such file.
   package func response(to request: Request, version: String, path: [String]) throws -> Response? {
     guard let file = files[path.joined(separator: "/")] else { return nil }

@@ -31,11 +31,6 @@ package struct FormData: Sendable {
     items.first { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
-  /// All text fields of that name.
-  package func values(of name: String) -> [String] {
-    items.filter { $0.part.name == name && $0.part.fileName == nil }.map { String(decoding: $0.bytes, as: UTF8.self) }
-  }
-
   /// The first file of that name; nil if none was chosen, which browsers send as an empty file without a name.
   package func file(_ name: String) -> Item? {
     items.first { $0.part.name == name && $0.part.fileName?.isEmpty == false }

@@ -34,8 +34,6 @@ package struct URLEncodedForm: Sendable, Equatable {
 
   package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-  package func values(of name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
-
   private static func pair(_ piece: ArraySlice<UInt8>) -> Pair? {
     let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
     guard let name = text(piece[..<equals]), let value = text(piece[equals...].dropFirst()) else { return nil }

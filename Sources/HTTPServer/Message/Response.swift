@@ -15,10 +15,6 @@ package struct Response: Sendable {
     Response(status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array(text.utf8)))
   }
 
-  package static func html(_ page: String, status: Status = .ok) -> Response {
-    Response(status, headers: ["Content-Type": "text/html; charset=utf-8"], body: .bytes(Array(page.utf8)))
-  }
-
   package static func json(_ bytes: [UInt8], status: Status = .ok, type: String = "application/json") -> Response {
     Response(status, headers: ["Content-Type": type], body: .bytes(bytes))
   }

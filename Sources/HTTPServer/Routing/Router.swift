@@ -36,22 +36,6 @@ package struct Router: Responder {
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.get, pattern, name: name, options: options, handler) }
 
-  package mutating func post(
-    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
-  ) { on(.post, pattern, name: name, options: options, handler) }
-
-  package mutating func put(
-    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
-  ) { on(.put, pattern, name: name, options: options, handler) }
-
-  package mutating func patch(
-    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
-  ) { on(.patch, pattern, name: name, options: options, handler) }
-
-  package mutating func delete(
-    _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
-  ) { on(.delete, pattern, name: name, options: options, handler) }
-
   /// Chooses the route; without one, the handler answers 404, 405 with `Allow`, 501, or OPTIONS.
   package func resolve(_ request: inout Request) -> Resolution {
     guard request.method.isKnown else {

@@ -1,8 +1,6 @@
 /// A cookie that the server sets (RFC 6265 section 4.1).
 package struct Cookie: Sendable, Equatable {
   package enum SameSite: String, Sendable {
-    /// Only requests from the site's own pages.
-    case strict = "Strict"
     /// Also when the user follows a link from elsewhere.
     case lax = "Lax"
   }

@@ -41,8 +41,6 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     return blocks.isEmpty ? written : written + blocks.flatMap(\.fields)
   }
 
-  package var count: Int { received?.fields.count ?? blocks.reduce(written.count) { $0 + $1.fields.count } }
-
   /// The first value of that name; setting replaces all values, nil removes them.
   package subscript(name: String) -> String? {
     get {

@@ -1,14 +1,13 @@
 internal import Foundation
 
-/// Texts in the forms that the services have for them. What strangers wrote (a certificate's name) may neither mention
-/// people nor make links.
+/// Escapes text for each service. Untrusted text (a certificate's name) must not mention people or make links.
 enum ChatText {
-  /// https://docs.slack.dev/messaging/formatting-message-text: three characters have a meaning everywhere.
+  /// Escapes three special characters: https://docs.slack.dev/messaging/formatting-message-text.
   static func slack(_ text: String) -> String {
     escaped(text) { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] }
   }
 
-  /// The Markdown of DingTalk and WeCom has no reliable escapes: what makes links, mentions and code is put differently.
+  /// The Markdown of DingTalk and WeCom has no reliable escapes: characters of links, mentions and code are replaced.
   static func markdown(_ text: String) -> String {
     let others: [Unicode.Scalar: String] = [
       "[": "(", "]": ")", "<": "‹", ">": "›", "`": "'", "*": "∗", "#": "＃",
@@ -16,7 +15,7 @@ enum ChatText {
     return escaped(text) { others[$0] ?? ($0.properties.isWhitespace ? " " : nil) }
   }
 
-  /// By scalar: a mark behind a sign makes another character of both, and hides nothing from the service.
+  /// By scalar, because a combining mark would hide a special character within a Character.
   private static func escaped(_ text: String, _ other: (Unicode.Scalar) -> String?) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -42,7 +41,7 @@ struct SlackBody: Encodable {
   let text: String
   let blocks: [Block]
 
-  /// Slack takes 50 blocks of 3000 characters.
+  /// Slack accepts 50 blocks of 3000 characters.
   private static let blockLimit = 48
   private static let textLimit = 2900
 
@@ -69,7 +68,7 @@ struct DingTalkBody: Encodable {
   let msgtype = "markdown"
   let markdown: Markdown
 
-  /// DingTalk takes 20 000 bytes.
+  /// DingTalk accepts 20 000 bytes.
   private static let limit = 18_000
 
   init(_ message: ChatMessage) {
@@ -89,7 +88,7 @@ struct WeComBody: Encodable {
   let msgtype = "markdown"
   let markdown: Markdown
 
-  /// WeCom takes 4096 bytes.
+  /// WeCom accepts 4096 bytes.
   private static let limit = 4000
 
   init(_ message: ChatMessage) {
@@ -121,9 +120,9 @@ struct FeishuBody: Encodable {
   let msg_type = "post"
   let content: Content
 
-  /// Feishu takes 20 kB.
+  /// Feishu accepts 20 kB.
   private static let limit = 18_000
-  /// So that the gravest thing is told, whatever is written about it.
+  /// Keeps room for the most urgent item, however long its text is.
   private static let lineLimit = 300
 
   init(_ message: ChatMessage) {
@@ -135,7 +134,7 @@ struct FeishuBody: Encodable {
       if let link = item.link { next.append([Tag(tag: "a", text: item.linkText, href: link)]) }
       let rest = [[Tag(text: message.left(message.items.count - index))]]
       bytes += Self.bytes(next)
-      // Room for the last line must stay, unless this is the last item.
+      // Keep room for the last line, unless this is the last item.
       let reserve = index == message.items.count - 1 ? 0 : Self.bytes(rest)
       guard bytes + reserve <= Self.limit else {
         rows += rest
@@ -143,13 +142,13 @@ struct FeishuBody: Encodable {
       }
       rows += next
     }
-    // Whoever reads in a language that is not there sees this one: one is enough.
+    // Readers of other languages see this one too.
     content = Content(post: ["zh_cn": Post(title: message.title, content: rows)])
   }
 
-  /// As they stand in the body, where a quotation mark takes two.
+  /// The size in the body, where a quotation mark takes two bytes.
   private static func bytes(_ rows: [[Tag]]) -> Int {
-    // Texts alone: there is nothing in it that JSON lacks.
+    // Texts can always be encoded.
     (try? JSONEncoder().encode(rows).count) ?? 0
   }
 }

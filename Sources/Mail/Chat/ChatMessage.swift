@@ -1,14 +1,13 @@
-/// A message for a chat, before any service's own form.
+/// A chat message independent of the service.
 package struct ChatMessage: Sendable, Hashable {
-  /// One thing that it tells of.
   package struct Item: Sendable, Hashable {
-    /// In bold letters.
+    /// Bold.
     package var heading: String
-    /// What is said of it, one fact a line.
+    /// One fact per line.
     package var lines: [String]
-    /// Where to read more; nil: nowhere.
+    /// Details; nil: no link.
     package var link: String?
-    /// What the link says.
+    /// The text of the link.
     package var linkText: String
     package init(heading: String, lines: [String], link: String? = nil, linkText: String = "") {
       self.heading = heading
@@ -18,17 +17,17 @@ package struct ChatMessage: Sendable, Hashable {
     }
   }
 
-  /// The first line; also what a phone shows in its notification.
+  /// The first line, also shown in phone notifications.
   package var title: String
-  /// A sentence below it; may be empty.
+  /// A sentence below the title; may be empty.
   package var lead: String
-  /// The worst first.
+  /// The most urgent first.
   package var items: [Item]
-  /// How it is said that items were left out, with `{count}` in it.
+  /// The text about omitted items, with `{count}`.
   package var more: String
-  /// The same for programs, JSON: what the generic webhook sends.
+  /// The JSON of the generic webhook.
   package var json: [UInt8]
-  /// What is the same for each attempt.
+  /// The same for each attempt.
   package var identifier: String
   package init(title: String, lead: String, items: [Item], more: String, json: [UInt8], identifier: String) {
     self.title = title
@@ -39,14 +38,13 @@ package struct ChatMessage: Sendable, Hashable {
     self.identifier = identifier
   }
 
-  /// The longest text of `render`ed items, the first ones, that has at most `limit` bytes; with a line that says how
-  /// many are missing.
+  /// As many rendered items as fit into `limit` bytes, with a line that tells how many are missing.
   func joined(limit: Int, separator: String, start: String, _ render: (Item) -> String) -> String {
     var text = start
     for (index, item) in items.enumerated() {
       let next = separator + render(item)
       let rest = separator + left(items.count - index)
-      // Room for the last line must stay, unless this is the last item.
+      // Keep room for the last line, unless this is the last item.
       let reserve = index == items.count - 1 ? 0 : rest.utf8.count
       guard text.utf8.count + next.utf8.count + reserve <= limit else { return text + rest }
       text += next

@@ -1,9 +1,9 @@
 package import Foundation
 internal import OpenSSL
 
-/// Services that take messages by webhook, each with its own form, signature and answer. Raw values are stored.
+/// Services with webhooks, each with its own format, signature and answer. Raw values are stored.
 package enum ChatService: String, Sendable, Hashable, CaseIterable {
-  /// JSON of our own, signed.
+  /// Our own JSON, signed.
   case webhook
   /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
   case slack
@@ -14,14 +14,14 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
   /// https://developer.work.weixin.qq.com/document/path/91770
   case wecom
 
-  /// Whether a secret signs the requests, and if so, whether it must be there.
+  /// Whether a secret can sign the requests.
   package var signs: Bool { self == .webhook || self == .dingtalk || self == .feishu }
 
-  /// What is posted.
+  /// The request for a message.
   ///
   /// - Parameters:
-  ///   - secret: signs the request; nil or empty: not signed.
-  ///   - now: goes into the signature: DingTalk and Feishu refuse one that is an hour old.
+  ///   - secret: signs the request; nil or empty: unsigned.
+  ///   - now: for the signature: DingTalk and Feishu refuse one that is an hour old.
   package func request(_ message: ChatMessage, url: String, secret: String?, now: Date) -> WebRequest {
     let secret = secret.flatMap { $0.isEmpty ? nil : $0 }
     let seconds = Int(now.timeIntervalSince1970.rounded(.down))
@@ -41,7 +41,7 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
       var body = FeishuBody(message)
       if let secret {
         body.timestamp = "\(seconds)"
-        // Their signature has time and secret as its key, and nothing as its text.
+        // The HMAC's key is time and secret, its text is empty.
         body.sign = Data(HMAC.sha256(key: Data("\(seconds)\n\(secret)".utf8), Data())).base64EncodedString()
       }
       return WebRequest(url: url, body: json(body))
@@ -63,14 +63,14 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
   private func json(_ body: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Texts and numbers alone: there is nothing in it that JSON lacks.
+    // Texts and numbers can always be encoded.
     return (try? encoder.encode(body)).map(Array.init) ?? []
   }
 
-  /// What the service said, as a person reads it.
+  /// The service's answer for people.
   ///
-  /// - Throws: `MailError` if it did not take the message: a status that is none of success, or a success with an error
-  ///   code in its body, as DingTalk, Feishu and WeCom send it.
+  /// - Throws: `MailError` if the message was not accepted: an error status, or a success with an error code in its
+  /// body, as DingTalk, Feishu and WeCom send it.
   package func read(_ answer: WebAnswer) throws(MailError) -> String {
     switch answer.status {
     case 200..<300: break
@@ -94,15 +94,15 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
       var code: Int?
       var StatusCode: Int?
     }
-    // A body that is no JSON is none of these services' answers.
+    // Other services answer without JSON.
     let answer = try? JSONDecoder().decode(Answer.self, from: Data(body))
     return answer?.errcode ?? answer?.code ?? answer?.StatusCode
   }
 
   private static func meaning(_ code: Int) -> MailError.Code {
     switch code {
-    // Too often: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 11232. Feishu's 9499 is a body that it does
-    // not take, as one that is too long: it is no better later.
+    // Rate limits: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 11232. Not Feishu's 9499, a refused body,
+    // which a retry does not help.
     case -1, 130_101, 660_026, 45_009, 11_232: .busy
     // Signature or token: DingTalk 310000, 300001; WeCom 93000; Feishu 19021, 19001.
     case 310_000, 300_001, 93_000, 19_021, 19_001: .signature

@@ -2,21 +2,21 @@ internal import Foundation
 
 /// The value of a header field, in parts between which a line may be folded (RFC 5322 section 2.2.3).
 ///
-/// Whatever was in the text, no part holds a line end: nobody can add a header field with a subject.
+/// No part contains a line end, so that a subject cannot add header fields.
 struct HeaderText {
-  /// Longest line, without its end.
+  /// The longest line without its end.
   static let lineLimit = 76
-  /// Longest encoded word (RFC 2047 section 2).
+  /// The longest encoded word (RFC 2047 section 2).
   private static let wordLimit = 75
-  /// Our encoded words are shorter: the first one stands on a line with the field's name.
+  /// Shorter, because the first one shares its line with the field's name.
   private static let encodedLimit = 64
 
   private(set) var words: [String]
 
-  /// Parts that are plain already.
+  /// Parts that need no encoding.
   init(words: [String]) { self.words = words }
 
-  /// Text for people, as a subject. Stays as it is if it is plain ASCII and short of nothing.
+  /// Text such as a subject, unchanged if it is plain ASCII with short words.
   init(text: String) {
     let text = Self.cleaned(text)
     let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
@@ -26,7 +26,7 @@ struct HeaderText {
     words = isPlain ? parts : Self.encoded(text)
   }
 
-  /// A name before an address: a quoted string if it is plain, else encoded words (RFC 5322 section 3.2.5).
+  /// A display name: a quoted string if it is plain, else encoded words (RFC 5322 section 3.2.5).
   init(phrase: String) {
     let text = Self.cleaned(phrase)
     let isWord = text.utf8.allSatisfy { byte in
@@ -44,12 +44,12 @@ struct HeaderText {
 
   func followed(by word: String) -> HeaderText { HeaderText(words: words + [word]) }
 
-  /// The whole field with its line end, folded.
+  /// The folded field with its line end.
   func line(_ name: String) -> String {
     var text = "\(name):"
     var length = text.utf8.count
     for word in words {
-      // A field must not begin with an empty line: the first word always stands on the first.
+      // The first word stays on the first line, because a field must not begin with an empty line.
       if length > name.utf8.count + 1, length + 1 + word.utf8.count > Self.lineLimit {
         text += "\r\n " + word
         length = 1 + word.utf8.count
@@ -61,7 +61,7 @@ struct HeaderText {
     return text + "\r\n"
   }
 
-  /// Without line ends and other control characters.
+  /// Removes line ends and other control characters.
   private static func cleaned(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
@@ -71,7 +71,7 @@ struct HeaderText {
         }))
   }
 
-  /// Encoded words (RFC 2047) that never cut a character in two.
+  /// Encoded words (RFC 2047) that never split a character.
   private static func encoded(_ text: String) -> [String] {
     let (opening, ending) = ("=?utf-8?B?", "?=")
     let room = (encodedLimit - opening.utf8.count - ending.utf8.count) / 4 * 3
@@ -81,7 +81,7 @@ struct HeaderText {
       if !bytes.isEmpty { words.append(opening + Data(bytes).base64EncodedString() + ending) }
       bytes = []
     }
-    // By scalar: a character of many scalars can be longer than a word.
+    // By scalar, because a character of many scalars can exceed a word.
     for scalar in text.unicodeScalars {
       let next = Array(String(scalar).utf8)
       if bytes.count + next.count > room { end() }

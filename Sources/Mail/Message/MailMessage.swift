@@ -1,21 +1,18 @@
 import Calendar
 package import Foundation
 
-/// A mail as plain text and HTML, for one receiver.
+/// A mail as plain text and HTML for one receiver.
 package struct MailMessage: Sendable, Hashable {
-  /// Whom it is from.
   package var from: MailAddress
-  /// Whom it is to.
   package var to: MailAddress
-  /// Any text; line ends in it become blanks.
+  /// Line ends become blanks.
   package var subject: String
-  /// For programs without HTML, and for people who like it.
+  /// For programs without HTML.
   package var text: String
-  /// The same with tables and colours; nil: text alone.
+  /// Nil: text only.
   package var html: String?
-  /// Left side of the `Message-ID`. The same one for each attempt: whoever gets two knows that they are one.
+  /// The left side of `Message-ID`, the same for each attempt, so that duplicates can be recognised.
   package var identifier: String
-  /// When it was made.
   package var date: Date
   /// Language tag of the texts.
   package var language: String
@@ -33,13 +30,12 @@ package struct MailMessage: Sendable, Hashable {
     self.language = language
   }
 
-  /// As `<2f6c…@example.com>`, in the sender's domain.
   package var messageID: String {
     let domain = from.address.split(separator: "@").last ?? "localhost"
     return "<\(Self.token(identifier))@\(domain)>"
   }
 
-  /// The whole mail as it travels (RFC 5322, RFC 2046 section 5.1.4), every line ended with CRLF.
+  /// The encoded mail (RFC 5322, RFC 2046 section 5.1.4) with CRLF line ends.
   package var bytes: [UInt8] {
     var mail = ""
     mail += HeaderText(words: [Self.rfc5322(date)]).line("Date")
@@ -48,16 +44,16 @@ package struct MailMessage: Sendable, Hashable {
     mail += HeaderText(words: [messageID]).line("Message-ID")
     mail += HeaderText(text: subject).line("Subject")
     mail += HeaderText(words: [Self.token(language)]).line("Content-Language")
-    // RFC 3834 section 5: no holiday notice answers this.
+    // Prevents automatic replies (RFC 3834 section 5).
     mail += "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"
     guard let html else {
       mail += Self.part(text, "text/plain")
       return Array(mail.utf8)
     }
-    // Quoted-printable never writes "=_", and base64 has neither: no line of a part can be the boundary.
+    // Quoted-printable never writes "=_", and base64 has neither, so no line can equal the boundary.
     let boundary = "=_\(Self.token(identifier))"
     mail += "Content-Type: multipart/alternative;\r\n boundary=\"\(boundary)\"\r\n\r\n"
-    // The last one that a program understands is shown.
+    // Programs show the last part that they understand.
     mail += "--\(boundary)\r\n\(Self.part(text, "text/plain"))\r\n"
     mail += "--\(boundary)\r\n\(Self.part(html, "text/html"))\r\n"
     mail += "--\(boundary)--\r\n"
@@ -70,7 +66,7 @@ package struct MailMessage: Sendable, Hashable {
       + encoding.encoded(text) + "\r\n"
   }
 
-  /// Only what may stand in a message id and in a boundary, at most 60 characters of it.
+  /// The characters allowed in a message ID and a boundary, at most 60.
   private static func token(_ text: String) -> String {
     let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(60)
     return token.isEmpty ? "x" : String(token)
@@ -79,5 +75,39 @@ package struct MailMessage: Sendable, Hashable {
   /// As `Fri, 20 Nov 2026 12:00:00 +0000` (RFC 5322 section 3.3).
   static func rfc5322(_ date: Date) -> String {
     HTTPDate.mail(Int(date.timeIntervalSince1970.rounded(.down)))
+  }
+}
+
+/// A sender or receiver: a checked address, and a display name.
+package struct MailAddress: Sendable, Hashable {
+  package let address: String
+  /// The display name; may be empty.
+  package let name: String
+
+  /// The longest address of SMTP (RFC 5321 section 4.5.3.1.3, without the angle brackets).
+  package static let limit = 254
+
+  /// Accepts the dot-atom form of RFC 5322 section 3.4.1, as public mail services use it.
+  ///
+  /// - Returns: nil for anything else. Names outside ASCII need their `xn--` form.
+  package init?(_ address: String, name: String = "") {
+    let parts = address.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, address.utf8.count <= Self.limit, parts[0].utf8.count <= 64,
+      Self.isDotted(parts[0], extra: "!#$%&'*+-/=?^_`{|}~"), Self.isDotted(parts[1], extra: "-")
+    else { return nil }
+    self.address = address
+    self.name = name
+  }
+
+  private static func isDotted(_ text: Substring, extra: String) -> Bool {
+    text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { atom in
+      !atom.isEmpty && atom.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || extra.contains($0)) }
+    }
+  }
+
+  /// As in a header field: `Signalbox <ops@example.com>`.
+  var field: HeaderText {
+    guard !name.isEmpty else { return HeaderText(words: [address]) }
+    return HeaderText(phrase: name).followed(by: "<\(address)>")
   }
 }

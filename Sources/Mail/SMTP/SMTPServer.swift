@@ -1,17 +1,17 @@
-/// A mail server, and how to speak to it.
+/// A mail server and its settings.
 package struct SMTPServer: Sendable, Hashable {
-  /// How the connection is kept private. The raw values are stored.
+  /// The raw values are stored.
   package enum Security: String, Sendable, Hashable, CaseIterable {
-    /// STARTTLS, and nothing is sent without it (RFC 3207): the usual way, port 587.
+    /// STARTTLS, required (RFC 3207): the usual way, port 587.
     case startTLS = "starttls"
     /// TLS from the first byte (RFC 8314 section 3.3), port 465.
     case tls
     /// STARTTLS if the server offers it.
     case optional
-    /// Everything is readable on the way; for a server on the same machine.
+    /// No encryption, for a server on the same machine.
     case none
 
-    /// The port that goes with it.
+    /// The usual port.
     package var port: Int {
       switch self {
       case .startTLS: 587
@@ -21,22 +21,17 @@ package struct SMTPServer: Sendable, Hashable {
     }
   }
 
-  /// Name or address.
   package var host: String
-  /// TCP port.
   package var port: Int
-  /// How the connection is kept private.
   package var security: Security
-  /// Who we are; nil: without signing in.
+  /// Nil: no authentication.
   package var user: String?
-  /// The user's password. In no error, no log.
   package var password: String?
-  /// Roots that are trusted in place of the system's.
+  /// Trusted roots in place of the system's.
   package var trustPEM: String?
-  /// Seconds after which an attempt is given up.
+  /// Seconds.
   package var timeout = 30
 
-  /// Describes a server.
   package init(
     host: String, port: Int? = nil, security: Security = .startTLS, user: String? = nil, password: String? = nil,
     trustPEM: String? = nil
@@ -49,16 +44,16 @@ package struct SMTPServer: Sendable, Hashable {
     self.trustPEM = trustPEM
   }
 
-  /// Whether a host can stand in an address as it is: letters, digits, dots, dashes, or an IPv6 address.
+  /// Whether a host is valid in an address: letters, digits, dots, dashes, or an IPv6 address.
   package static func isHost(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 253
       && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:".contains($0)) }
   }
 
-  /// Whether a password would travel readable over a network. Such settings are not used.
+  /// Whether a password would be sent unencrypted over a network. Such settings are refused.
   package var isCareless: Bool { user != nil && security == .none && !Loopback.isLoopback(host) }
 
-  /// A password is only sent over a private connection: somebody on the way could take the offer of STARTTLS out.
+  /// A password requires encryption, because an attacker could remove the offer of STARTTLS.
   var needsEncryption: Bool {
     switch security {
     case .startTLS, .tls: true
@@ -70,5 +65,16 @@ package struct SMTPServer: Sendable, Hashable {
   var url: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return "\(security == .tls ? "smtps" : "smtp")://\(name):\(port)"
+  }
+}
+
+/// Whether a host is this machine.
+package enum Loopback {
+  /// Such as `localhost`, `127.0.0.1`, `::1` or `[::1]`.
+  package static func isLoopback(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if ["localhost", "::1", "[::1]"].contains(host) { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }

@@ -1,18 +1,16 @@
 internal import CCurl
 internal import Foundation
 
-/// Gives mails to a server, over libcurl. Blocks: call it on a thread that may wait.
+/// Sends mails with libcurl. Blocks: call it on a thread that may block.
 package struct SMTPTransport: Sendable {
-  /// The server.
   package let server: SMTPServer
 
-  /// Creates a transport; nothing is opened yet.
   package init(_ server: SMTPServer) { self.server = server }
 
   /// Delivers one mail to the server.
   ///
-  /// - Returns: what the server said when it took the mail over, as `250 2.0.0 queued as 4XyZ`.
-  /// - Throws: `MailError`, with the server's own words where it spoke.
+  /// - Returns: the server's confirmation, such as `250 2.0.0 queued as 4XyZ`.
+  /// - Throws: `MailError`, with the server's message if there is one.
   @discardableResult
   package func send(_ message: MailMessage) throws(MailError) -> String {
     guard SMTPServer.isHost(server.host), (1...65_535).contains(server.port) else {
@@ -21,7 +19,7 @@ package struct SMTPTransport: Sendable {
     guard !server.isCareless else {
       throw MailError(.settings, "passwords are not sent without encryption; choose STARTTLS or TLS")
     }
-    // Behind the slash stands the name that EHLO says: the sender's domain is one that can be looked up.
+    // The path is the name in EHLO: the sender's domain can be looked up.
     let domain = message.from.address.split(separator: "@").last.map(String.init) ?? "localhost"
     let curl = try CurlHandle(url: "\(server.url)/\(domain)", timeout: server.timeout)
     try curl.goDirectly(to: server.host)
@@ -46,7 +44,7 @@ package struct SMTPTransport: Sendable {
     try curl.check(ccurl_set_debug(curl.handle, Exchange.note))
     return try withExtendedLifetime(exchange) { () throws(MailError) -> String in
       let code = curl.perform()
-      // The handle says QUIT when it goes; what was noted until now is what counts.
+      // Closing the handle sends QUIT; its answer does not matter.
       let dialogue = exchange.dialogue
       if code == CURLE_OK { return dialogue.words }
       throw error(code, dialogue, curl)
@@ -61,13 +59,13 @@ package struct SMTPTransport: Sendable {
     return MailError(known, hidden(library))
   }
 
-  /// A server that repeats what it was told must not bring the password into a log.
+  /// Removes the password from texts of a server that repeats its input.
   private func hidden(_ text: String) -> String {
     guard let password = server.password, !password.isEmpty else { return text }
     return text.replacing(password, with: "…").replacing(Data(password.utf8).base64EncodedString(), with: "…")
   }
 
-  /// The mail on its way out, and what the server says to it.
+  /// The outgoing mail, and the server's answers.
   private final class Exchange {
     private let bytes: [UInt8]
     private var position = 0
@@ -75,7 +73,7 @@ package struct SMTPTransport: Sendable {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// https://curl.se/libcurl/c/CURLOPT_READFUNCTION.html: fills the buffer, 0 at the end.
+    /// Fills the buffer, 0 at the end: https://curl.se/libcurl/c/CURLOPT_READFUNCTION.html.
     static let read: curl_read_callback = { buffer, size, count, place in
       guard let buffer, let place else { return 0 }
       let exchange = Unmanaged<Exchange>.fromOpaque(place).takeUnretainedValue()
@@ -88,7 +86,7 @@ package struct SMTPTransport: Sendable {
       return room
     }
 
-    /// https://curl.se/libcurl/c/CURLOPT_DEBUGFUNCTION.html: the text is not ended with a zero.
+    /// The text has no terminating zero: https://curl.se/libcurl/c/CURLOPT_DEBUGFUNCTION.html.
     static let note: curl_debug_callback = { _, kind, text, count, place in
       guard let text, let place else { return 0 }
       let exchange = Unmanaged<Exchange>.fromOpaque(place).takeUnretainedValue()

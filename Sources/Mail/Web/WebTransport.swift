@@ -1,23 +1,21 @@
 internal import CCurl
 internal import Foundation
 
-/// Posts to webhooks, over libcurl. Blocks: call it on a thread that may wait. Follows no redirect, and connects to no
+/// Posts to webhooks with libcurl. Blocks: call it on a thread that may block. Follows no redirect, and connects to no
 /// link-local address.
 package struct WebTransport: Sendable {
-  /// More of an answer is not read.
+  /// The rest of a longer answer is not read.
   package static let bodyLimit = 64 * 1024
 
-  /// Roots that are trusted in place of the system's.
+  /// Trusted roots in place of the system's.
   package var trustPEM: String?
-  /// Seconds after which an attempt is given up.
+  /// Seconds.
   package var timeout: Int
   package init(trustPEM: String? = nil, timeout: Int = 20) {
     self.trustPEM = trustPEM
     self.timeout = timeout
   }
 
-  /// Posts, and reads the answer.
-  ///
   /// - Throws: `MailError` if no answer came.
   package func post(_ request: WebRequest) throws(MailError) -> WebAnswer {
     guard WebAddress.isUsable(request.url) else {
@@ -27,7 +25,7 @@ package struct WebTransport: Sendable {
     try curl.goDirectly(to: WebAddress.host(request.url))
     try curl.trust(trustPEM)
     let lines = request.headers.map { "\($0.name): \(MailError.line($0.value))" }
-    // Without "Expect": a server that does not know it would keep us waiting.
+    // Without "Expect", for which some servers would make us wait.
     try curl.set(CURLOPT_HTTPHEADER, ["Content-Type: application/json; charset=utf-8", "Expect:"] + lines)
     try curl.set(CURLOPT_USERAGENT, "Signalbox")
     try curl.set(CURLOPT_POST, 1)
@@ -46,7 +44,7 @@ package struct WebTransport: Sendable {
         return code == CURLE_OK ? curl.perform() : code
       }
     }
-    // An answer that is too long was stopped by us: its beginning says enough.
+    // We stop an answer that is too long: its beginning is enough.
     if code != CURLE_OK, !(code == CURLE_WRITE_ERROR && exchange.isFull) {
       throw MailError(CurlHandle.failure(code) ?? .unreachable, curl.words(code))
     }
@@ -54,7 +52,7 @@ package struct WebTransport: Sendable {
       status: curl.long(CURLINFO_RESPONSE_CODE), body: exchange.bytes, retryAfter: exchange.retryAfter)
   }
 
-  /// What comes in.
+  /// Collects the answer.
   private final class Exchange {
     var bytes: [UInt8] = []
     var isFull = false
@@ -79,5 +77,72 @@ package struct WebTransport: Sendable {
       }
       return size * count
     }
+  }
+}
+
+/// The allowed addresses of webhooks.
+package enum WebAddress {
+  /// Whether an address is usable: https, or http to this machine; with a host, without user and password, blanks and
+  /// control characters.
+  package static func isUsable(_ text: String) -> Bool {
+    guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
+      !host.isEmpty, parts.user == nil, parts.password == nil, parts.fragment == nil
+    else { return false }
+    return scheme == "https" || (scheme == "http" && Loopback.isLoopback(host))
+  }
+
+  /// Such as `hooks.slack.com`: the part of a secret address that may be shown.
+  package static func host(_ text: String) -> String { URLComponents(string: text)?.host ?? "" }
+
+  /// Adds items to the query.
+  static func adding(_ items: [(name: String, value: String)], to url: String) -> String {
+    let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
+    let query = items.map { "\($0.name)=\($0.value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")" }
+    return url + (url.contains("?") ? "&" : "?") + query.joined(separator: "&")
+  }
+}
+
+/// A POST to a webhook.
+package struct WebRequest: Sendable, Hashable {
+  package var url: String
+  /// In addition to the fields of every request.
+  package var headers: [(name: String, value: String)] = []
+  /// JSON.
+  package var body: [UInt8]
+  package init(url: String, headers: [(name: String, value: String)] = [], body: [UInt8]) {
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+
+  package static func == (one: WebRequest, other: WebRequest) -> Bool {
+    one.url == other.url && one.body == other.body
+      && one.headers.map { "\($0.name): \($0.value)" } == other.headers.map { "\($0.name): \($0.value)" }
+  }
+
+  /// Fits ``==(_:_:)``.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(url)
+    hasher.combine(body)
+  }
+}
+
+/// A webhook's answer.
+package struct WebAnswer: Sendable, Hashable {
+  package var status: Int
+  /// At most ``WebTransport/bodyLimit`` bytes.
+  package var body: [UInt8]
+  /// `Retry-After` in seconds, if it is a number.
+  package var retryAfter: Int?
+  package init(status: Int, body: [UInt8], retryAfter: Int? = nil) {
+    self.status = status
+    self.body = body
+    self.retryAfter = retryAfter
+  }
+
+  /// Status and the beginning of the body on one line.
+  package var words: String {
+    MailError.line("\(status) \(String(decoding: body.prefix(600), as: UTF8.self))")
   }
 }

@@ -15,3 +15,11 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
   /// 极光推送, REST API v3.
   case jpush
 }
+
+/// The environment of a device token. Apple calls development *sandbox*.
+package enum Environment: String, Sendable, Codable, CaseIterable, Hashable {
+  /// Builds signed with a development profile (`aps-environment` = `development`).
+  case development
+  /// TestFlight and App Store builds.
+  case production
+}

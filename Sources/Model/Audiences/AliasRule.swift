@@ -1,29 +1,28 @@
 import Text
 
-/// What an app's aliases (user ids) and tags may look like.
+/// The rules for an app's aliases (user IDs) and tags.
 package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   /// Any text without control characters.
   case none
   /// JPush's: at most 40 bytes of UTF-8; letters, digits, `_`, Han characters and `@!#$&*+=.|`, so no `-`.
   case jpush
 
-  /// What JPush's client library answers to an alias (docs/protocols.md §4.7).
+  /// The result of JPush's client library for an alias (docs/protocols.md §4.7).
   package enum ResultCode: Int, Sendable {
     case accepted = 0
     case invalidCharacters = 6003
     case tooLong = 6004
   }
 
-  /// Bytes that an alias may have: JPush's limit, and ours where JPush's rule does not count.
+  /// Bytes: JPush's limit, and ours for other apps.
   package var limit: Int { self == .jpush ? JPushName.limit : 255 }
 
-  /// What JPush's client library would answer. Length is looked at before characters (S002: 41 bytes with `-` → 6004).
+  /// The result of JPush's client library. It checks the length before the characters (S002: 41 bytes with `-` → 6004).
   package static func resultCode(for alias: String) -> ResultCode {
     if alias.utf8.count > JPushName.limit { return .tooLong }
     return JPushName.firstForbidden(in: alias) == nil ? .accepted : .invalidCharacters
   }
 
-  /// What is wrong with an alias under this rule.
   package func problem(with alias: String) -> Problem? {
     guard self == .jpush else { return PlainName.problem(with: alias, limit: limit) }
     if alias.isEmpty { return Problem("", NameMessage.empty) }
@@ -37,14 +36,14 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
     }
   }
 
-  /// The form that S002's app gives a user id so that JPush takes it: `user-` becomes `usr-`, then `-` becomes `_`.
+  /// The form that S002's app gives a user ID so that JPush accepts it: `user-` becomes `usr-`, then `-` becomes `_`.
   ///
-  /// The server must derive it exactly as the app does, everywhere in the text.
+  /// The server must derive it exactly as the app does.
   package static func usr(_ alias: String) -> String {
     alias.replacing("user-", with: "usr-").replacing("-", with: "_")
   }
 
-  /// The ``usr(_:)`` form, if the rule refuses `alias` and takes that.
+  /// The ``usr(_:)`` form, if the rule refuses `alias` and accepts that form.
   package func suggestion(for alias: String) -> String? {
     let form = Self.usr(alias)
     return problem(with: alias) != nil && problem(with: form) == nil ? form : nil
@@ -55,7 +54,6 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
 enum JPushName {
   static let limit = 40
 
-  /// The first character that must not stand in an alias or tag.
   static func firstForbidden(in name: String) -> Unicode.Scalar? { name.unicodeScalars.first { !allows($0) } }
 
   private static func allows(_ scalar: Unicode.Scalar) -> Bool {
@@ -68,7 +66,7 @@ enum JPushName {
   }
 }
 
-/// A name that only people and we read.
+/// Display names and labels.
 enum PlainName {
   static func problem(with name: String, limit: Int) -> Problem? {
     if name.isEmpty { return Problem("", NameMessage.empty) }
@@ -83,5 +81,36 @@ enum PlainName {
       return Problem("", NameMessage.blankEdge)
     }
     return nil
+  }
+}
+
+/// The rules for tags and their number.
+package enum TagRule {
+  /// Bytes of UTF-8, as at JPush; under every rule, so that an app can move there later.
+  package static let limit = JPushName.limit
+  /// The most tags of one device.
+  package static let perDevice = 1000
+
+  package static func problem(with tag: String, rule: AliasRule) -> Problem? {
+    guard rule == .jpush else { return PlainName.problem(with: tag, limit: limit) }
+    if tag.isEmpty { return Problem("", NameMessage.empty) }
+    if tag.utf8.count > limit {
+      return Problem("", NameMessage.tagTooLong, ["limit": String(limit), "count": String(tag.utf8.count)])
+    }
+    return JPushName.firstForbidden(in: tag).map {
+      Problem("", NameMessage.tagCharacter, ["character": String($0)])
+    }
+  }
+
+  /// Checks all tags of a device; paths are `[0]`, `[1]`, ….
+  package static func problems(with tags: [String], rule: AliasRule) -> [Problem] {
+    var problems = tags.enumerated().compactMap { index, tag in
+      problem(with: tag, rule: rule)?.under("[\(index)]")
+    }
+    let count = Set(tags).count
+    if count > perDevice {
+      problems.append(Problem("", NameMessage.tagsTooMany, ["limit": String(perDevice), "count": String(count)]))
+    }
+    return problems
   }
 }

@@ -1,14 +1,14 @@
-/// Whom a push is for, within one app, its environment and platforms.
+package import JSON
+
+/// The receivers of a push, within one app, its environment and platforms.
 ///
-/// The kinds of a rule are ANDed with each other, as at JPush: `tag` any of, `tagAnd` all of, `tagNot` none of,
-/// `alias` any of, `registrationID` any of, `deviceToken` any of. An empty kind is no condition.
+/// The kinds of conditions are ANDed, as at JPush: `tag` any of, `tagAnd` all of, `tagNot` none of, `alias` any of,
+/// `registrationID` any of, `deviceToken` any of. An empty kind is no condition.
 package enum Audience: Sendable, Hashable {
-  /// Broadcast.
   case all
-  /// Those whom a rule describes.
   case rule(Rule)
 
-  /// The conditions of an audience; at least one is not empty.
+  /// At least one kind is not empty.
   package struct Rule: Sendable, Hashable {
     /// Devices with any of these tags.
     package var tag: [String] = []
@@ -18,12 +18,74 @@ package enum Audience: Sendable, Hashable {
     package var tagNot: [String] = []
     /// Devices of any of these users.
     package var alias: [String] = []
-    /// Devices with any of these registration ids.
     package var registrationID: [String] = []
-    /// Devices with any of these tokens.
     package var deviceToken: [DeviceToken] = []
 
-    /// Creates a rule without conditions.
     package init() {}
+  }
+}
+
+extension Audience {
+  package var json: JSONValue {
+    guard case .rule(let rule) = self else { return "all" }
+    let lists: [(String, [String])] = [
+      ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
+      ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
+    ]
+    var members: [String: JSONValue] = [:]
+    for (name, list) in lists where !list.isEmpty { members[name] = .array(list.map(JSONValue.string)) }
+    return .object(members)
+  }
+
+  /// The audience of a push's JSON, ignoring the rest; nil if unreadable.
+  package init?(draft: JSONValue) {
+    let fields = JSONFields(draft)
+    let platforms = Set((draft["platforms"]?.array ?? []).compactMap { $0.string.flatMap(Platform.init) })
+    guard let audience = Self.read(fields, platforms: platforms.isEmpty ? Set(Platform.allCases) : platforms),
+      fields.problems.isEmpty
+    else { return nil }
+    self = audience
+  }
+
+  /// Reads the field `audience`, `"all"` or an object of conditions, and reports every problem with its path.
+  package static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Audience? {
+    guard let value = fields.value("audience") else {
+      fields.report("audience", Problem("", DraftMessage.audienceMissing))
+      return nil
+    }
+    if value == "all" { return .all }
+    guard value.object != nil else {
+      fields.report("audience", Problem("", DraftMessage.audienceForm, ["found": value.typeName]))
+      return nil
+    }
+    let before = fields.problems.count
+    let rule = fields.object("audience") { Rule.read($0, platforms: platforms) } ?? Rule()
+    if rule.isEmpty, fields.problems.count == before {
+      fields.report("audience", Problem("", DraftMessage.audienceEmpty))
+      return nil
+    }
+    return .rule(rule)
+  }
+}
+
+extension Audience.Rule {
+  /// Whether there is no condition; such a rule must never be taken for "all".
+  package var isEmpty: Bool { self == Self() }
+
+  static func read(_ fields: JSONFields, platforms: Set<Platform>) -> Self {
+    var rule = Self()
+    // `Lint` checks names by the app's own rule; here only by the most general one.
+    let tag: (String) -> Problem? = { TagRule.problem(with: $0, rule: .none) }
+    rule.tag = fields.strings("tag", atMost: PushLimits.tags, check: tag)
+    rule.tagAnd = fields.strings("tag_and", atMost: PushLimits.tags, check: tag)
+    rule.tagNot = fields.strings("tag_not", atMost: PushLimits.tags, check: tag)
+    rule.alias = fields.strings("alias", atMost: PushLimits.names) { AliasRule.none.problem(with: $0) }
+    rule.registrationID = fields.strings(
+      "registration_id", atMost: PushLimits.names, check: RegistrationID.problem(with:))
+    rule.deviceToken = fields.elements("device_token", atMost: PushLimits.names) { text throws(Problem) in
+      try DeviceToken(parsing: text, platforms: platforms)
+    }
+    fields.notYet("segment")
+    return rule
   }
 }

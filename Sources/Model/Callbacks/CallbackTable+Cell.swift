@@ -1,32 +1,24 @@
 extension CallbackTable {
-  /// One situation: what happens on arrival, and on what the person does then.
+  /// One situation: what happens on arrival, and after the person's action.
   package struct Cell: Sendable, Hashable {
-    /// The version of iOS.
     package let generation: Generation
-    /// What the app is doing.
     package let state: State
-    /// Whether the app has the background mode "remote notifications".
     package let backgroundMode: Bool
-    /// The row of docs/protocols.md §5 that it follows; nil: the push leaves no trace there.
+    /// The row of docs/protocols.md §5; nil: the push has no effect there.
     package let row: Int?
-    /// Calls when the push arrives.
     package let arrival: [Call]
-    /// What is shown then.
     package let banner: Banner
     /// Calls when the person taps the banner.
     package let tap: [Call]
-    /// What happens when the person opens the app by its icon.
+    /// The effect of opening the app by its icon.
     package let icon: IconTap
-    /// How often the app's code hears of this one push, up to and with the tap.
+    /// How often the app's code receives this push, up to and including the tap.
     package let calls: ClosedRange<Int>
-    /// Where this is taken from.
     package let sources: [Source]
-    /// Where the sources disagree.
     package let contradictions: [CallbackContradiction]
-    /// What else to know.
     package let notes: [CallbackNote]
 
-    /// Whether the app's code may hear of the push more than once.
+    /// Whether the app's code may receive the push more than once.
     package var duplicates: Bool { calls.upperBound > 1 }
   }
 }
@@ -49,7 +41,7 @@ extension CallbackTable.Cell {
     var contradictions = row?.contradictions ?? []
     var calls = row?.calls ?? 0...0
     if number == 19, state == .notRunning {
-      // §5 row 19 speaks of foreground and background; for the rest Apple's page stands, with C5's condition.
+      // §5 row 19 covers foreground and background; otherwise Apple's page applies, with C5's condition.
       arrival = [
         .init(method: .launch, condition: .unlessForceQuit), .init(method: .fetch, condition: .unlessForceQuit),
       ]
@@ -58,7 +50,7 @@ extension CallbackTable.Cell {
     }
     if number == 4, !facts.isVisible, facts.contentAvailable { contradictions.append(.c3) }
     if number == 13, !facts.isVisible {
-      // willPresent is for what can be shown; the fetch call is what C7 is about.
+      // willPresent is for visible pushes; the fetch call is the subject of C7.
       arrival = arrival.filter { $0.method == .fetch }
       calls = 0...1
     }
@@ -103,7 +95,6 @@ extension CallbackTable.Cell {
     }
   }
 
-  /// The row for a push with none of them.
   private static func silent(
     _ contentAvailable: Bool, _ generation: CallbackTable.Generation, _ state: CallbackTable.State, _ mode: Bool
   ) -> Int? {

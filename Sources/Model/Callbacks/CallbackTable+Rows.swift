@@ -1,5 +1,5 @@
 extension CallbackTable {
-  /// One row of docs/protocols.md §5; its number is its place, from 1.
+  /// One row of docs/protocols.md §5; its number is its index, from 1.
   struct Row: Sendable {
     var arrival: [Call] = []
     var banner = Banner.yes

@@ -1,12 +1,11 @@
-/// What an app sees of a push: which of its methods iOS calls, when, and how often, for one payload.
+/// Which of an app's methods iOS calls for a payload, when, and how often.
 ///
-/// The nineteen rows of docs/protocols.md §5, drawn from the project's five founding documents (S000…S004) and Apple's
-/// pages. Where they disagree, Apple wins, the cell is resolved as §5 says, and carries the contradiction.
+/// The nineteen rows of docs/protocols.md §5, from the project's five founding documents (S000…S004) and Apple's pages.
+/// Where they disagree, Apple wins; the cell is resolved as §5 says, and lists the contradiction.
 package struct CallbackTable: Sendable, Hashable {
   /// Three generations × three states × background mode off and on, in this order.
   package let cells: [Cell]
 
-  /// Works the table out for what a payload tells the system.
   package init(_ facts: APNsPayload.Facts) {
     cells = Generation.allCases.flatMap { generation in
       State.allCases.flatMap { state in
@@ -15,18 +14,17 @@ package struct CallbackTable: Sendable, Hashable {
     }
   }
 
-  /// The cell of one situation.
   package func cell(_ generation: Generation, _ state: State, backgroundMode: Bool) -> Cell {
     let states = State.allCases.count
     let index = (generation.index * states + state.index) * 2 + (backgroundMode ? 1 : 0)
     return cells[index]
   }
 
-  /// Whether one push may reach an app's code more than once in some situation of today's iOS: then the app needs
-  /// the id in ``APNsPayload/idKey`` to drop the repeats.
+  /// Whether one push may reach an app's code more than once on today's iOS: then the app needs the ID in
+  /// ``APNsPayload/idKey`` to drop duplicates.
   package var duplicates: Bool { cells.contains { $0.generation == .from10 && $0.duplicates } }
 
-  /// Versions of iOS that behave alike.
+  /// iOS versions with equal behaviour.
   package enum Generation: String, Sendable, CaseIterable {
     case before7 = "<7"
     case from7to9 = "7–9"
@@ -35,7 +33,7 @@ package struct CallbackTable: Sendable, Hashable {
     var index: Int { self == .before7 ? 0 : self == .from7to9 ? 1 : 2 }
   }
 
-  /// What the app is doing when the push arrives.
+  /// The app's state when the push arrives.
   package enum State: String, Sendable, CaseIterable {
     case foreground
     case background
@@ -44,7 +42,6 @@ package struct CallbackTable: Sendable, Hashable {
     var index: Int { self == .foreground ? 0 : self == .background ? 1 : 2 }
   }
 
-  /// What is shown on arrival.
   package enum Banner: String, Sendable, CaseIterable {
     case yes
     case no
@@ -52,19 +49,19 @@ package struct CallbackTable: Sendable, Hashable {
     case appDecides = "app_decides"
   }
 
-  /// What happens when the person opens the app by its icon instead of the banner.
+  /// The effect of opening the app by its icon instead of the banner.
   package enum IconTap: String, Sendable, CaseIterable {
-    /// The app is open already.
+    /// The app is already open.
     case notApplicable = "not_applicable"
-    /// No method learns of the push.
+    /// No method receives the push.
     case nothing
-    /// Nothing more, but the data was already refreshed on arrival.
+    /// No method is called, but the data was already refreshed on arrival.
     case nothingNew = "nothing_new"
-    /// The app starts without the push, which is lost to it.
+    /// The app starts without the push, which it never receives.
     case pushLost = "push_lost"
   }
 
-  /// Where a row comes from.
+  /// The sources of the rows.
   package enum Source: String, Sendable, CaseIterable {
     case s000 = "S000"
     case s001 = "S001"
@@ -73,11 +70,10 @@ package struct CallbackTable: Sendable, Hashable {
     case apple = "Apple"
   }
 
-  /// The methods of an app that iOS calls.
   package enum Method: String, Sendable, CaseIterable {
     /// The app is started.
     case launch = "M1"
-    /// Before iOS 7, or where the app has no ``fetch``.
+    /// Before iOS 7, or if the app has no ``fetch``.
     case receive = "M2"
     /// iOS 7 and later.
     case fetch = "M3"
@@ -86,7 +82,6 @@ package struct CallbackTable: Sendable, Hashable {
     /// On arrival in the foreground, iOS 10 and later.
     case present = "M5"
 
-    /// As Swift names it.
     package var swiftName: String {
       switch self {
       case .launch: "application(_:didFinishLaunchingWithOptions:)"
@@ -98,23 +93,20 @@ package struct CallbackTable: Sendable, Hashable {
     }
   }
 
-  /// One call of a method.
   package struct Call: Sendable, Hashable {
-    /// Which method.
     package let method: Method
-    /// When it is made.
     package var condition = Condition.always
 
-    /// On what a call depends.
+    /// The condition of a call.
     package enum Condition: String, Sendable, CaseIterable {
       case always
-      /// For the launch: the options hold the push under `UIApplicationLaunchOptionsRemoteNotificationKey`.
+      /// For the launch: the options contain the push under `UIApplicationLaunchOptionsRemoteNotificationKey`.
       case withPush = "with_push"
       /// Not if the person has removed the app from the app switcher.
       case unlessForceQuit = "unless_force_quit"
       /// Only if the app had the banner shown.
       case ifShown = "if_shown"
-      /// The sources disagree whether it is made.
+      /// The sources disagree whether it is called.
       case disputed
     }
   }

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// What a key or certificate may send to and until when, as far as it says so itself.
+/// What a key or certificate may send to and until when, according to itself.
 package struct CredentialScope: Sendable, Hashable {
-  /// What people call it.
+  /// The display name.
   package let name: String
-  /// Nil for a key, which sends to every topic of its team.
+  /// Nil for a key, which may send to every topic of its team.
   package let topics: Set<String>?
-  /// Not valid after; nil: never ends.
+  /// Nil: no end.
   package let notAfter: Date?
 
   /// - Parameter topics: nil for a key; a certificate's full list.
@@ -16,9 +16,9 @@ package struct CredentialScope: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// Whether it may send a push of this type to this topic; nil topic: it is not said yet.
+  /// Whether it may send this type to this topic; nil topic: not known yet.
   ///
-  /// Certificates send only to the topics in their list; location pushes want a key, and device management a
+  /// Certificates send only to the topics in their list; location pushes require a key, and device management a
   /// certificate (Apple, Sending notification requests to APNs, `apns-push-type`).
   package func sends(_ type: PushType, to topic: String?) -> Bool {
     guard let topics else { return type != .mdm }
@@ -26,7 +26,7 @@ package struct CredentialScope: Sendable, Hashable {
     return topic.map(topics.contains) ?? true
   }
 
-  /// The push types that it may send for an app, in the order of ``PushType``.
+  /// The push types allowed for an app, in the order of ``PushType``.
   package func types(for bundleID: String) -> [PushType] {
     PushType.allCases.filter { type in
       guard type == .mdm else { return sends(type, to: bundleID + type.topicSuffix) }

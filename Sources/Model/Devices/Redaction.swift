@@ -1,12 +1,12 @@
 import Text
 
-/// Takes out of a text what must not stand in a log: device tokens, signed tokens, passwords in headers.
+/// Removes secrets from log texts: device tokens, signed tokens, passwords in headers.
 package enum Redaction {
-  /// Hexadecimal digits from which on a run of them is taken for a device token. Ids and fingerprints with colons or
-  /// dashes are shorter runs, and stay.
+  /// Runs of this many hexadecimal digits count as device tokens. IDs and fingerprints with colons or dashes are
+  /// shorter runs, and stay.
   static let hexadecimalDigits = 64
 
-  /// The text with every token shortened to its ends, or to nothing if it is a secret.
+  /// Shortens every token to its ends, and removes secrets.
   package static func masking(_ text: String) -> String {
     var result = ""
     var rest = text[...]
@@ -35,12 +35,12 @@ package enum Redaction {
   }
 
   private static func masked(_ word: Substring, after before: Substring) -> String {
-    // RFC 9110 §11.6.2: what stands after the scheme is the credential.
+    // The credential follows the scheme (RFC 9110 §11.6.2).
     if ["bearer", "basic"].contains(before.lowercased()) { return "…" }
     // A JSON Web Token is {"…"} in Base64URL, twice, and a signature.
     if word.hasPrefix("eyJ"), word.filter({ $0 == "." }).count == 2 { return "eyJ…" }
     if word.contains(":APA91") { return abbreviated(word) }
-    // A path ends in its token, an assignment too.
+    // Paths and assignments end with their token.
     let parts = word.split(omittingEmptySubsequences: false) { "/=:.".contains($0) }
     guard parts.contains(where: isToken) else { return String(word) }
     var result = ""
@@ -55,7 +55,7 @@ package enum Redaction {
     word.utf8.count >= hexadecimalDigits && word.utf8.allSatisfy(ASCII.isHexDigit)
   }
 
-  /// `<77366f0d c4a4f2f4 …>`: what stands between the brackets, if it is groups of hexadecimal digits.
+  /// `<77366f0d c4a4f2f4 …>`: the text between the brackets, if it consists of groups of hexadecimal digits.
   private static func description(_ rest: Substring) -> Substring? {
     let inside = rest.dropFirst().prefix { $0 != ">" && ($0.isHexDigit || $0 == " ") }
     guard inside.endIndex < rest.endIndex, rest[inside.endIndex] == ">",

@@ -1,4 +1,5 @@
-/// What is said about a device token that cannot be read.
+import Text
+
 package enum TokenMessage: String, MessageSet {
   case empty = "token.empty"
   case lossy = "token.lossy"
@@ -14,7 +15,6 @@ package enum TokenMessage: String, MessageSet {
   case notFCM = "token.not_fcm"
   case lengthFCM = "token.length_fcm"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .empty: "Enter a device token."
@@ -45,6 +45,17 @@ package enum TokenMessage: String, MessageSet {
     }
   }
 
-  /// What an app logs its token with, so that nothing is lost.
+  /// Swift code with which an app logs its complete token.
   package static let remedy = #"deviceToken.map { String(format: "%02x", $0) }.joined()"#
+}
+
+/// The ID that a push service, or Signalbox, gave one installation of an app.
+package enum RegistrationID {
+  /// Characters. JPush's have 11 or 19 hexadecimal digits (`13165ffa4e0b5fb6ba3`, S002).
+  package static let limit = 64
+
+  package static func problem(with id: String) -> Problem? {
+    let fits = (1...limit).contains(id.utf8.count) && id.utf8.allSatisfy { ASCII.isAlphanumeric($0) }
+    return fits ? nil : Problem("", NameMessage.registrationID, ["limit": String(limit)])
+  }
 }

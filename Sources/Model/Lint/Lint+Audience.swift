@@ -1,7 +1,7 @@
 import Foundation
 
 extension Lint {
-  /// Aliases, tags and tokens; the great audiences.
+  /// Aliases, tags and tokens; large audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {
     guard case .rule(let rule) = draft.audience else {
       return draft.environment == .production ? [finding(.hint, "audience", .broadcastProduction)] : []
@@ -16,7 +16,7 @@ extension Lint {
 
   private static func names(_ draft: PushDraft, _ rule: Audience.Rule, _ names: AliasRule) -> [Finding] {
     guard names == .jpush else { return [] }
-    // One button puts every alias right: after the first, the others would be the same step again.
+    // The fix corrects every alias, so that only the first finding offers it.
     let fix = changing(draft) {
       var rule = rule
       rule.alias = rule.alias.map { names.suggestion(for: $0) ?? $0 }
@@ -42,12 +42,40 @@ extension Lint {
   private static func tokens(_ rule: Audience.Rule) -> [Finding] {
     rule.deviceToken.enumerated().compactMap { index, token in
       let field = "audience.device_token[\(index)]"
-      // What a program that only drops non-hexadecimal characters makes of "{length = 32, bytes = 0x": e, 32, b, e, 0.
+      // The result of dropping the non-hexadecimal characters of "{length = 32, bytes = 0x": e, 32, b, e, 0.
       if token.hexadecimal.hasPrefix("e32be0") {
         return finding(.warning, field, .tokenLossy, ["remedy": TokenMessage.remedy])
       }
       guard token.text == token.hexadecimal, token.bytes.count != 32 else { return nil }
       return finding(.hint, field, .tokenLength, ["count": String(token.bytes.count)])
     }
+  }
+}
+
+extension Lint {
+  /// Pushes that the app's key or certificate may not send: APNs would refuse each of them (`TopicDisallowed`,
+  /// `BadCertificateEnvironment` and similar).
+  static func credential(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
+    guard let scope = context.credential, !scope.sends(payload.pushType, to: payload.topic) else { return [] }
+    let types = scope.types(for: draft.app)
+    let fix =
+      types.contains(.alert) && draft.options.pushType != nil
+      ? changing(draft) {
+        $0.options.pushType = nil
+        $0.apns.headers[APNsHeader.pushType] = nil
+        $0.apns.headers[APNsHeader.topic] = nil
+      } : nil
+    let message: LintMessage =
+      switch payload.pushType {
+      case .mdm where scope.topics == nil: .credentialIsKey
+      case .location where scope.topics != nil: .credentialIsCertificate
+      default: .credentialTopic
+      }
+    let arguments = [
+      "name": scope.name, "type": payload.pushType.rawValue, "topic": payload.topic ?? "–",
+      "types": types.isEmpty ? "none" : types.map(\.rawValue).joined(separator: ", "),
+      "topics": scope.topics?.sorted().joined(separator: ", ") ?? "–",
+    ]
+    return [finding(.error, "options.push_type", message, arguments, fix: fix)]
   }
 }

@@ -61,13 +61,13 @@ extension Lint {
 
   private static func nothingToSee(_ draft: PushDraft) -> Finding {
     if draft.apns.payload != nil { return finding(.warning, "apns.payload", .empty) }
-    // A background type in the fix would contradict nothing: it is derived from what the payload holds.
+    // The fix does not set a background type, which is derived from the payload.
     let fix = changing(draft) { $0.notification.contentAvailable = true }
     let message: LintMessage = draft.notification.extras.isEmpty ? .empty : .extrasOnly
     return finding(.error, "notification", message, fix: draft.notification.extras.isEmpty ? nil : fix)
   }
 
-  /// What a push type needs beside its name.
+  /// The requirements of push types.
   static func delivery(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
     var findings: [Finding] = []
     if let mismatch = payload.topicMismatch {
@@ -96,7 +96,7 @@ extension Lint {
     return [finding(.hint, "notification", .nearLimit, arguments)]
   }
 
-  /// JSON pasted where people will read it.
+  /// JSON in visible texts.
   static func texts(_ draft: PushDraft) -> [Finding] {
     let texts = [
       ("title", draft.notification.title), ("subtitle", draft.notification.subtitle),
@@ -106,14 +106,14 @@ extension Lint {
       guard let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), let first = text.first,
         "{[".contains(first), let json = pasted(text)
       else { return nil }
-      // A payload with aps is surely meant as one; of anything else nobody knows where it should go.
+      // A payload with aps is meant as one; for other JSON no place is obvious.
       let fix = json["aps"]?.object == nil ? nil : changing(draft) { $0.usePayload(json) }
       return finding(.warning, "notification.\(name)", .jsonAsText, fix: fix)
     }
   }
 
   private static func pasted(_ text: String) -> JSONValue? {
-    // Whatever is no JSON is a text that begins with a bracket, and no finding.
+    // Invalid JSON is ordinary text that begins with a bracket.
     guard let json = try? JSONValue(parsing: Data(text.utf8)) else { return nil }
     return json.object?.isEmpty == false || json.array?.contains { $0.object != nil } == true ? json : nil
   }

@@ -10,7 +10,7 @@ extension Lint {
     "input-push-token", "url-args",
   ]
 
-  /// Keys of Apple's at the wrong place, misspelt keys, and keys that get lost.
+  /// Misplaced, misspelt and ignored keys.
   static func keys(_ draft: PushDraft) -> [Finding] {
     if let payload = draft.apns.payload { return outside(draft, payload) + inside(draft, payload) }
     return extras(draft)

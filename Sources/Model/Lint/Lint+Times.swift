@@ -2,7 +2,7 @@ import Calendar
 import Foundation
 
 extension Lint {
-  /// When it is sent, and how long that takes.
+  /// The time of sending, and its duration.
   static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
     moments(draft, context) + speed(draft)
   }
@@ -34,10 +34,10 @@ extension Lint {
     return findings
   }
 
-  /// A time to come at which what sends to iOS has ended.
+  /// A send time after the end of the iOS credential.
   private static func credentialEnd(_ draft: PushDraft, _ context: Context) -> Finding? {
     guard let scope = context.credential, let ends = scope.notAfter, draft.platforms.contains(.ios) else { return nil }
-    // RFC 5280 §4.1.2.5: the last second is still good.
+    // The last second is still valid (RFC 5280 §4.1.2.5).
     let over = ends.addingTimeInterval(1)
     var arguments = ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))]
     guard let rule = draft.recurrence else {
@@ -48,14 +48,14 @@ extension Lint {
     let recurrence = Recurrence(rule, from: draft.sendAt ?? now)
     guard let next = recurrence.first(from: now), let first = recurrence.first(from: max(over, now)) else { return nil }
     if next >= over { return finding(.warning, "repeat", .credentialEnds, arguments) }
-    // What has no end outlives every certificate: that is said once the end is near.
+    // A rule without end outlives every certificate: reported only once the end is near.
     let isEndless = rule.until == nil && rule.count == nil
     guard !isEndless || ends < now.addingTimeInterval(nearEnd) else { return nil }
     arguments["first"] = String(Timestamp.text(first).prefix(10))
     return finding(.warning, "repeat", .credentialEndsBetween, arguments)
   }
 
-  /// Seconds before an end from which on it is near: the 30 days of the warnings.
+  /// Seconds before the end: the 30 days of the warnings.
   private static let nearEnd: TimeInterval = 30 * 86_400
 
   private static func speed(_ draft: PushDraft) -> [Finding] {

@@ -1,18 +1,15 @@
 package import Foundation
 import JSON
 
-/// Looks a draft over for the classic mistakes: what is wrong, why, and how to put it right.
+/// Checks a draft for common mistakes: what is wrong, why, and the fix.
 package enum Lint {
-  /// How grave a finding is.
   package enum Severity: String, Sendable, CaseIterable, Comparable {
-    /// The provider refuses it, or nobody could want it: must not be sent.
+    /// The provider would refuse it, or it makes no sense: must not be sent.
     case error
-    /// Probably not what is meant.
+    /// Probably not intended.
     case warning
-    /// Worth knowing.
     case hint
 
-    /// Graver first.
     package static func < (one: Severity, other: Severity) -> Bool { one.rank < other.rank }
 
     private var rank: Int { self == .error ? 0 : self == .warning ? 1 : 2 }
@@ -20,23 +17,21 @@ package enum Lint {
 
   /// One thing found.
   package struct Finding: Sendable, Hashable {
-    /// How grave.
     package let severity: Severity
-    /// Where, which code, and the sentence with its arguments.
+    /// The field, the code, and the sentence with its arguments.
     package let problem: Problem
-    /// The draft with the mistake put right, if that can be done without asking.
+    /// The corrected draft, if the fix is unambiguous.
     package let fix: PushDraft?
   }
 
   /// What is known besides the draft.
   package struct Context: Sendable {
-    /// The app's rule for aliases and tags.
     package var aliasRule = AliasRule.none
-    /// The time of asking; nil: what depends on it is not looked at.
+    /// The present time; nil: skips checks that depend on it.
     package var now: Date?
-    /// The push's public id, or another of its length: it counts in the payload's size.
+    /// The push's public ID, or another of its length: it counts towards the payload's size.
     package var uid: String?
-    /// What the app's key or certificate for the draft's environment may send, and until when; nil: not known.
+    /// The limits of the app's key or certificate for the draft's environment; nil: unknown.
     package var credential: CredentialScope?
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil
@@ -48,7 +43,7 @@ package enum Lint {
     }
   }
 
-  /// Everything found in a draft: graver first, otherwise in the order of the fields.
+  /// All findings: by severity, then in the order of the fields.
   package static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
     let payload = APNsPayload(draft, uid: context.uid)
     var findings: [Finding] = []
@@ -58,15 +53,13 @@ package enum Lint {
       findings += credential(draft, payload, context)
     }
     findings += texts(draft) + audience(draft, context) + times(draft, context)
-    // Stable: sorted() keeps no promise about equals, the offset does.
+    // sorted() is not guaranteed to be stable, the offset is.
     return findings.enumerated()
       .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
       .map(\.element)
   }
 
-  /// The errors among the findings, for a caller that must refuse them.
-  ///
-  /// - Throws: all of them, if there is one.
+  /// Throws the errors among the findings, for callers that must refuse them.
   package static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
     let errors = findings(in: draft, context).filter { $0.severity == .error }
     if !errors.isEmpty { throw Problems(errors.map(\.problem)) }
@@ -79,14 +72,13 @@ package enum Lint {
     Finding(severity: severity, problem: Problem(field, message, arguments), fix: fix)
   }
 
-  /// A draft with one thing changed.
   static func changing(_ draft: PushDraft, _ change: (inout PushDraft) -> Void) -> PushDraft {
     var draft = draft
     change(&draft)
     return draft
   }
 
-  /// What APNs would refuse; ``APNsPayload`` says it already.
+  /// An error that ``APNsPayload`` found.
   private static func refusal(_ problem: Problem, _ draft: PushDraft) -> Finding {
     let fix =
       problem.code == PayloadMessage.reservedKey.code

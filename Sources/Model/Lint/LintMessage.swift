@@ -1,6 +1,5 @@
 import JSON
 
-/// The linter's sentences.
 package enum LintMessage: String, MessageSet {
   case backgroundVisible = "lint.background_visible"
   case backgroundPriority = "lint.background_priority"
@@ -37,7 +36,6 @@ package enum LintMessage: String, MessageSet {
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .backgroundVisible:

@@ -1,8 +1,8 @@
 import Text
 
-/// The request headers of APNs that a sender may set (Apple, Sending notification requests to APNs).
+/// APNs' request headers that a sender may set (Apple, Sending notification requests to APNs).
 package enum APNsHeader {
-  /// Bundle id, with a suffix for some push types.
+  /// Bundle ID, with a suffix for some push types.
   package static let topic = "apns-topic"
   /// See ``PushType``.
   package static let pushType = "apns-push-type"
@@ -10,19 +10,17 @@ package enum APNsHeader {
   package static let priority = "apns-priority"
   /// Seconds since 1970; 0: one attempt.
   package static let expiration = "apns-expiration"
-  /// Later notifications of one id replace earlier ones.
+  /// Later notifications with the same ID replace earlier ones.
   package static let collapseID = "apns-collapse-id"
-  /// All of them, in the order in which they are shown and sent.
+  /// In the order in which they are shown and sent.
   package static let all = [topic, pushType, priority, expiration, collapseID]
 
-  /// What each device or connection has of its own, and nobody may set for all.
+  /// Headers that differ by device or connection and cannot be set.
   static let ours: Set<String> = [
     "apns-id", "apns-unique-id", "apns-request-id", "apns-channel-id", "authorization", "host", "content-type",
     "content-length", ":method", ":path", ":scheme", ":authority",
   ]
 
-  /// What is wrong with a header.
-  ///
   /// - Parameter name: in lower case.
   package static func problem(with name: String, value: String) -> Problem? {
     if ours.contains(name) { return Problem("", PayloadMessage.headerOurs) }

@@ -1,21 +1,18 @@
 package import JSON
 
 extension APNsPayload {
-  /// What a payload tells the system to do, whoever wrote it.
+  /// The effects of a payload, whoever wrote it.
   package struct Facts: Sendable, Hashable {
-    /// Has an `alert`: a banner.
+    /// `alert`: a banner.
     package var alert = false
-    /// Has a `badge`.
     package var badge = false
-    /// Has a `sound`.
     package var sound = false
-    /// Has `content-available: 1`.
+    /// `content-available: 1`.
     package var contentAvailable = false
 
-    /// Whether there is anything that a person sees or hears.
+    /// Whether a person sees or hears something.
     package var isVisible: Bool { alert || badge || sound }
 
-    /// Creates facts.
     package init(alert: Bool = false, badge: Bool = false, sound: Bool = false, contentAvailable: Bool = false) {
       self.alert = alert
       self.badge = badge
@@ -23,18 +20,16 @@ extension APNsPayload {
       self.contentAvailable = contentAvailable
     }
 
-    /// Reads them from a payload.
     package init(payload: JSONValue) {
       let aps = payload["aps"]?.object ?? [:]
       alert = aps["alert"].map { ![.null, "", [:]].contains($0) } ?? false
       badge = aps["badge"] != nil
       sound = aps["sound"].map { ![.null, ""].contains($0) } ?? false
-      // JPush's clients send `true`; iOS takes either.
+      // JPush's clients send `true`; iOS accepts either.
       contentAvailable = [1, true].contains(aps["content-available"])
     }
   }
 
-  /// What this payload tells the system to do.
   package var facts: Facts { Facts(payload: json) }
 
   /// `alert`, or `background` if there is nothing to show; Apple: the type must match the payload.
@@ -64,7 +59,7 @@ extension APNsPayload {
     return .object(payload)
   }
 
-  /// A body alone stands as the alert itself, which Apple allows and which is shorter.
+  /// A body alone becomes the alert itself, which Apple allows and which is shorter.
   private static func alert(of notification: Notification) -> JSONValue? {
     let parts = ["title": notification.title, "subtitle": notification.subtitle, "body": notification.body]
       .compactMapValues { $0.map(JSONValue.string) }

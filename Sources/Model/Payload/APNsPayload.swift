@@ -1,31 +1,30 @@
 package import Foundation
 package import JSON
 
-/// A draft as APNs gets it: one body and one set of headers for all devices of the push.
+/// A draft as APNs receives it: one body and one set of headers for all devices of the push.
 ///
-/// Besides Apple's `aps` the payload has the draft's extras and three keys of ours, all optional:
-/// `link` (which page a tap opens), `image` (address of a picture, for the app's service extension), and `sbid`, the
-/// push's id, by which an app drops the repeats that iOS makes of one push (docs/protocols.md §5, S004). A raw payload
-/// is sent as it is, without any of them.
+/// Besides Apple's `aps` the payload contains the draft's extras and three optional keys of ours: `link` (which page a
+/// tap opens), `image` (the address of a picture, for the app's service extension), and `sbid`, the push's ID, by which
+/// an app drops the duplicates that iOS makes of one push (docs/protocols.md §5, S004). A raw payload is sent
+/// unchanged, without them.
 package struct APNsPayload: Sendable, Hashable {
-  /// The key of the push's id.
+  /// The push's ID.
   package static let idKey = "sbid"
-  /// The key of the type by which the app chooses a page.
+  /// The type by which the app chooses a page.
   package static let linkKey = "link"
-  /// The key of a picture's address.
+  /// A picture's address.
   package static let imageKey = "image"
 
-  /// As given or derived.
+  /// Given or derived.
   package let pushType: PushType
-  /// `apns-topic`; nil only for an ``PushType/mdm`` push that does not name it.
+  /// `apns-topic`; nil only for an ``PushType/mdm`` push without one.
   package let topic: String?
   /// 10, 5 or 1.
   package let priority: Int
   /// At most 64 bytes.
   package let collapseID: String?
-  /// The JSON that is sent, as a value.
   package let json: JSONValue
-  /// The JSON that is sent: keys sorted, so that the same draft always gives the same bytes.
+  /// Keys sorted, so that the same draft always gives the same bytes.
   package let body: [UInt8]
 
   private let timeToLive: Int?
@@ -35,9 +34,9 @@ package struct APNsPayload: Sendable, Hashable {
   private let isRaw: Bool
   private let headersGiven: [String: String]
 
-  /// Builds what would be sent; ``problems`` says whether APNs would take it.
+  /// Builds the request; ``problems`` lists what APNs would refuse.
   ///
-  /// - Parameter uid: the push's public id, for the key `sbid`; nil leaves the key out.
+  /// - Parameter uid: the push's public ID, for the key `sbid`; nil omits the key.
   package init(_ draft: PushDraft, uid: String? = nil) {
     let headers = draft.apns.headers
     json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid)
@@ -61,17 +60,16 @@ package struct APNsPayload: Sendable, Hashable {
     headersGiven = headers
   }
 
-  /// Bytes that the payload may have (Apple: 4096, VoIP 5120).
+  /// Bytes (Apple: 4096, VoIP 5120).
   package var limit: Int { pushType == .voip ? 5120 : 4096 }
 
-  /// `apns-expiration` of a push that is sent at `date`; nil: the header is left out and Apple's own policy holds
-  /// (at most 30 days).
+  /// `apns-expiration` of a push sent at `date`; nil: without the header Apple's own policy applies (at most 30 days).
   package func expiration(sentAt date: Date) -> String? {
     if let fixedExpiration { return fixedExpiration }
     return timeToLive.map { $0 == 0 ? "0" : String(Int(date.timeIntervalSince1970) + $0) }
   }
 
-  /// The headers that all requests of the push have in common: all but `apns-id` and `authorization`, in the order of
+  /// The headers shared by all requests of the push, without `apns-id` and `authorization`, in the order of
   /// ``APNsHeader/all``.
   package func headers(sentAt date: Date) -> [(name: String, value: String)] {
     let values = [
@@ -81,7 +79,7 @@ package struct APNsPayload: Sendable, Hashable {
     return APNsHeader.all.compactMap { name in (values[name] ?? nil).map { (name, $0) } }
   }
 
-  /// Why APNs would refuse every request of the push; paths are those of the draft.
+  /// Why APNs would refuse every request of the push; paths are the draft's.
   package var problems: [Problem] {
     var problems: [Problem] = []
     if reservedExtra { problems.append(Problem("notification.extras.aps", PayloadMessage.reservedKey)) }
@@ -103,7 +101,7 @@ package struct APNsPayload: Sendable, Hashable {
     return problems
   }
 
-  /// The topic that the push type asks for, if another one is given.
+  /// The topic that the push type requires, if another one is given.
   package var topicMismatch: Problem? {
     guard pushType != .mdm, let topic, topic != bundleID + pushType.topicSuffix else { return nil }
     let arguments = ["type": pushType.rawValue, "expected": bundleID + pushType.topicSuffix, "value": topic]
@@ -121,7 +119,6 @@ package struct APNsPayload: Sendable, Hashable {
 }
 
 extension PushDraft.Priority {
-  /// `apns-priority`.
   package var apns: Int {
     switch self {
     case .high: 10

@@ -4,9 +4,7 @@ package import JSON
 package typealias PushNotification = Notification
 
 extension Notification {
-  /// Reads the object `notification` of a push.
-  ///
-  /// - Throws: everything that is wrong with it, in the order of the fields.
+  /// - Throws: all problems, in the order of the fields.
   package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let notification = Self.read(fields)
@@ -14,7 +12,6 @@ extension Notification {
     self = notification
   }
 
-  /// As `POST /api/v1/pushes` has it; what is not set is left out.
   package var json: JSONValue {
     let texts = [
       "title": title, "subtitle": subtitle, "body": body, "sound": sound, "category": category,

@@ -1,24 +1,24 @@
 package import JSON
 
-/// What a push says, in words common to all providers.
+/// The content of a push, common to all providers.
 package struct Notification: Sendable, Hashable {
   /// First line.
   package var title: String?
   /// Second line; iOS only.
   package var subtitle: String?
-  /// The message itself.
+  /// The message.
   package var body: String?
   /// The number on the app's icon; 0 removes it.
   package var badge: Int?
   /// `default`, or the name of a sound file in the app.
   package var sound: String?
-  /// The id of a notification category: its buttons.
+  /// The ID of a notification category: its buttons.
   package var category: String?
   /// Notifications of one thread are grouped.
   package var threadID: String?
-  /// How urgently iOS 15 and later shows it.
+  /// The urgency on iOS 15 and later.
   package var interruptionLevel: InterruptionLevel?
-  /// The address of a picture (needs `mutable-content` and a service extension in the app).
+  /// A picture's address (needs `mutable-content` and a service extension in the app).
   package var image: String?
   /// The type by which the app chooses the page that a tap opens.
   package var link: String?
@@ -26,10 +26,9 @@ package struct Notification: Sendable, Hashable {
   package var contentAvailable = false
   /// Lets a service extension change the notification before it is shown.
   package var mutableContent = false
-  /// What the app gets besides; top-level keys of the payload.
+  /// Additional data for the app: top-level keys of the payload.
   package var extras: [String: JSONValue] = [:]
 
-  /// Apple's levels.
   package enum InterruptionLevel: String, Sendable, Codable, CaseIterable {
     case passive
     case active
@@ -37,6 +36,5 @@ package struct Notification: Sendable, Hashable {
     case critical
   }
 
-  /// Creates an empty notification.
   package init() {}
 }

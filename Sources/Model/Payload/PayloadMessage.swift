@@ -1,4 +1,3 @@
-/// What is said about a request that APNs would refuse.
 package enum PayloadMessage: String, MessageSet {
   case tooLarge = "payload.too_large"
   case reservedKey = "payload.reserved_key"
@@ -14,7 +13,6 @@ package enum PayloadMessage: String, MessageSet {
   case topicNeeded = "header.topic_needed"
   case topicSuffix = "header.topic_suffix"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .tooLarge:

@@ -1,34 +1,30 @@
 package import Foundation
 import JSON
 
-/// The exact request that a draft leads to, to look at and to copy.
+/// The exact request of a draft, for display and copying.
 package struct Preview: Sendable, Hashable {
-  /// Header lines as APNs gets them, in the order sent.
+  /// In the order sent.
   package let headers: [Header]
-  /// The payload, indented for reading.
+  /// Indented.
   package let json: String
-  /// Bytes that are sent.
   package let size: Int
-  /// Bytes that may be sent.
   package let limit: Int
-  /// The request to APNs itself, with `$DEVICE_TOKEN` and `$PROVIDER_TOKEN` to fill in.
+  /// The request to APNs, with placeholders `$DEVICE_TOKEN` and `$PROVIDER_TOKEN`.
   package let apnsCommand: String
-  /// The same push asked of Signalbox, with `$SIGNALBOX_TOKEN` to fill in.
+  /// The same push through Signalbox's API, with the placeholder `$SIGNALBOX_TOKEN`.
   package let apiCommand: String
 
-  /// One header line.
   package struct Header: Sendable, Hashable {
     /// In lower case.
     package let name: String
-    /// As sent.
     package let value: String
   }
 
   /// - Parameters:
-  ///   - uid: the push's public id, for the key `sbid`.
-  ///   - date: when it would be sent; for the expiration.
+  ///   - uid: the push's public ID, for the key `sbid`.
+  ///   - date: the time of sending, for the expiration.
   ///   - endpoint: `host:port` of APNs; nil: Apple's own for the draft's environment.
-  ///   - address: where Signalbox is reached, as `http://127.0.0.1:8080`.
+  ///   - address: Signalbox's address, such as `http://127.0.0.1:8080`.
   package init(_ draft: PushDraft, uid: String? = nil, sentAt date: Date, endpoint: String? = nil, address: String) {
     let payload = APNsPayload(draft, uid: uid)
     headers = payload.headers(sentAt: date).map { Header(name: $0.name, value: $0.value) }
@@ -46,7 +42,7 @@ package struct Preview: Sendable, Hashable {
     ].joined(separator: " \\\n  ")
   }
 
-  /// For a POSIX shell: nothing inside single quotes is special but the quote itself.
+  /// Quotes for a POSIX shell: inside single quotes only the quote itself is special.
   static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 }
 

@@ -1,4 +1,3 @@
-/// What is said about a field of a request that cannot be read.
 package enum FieldMessage: String, MessageSet {
   case required = "field.required"
   case choose = "field.choose"
@@ -16,7 +15,6 @@ package enum FieldMessage: String, MessageSet {
   case notAnAddress = "field.not_an_address"
   case notYet = "field.not_yet"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .required: "This field is required."
@@ -35,6 +33,25 @@ package enum FieldMessage: String, MessageSet {
       "Must be an RFC 3339 time with Z or an offset, e.g. 2026-12-01T09:00:00Z, not “{value}”."
     case .notAnAddress: "Must be a URL that starts with https:// or http://, not “{value}”."
     case .notYet: "This field is not supported yet. Leave it out or empty."
+    }
+  }
+}
+
+/// How long a text may be.
+package enum TextLimit: Sendable, Hashable {
+  /// Visible characters.
+  case characters(Int)
+  /// In UTF-8.
+  case bytes(Int)
+
+  func problem(with text: String) -> Problem? {
+    switch self {
+    // No text has more characters than bytes, and bytes are cheaper to count.
+    case .characters(let limit) where text.utf8.count > limit && text.count > limit:
+      Problem("", FieldMessage.tooManyCharacters, ["limit": String(limit), "count": String(text.count)])
+    case .bytes(let limit) where text.utf8.count > limit:
+      Problem("", FieldMessage.tooManyBytes, ["limit": String(limit), "count": String(text.utf8.count)])
+    default: nil
     }
   }
 }

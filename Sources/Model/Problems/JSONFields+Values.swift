@@ -4,10 +4,10 @@ package import JSON
 import Text
 
 extension JSONFields {
-  /// A text without control characters (`lines`: but for line ends and tabs). An empty text counts as absent, as an
-  /// empty field of a form does.
+  /// A text without control characters (`lines`: except line ends and tabs). An empty text counts as absent, like an
+  /// empty field of a form.
   ///
-  /// - Parameter check: says what else is wrong with it.
+  /// - Parameter check: returns further problems.
   package func string(
     _ name: String, required: Bool = false, limit: TextLimit = .characters(255), lines: Bool = false,
     check: (String) -> Problem? = { _ in nil }
@@ -37,17 +37,16 @@ extension JSONFields {
     return number
   }
 
-  /// True or false.
   package func bool(_ name: String) -> Bool? {
     guard let value = value(name) else { return nil }
     return value.bool ?? mismatch(name, "boolean", value)
   }
 
-  /// One of a closed list of words. An empty text is none of them.
+  /// One of a closed list of words; an empty text is invalid.
   package func choice<T: RawRepresentable<String> & CaseIterable>(
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
-    // Put together only for somebody who reads it.
+    // Built only for error messages.
     var choices: String { T.allCases.map(\.rawValue).joined(separator: ", ") }
     guard let value = value(name), !(required && value == "") else {
       if required { report(name, Problem("", FieldMessage.choose, ["choices": choices])) }
@@ -62,7 +61,6 @@ extension JSONFields {
     return choice
   }
 
-  /// A time (RFC 3339).
   package func time(_ name: String, required: Bool = false) -> Date? {
     guard let text = string(name, required: required, limit: .bytes(64)) else { return nil }
     if let date = Timestamp.parse(text) { return date }
@@ -70,7 +68,7 @@ extension JSONFields {
     return nil
   }
 
-  /// An address of the web.
+  /// A web address.
   package func address(_ name: String, limit: TextLimit = .bytes(2048)) -> String? {
     string(name, limit: limit) { text in
       let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
@@ -80,7 +78,7 @@ extension JSONFields {
     }
   }
 
-  /// A list of texts, each only once; `check` says what is wrong with one.
+  /// A list of texts without duplicates; `check` returns a problem with one.
   package func strings(
     _ name: String, atMost limit: Int, check: (String) -> Problem? = { _ in nil }
   ) -> [String] {
@@ -91,7 +89,7 @@ extension JSONFields {
     }
   }
 
-  /// A list of texts, each understood by `parse`, each value only once.
+  /// A list of texts converted by `parse`, without duplicate values.
   package func elements<T: Hashable>(
     _ name: String, atMost limit: Int, _ parse: (String) throws(Problem) -> T
   ) -> [T] {
@@ -116,20 +114,20 @@ extension JSONFields {
     }
   }
 
-  /// An object whose members are not ours to judge.
+  /// An object whose members are not checked.
   package func members(_ name: String) -> [String: JSONValue]? {
     guard let value = value(name) else { return nil }
     return value.object ?? mismatch(name, "object", value)
   }
 
-  /// Takes note of a field that will mean something one day, and refuses anything but an empty one.
+  /// Refuses a reserved field unless it is empty.
   package func notYet(_ name: String) {
     guard let value = value(name), ![[], [:], "", false].contains(value) else { return }
     report(name, Problem("", FieldMessage.notYet))
   }
 
   private static func controlCharacter(in text: String, lines: Bool) -> Problem? {
-    // Most texts of an import by the million are plain.
+    // Fast path for imports with millions of plain texts.
     if text.isPlainASCII { return nil }
     for (index, scalar) in text.unicodeScalars.enumerated()
     where scalar.properties.generalCategory == .control && !(lines && "\n\r\t".unicodeScalars.contains(scalar)) {

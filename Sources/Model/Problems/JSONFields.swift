@@ -1,19 +1,19 @@
-package import Foundation
+import Foundation
 package import JSON
 import Text
 
-/// Reads the members of one JSON object and collects everything that is wrong with them, each with its path.
+/// Reads the members of one JSON object and collects all problems with their paths.
 ///
-/// A field that is absent or `null` is nil. A field that cannot be read is nil as well, and reported: a reader goes on
-/// to its end and asks ``finish()`` then, so that a person sees all problems at once, in the order of the fields.
-/// Members that nobody asked for are reported as unknown.
+/// An absent field and `null` are nil. An unreadable field is nil too, and reported: readers continue to the end and
+/// then call ``finish()``, so that all problems are shown at once, in the order of the fields. Members that were not
+/// read are reported as unknown.
 package final class JSONFields {
   private let members: [String: JSONValue]
   private let path: String
   private let list: ProblemList
   private var asked: [String] = []
 
-  /// Reads the top of a document.
+  /// Reads the top level of a document.
   package convenience init(_ json: JSONValue) {
     let list = ProblemList()
     if json.object == nil {
@@ -22,40 +22,30 @@ package final class JSONFields {
     self.init(json.object ?? [:], path: "", list: list)
   }
 
-  /// Parses the body of a request.
-  ///
-  /// - Throws: one problem, that says where the text goes wrong.
-  package convenience init(parsing data: Data) throws(Problems) {
-    self.init(try JSONValue(body: data))
-  }
-
   private init(_ members: [String: JSONValue], path: String, list: ProblemList) {
     self.members = members
     self.path = path
     self.list = list
   }
 
-  /// What was found so far, without unknown members of this object.
+  /// The problems so far, without unknown members of this object.
   package var problems: [Problem] { list.all }
 
-  /// Ends the reading.
-  ///
-  /// - Throws: everything that was reported here and in the objects inside, if anything was.
+  /// - Throws: all problems reported here and in nested objects, if there are any.
   package func finish() throws(Problems) {
     reportUnknown()
     if !list.all.isEmpty { throw Problems(list.all) }
   }
 
-  /// Reports a problem that the reader itself found; its field is relative to `name`.
+  /// Reports a problem that the reader found; its field is relative to `name`.
   package func report(_ name: String, _ problem: Problem) { list.add(problem.under(path(of: name))) }
 
-  /// A member as it is; nil if absent or null.
   package func value(_ name: String) -> JSONValue? {
     asked.append(name)
     return if case .some(let value) = members[name], value != .null { value } else { nil }
   }
 
-  /// Reads an object inside. Its unknown members are reported when `read` returns.
+  /// Reads a nested object. Its unknown members are reported when `read` returns.
   package func object<T>(_ name: String, required: Bool = false, _ read: (JSONFields) -> T) -> T? {
     guard let value = present(name, required: required) else { return nil }
     guard let members = value.object else { return mismatch(name, "object", value) }
@@ -64,8 +54,6 @@ package final class JSONFields {
     fields.reportUnknown()
     return result
   }
-
-  // MARK: Inside
 
   func present(_ name: String, required: Bool) -> JSONValue? {
     let value = value(name)
@@ -98,7 +86,7 @@ package final class JSONFields {
 
   /// The problems of a whole document, shared by the readers of its objects.
   private final class ProblemList {
-    /// More than a person reads; a document of garbage must not make an answer of megabytes.
+    /// More than a person reads; keeps answers to invalid documents small.
     static let limit = 100
     private(set) var all: [Problem] = []
 

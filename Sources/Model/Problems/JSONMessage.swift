@@ -1,7 +1,6 @@
 package import JSON
 import Text
 
-/// What is said about a text that is no JSON, or that two readers could read differently.
 package enum JSONMessage: String, MessageSet {
   case ended = "json.ended"
   case unexpected = "json.unexpected"
@@ -14,7 +13,6 @@ package enum JSONMessage: String, MessageSet {
   case repeatedKey = "json.repeated_key"
   case tooDeep = "json.too_deep"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .ended: "The JSON is incomplete: it ends at line {line}, column {column}."
@@ -33,7 +31,7 @@ package enum JSONMessage: String, MessageSet {
 }
 
 extension Problem {
-  /// What is wrong with a text that is not JSON, in the words of every other problem.
+  /// Describes a JSON error.
   package init(_ error: JSONError) {
     let message: JSONMessage
     var arguments = ["line": String(error.line), "column": String(error.column)]

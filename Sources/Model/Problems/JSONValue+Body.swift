@@ -1,10 +1,11 @@
+import Calendar
 package import Foundation
-package import JSON
+public import JSON
 
 extension JSONValue {
-  /// Parses what somebody sent.
+  /// Parses JSON input.
   ///
-  /// - Throws: a problem that says where the text goes wrong.
+  /// - Throws: a problem with the place of the error.
   package init(checking bytes: [UInt8]) throws(Problem) {
     do throws(JSONError) {
       try self.init(parsing: bytes)
@@ -13,9 +14,7 @@ extension JSONValue {
     }
   }
 
-  /// Parses the body of a request.
-  ///
-  /// - Throws: one problem that says where the text goes wrong.
+  /// - Throws: one problem with the place of the error.
   package init(body data: Data) throws(Problems) {
     do throws(Problem) {
       try self.init(checking: Array(data))
@@ -24,7 +23,7 @@ extension JSONValue {
     }
   }
 
-  /// As JSON's own standard calls it, in every language.
+  /// The type's name in the JSON standard.
   var typeName: String {
     switch self {
     case .null: "null"
@@ -35,5 +34,23 @@ extension JSONValue {
     case .array: "array"
     case .object: "object"
     }
+  }
+}
+
+extension JSONValue {
+  package static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+  /// RFC 3339 in UTC, or null.
+  package static func optional(_ date: Date?) -> JSONValue { date.map { .time($0) } ?? .null }
+
+  /// RFC 3339 in UTC.
+  package static func time(_ date: Date) -> JSONValue { .string(Timestamp.text(date)) }
+  package static func number(_ number: Int) -> JSONValue { .integer(Int64(number)) }
+}
+
+extension Date: JSONWritable {
+  /// RFC 3339 in UTC.
+  package func write(to json: inout JSONWriter) {
+    json.plainString(limit: Timestamp.longest) { Timestamp.write(self, to: $0) }
   }
 }

@@ -1,4 +1,3 @@
-/// What is said about a name that breaks a rule: alias, tag, registration id, bundle id, topic, app.
 package enum NameMessage: String, MessageSet {
   case aliasTooLong = "alias.too_long"
   case aliasCharacter = "alias.character"
@@ -15,7 +14,6 @@ package enum NameMessage: String, MessageSet {
   case tooLong = "name.too_long"
   case controlCharacter = "name.control_character"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .aliasTooLong: "An alias must have at most {limit} bytes of UTF-8, but this one has {count} (JPush code 6004)."

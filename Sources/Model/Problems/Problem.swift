@@ -1,15 +1,14 @@
-/// One thing wrong with one field of what somebody sent us, in a form that can be translated.
+/// One problem with one field of an input, in a translatable form.
 package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Where: a path as `audience.tag[3]`, empty for the whole.
+  /// A path such as `audience.tag[3]`; empty for the whole input.
   package var field: String
-  /// Which message, as `alias.too_long`: the key under which other languages keep their text.
+  /// The message's code, such as `alias.too_long`: the key of translations.
   package let code: String
-  /// The English sentence, with `{name}` where an argument stands: what is wrong and what to do.
+  /// The English sentence with `{name}` for arguments: what is wrong and what to do.
   package let template: String
-  /// What the text is filled with. Never a secret.
+  /// Never a secret.
   package let arguments: [String: String]
 
-  /// Creates a problem. `template` is the one place where the English sentence stands.
   package init(_ field: String, code: String, _ template: String, _ arguments: [String: String] = [:]) {
     self.field = field
     self.code = code
@@ -17,12 +16,12 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     self.arguments = arguments
   }
 
-  /// The English sentence, filled in.
+  /// The English sentence with its arguments.
   package var text: String { filling(template) }
 
-  /// Another language's sentence, filled in. In one pass: what an argument says is never taken for a placeholder.
+  /// A translated sentence with its arguments. One pass: placeholders inside arguments are not replaced.
   package func filling(_ template: String) -> String {
-    // Most sentences have nothing to fill in.
+    // Most sentences have no arguments.
     guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
     var filled = ""
     var rest = template[...]
@@ -37,7 +36,7 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     return filled + rest
   }
 
-  /// The same problem, seen from outside: `under("audience")` turns `tag[3]` into `audience.tag[3]`.
+  /// Prefixes the path: `under("audience")` turns `tag[3]` into `audience.tag[3]`.
   package func under(_ prefix: String) -> Problem {
     var problem = self
     problem.field = field.isEmpty ? prefix : field.hasPrefix("[") ? prefix + field : "\(prefix).\(field)"
@@ -48,7 +47,7 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String { field.isEmpty ? text : "\(field): \(text)" }
 }
 
-/// Everything wrong with one request, at least one problem.
+/// All problems of one request, at least one.
 package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
   /// In the order of the fields.
   package let all: [Problem]
@@ -61,4 +60,51 @@ package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// One line for each.
   package var description: String { all.map(\.description).joined(separator: "\n") }
+}
+
+/// A closed list of sentences for people. The raw value is the code of translations; `english` is the only place of the
+/// English sentence, with `{name}` for arguments.
+///
+/// Conformers are enums, so that ``MessageCatalogue`` contains all of their sentences.
+package protocol MessageSet: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
+  var english: String { get }
+}
+
+extension MessageSet {
+  package var code: String { rawValue }
+}
+
+extension Problem {
+  /// Creates a problem with one of the catalogue's sentences.
+  package init(_ field: String, _ message: some MessageSet, _ arguments: [String: String] = [:]) {
+    self.init(field, code: message.rawValue, message.english, arguments)
+  }
+}
+
+/// All sentences of this room for people, by code: what every translation must contain.
+package enum MessageCatalogue {
+  /// English templates by code.
+  package static let all: [String: String] = {
+    var all: [String: String] = [:]
+    for set in sets { add(set, to: &all) }
+    for reason in Reason.table {
+      all[reason.causeCode] = reason.cause
+      all[reason.remedyCode] = reason.remedy
+    }
+    return all
+  }()
+
+  /// All lists of sentences. A list that is missing here cannot be translated.
+  static let sets: [any MessageSet.Type] = [
+    JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self,
+    LintMessage.self, RepeatMessage.self,
+    CallbackContradiction.self, CallbackNote.self,
+  ]
+
+  private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {
+    for message in set.allCases {
+      precondition(all[message.rawValue] == nil, "two messages have the code \(message.rawValue)")
+      all[message.rawValue] = message.english
+    }
+  }
 }

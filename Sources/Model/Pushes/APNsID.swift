@@ -1,22 +1,21 @@
-/// The `apns-id` of one push to one device: always the same for the same pair, so that a repeat after an unknown
-/// outcome can be recognised, and so that it needs no column of its own.
+/// The `apns-id` of one push to one device. It derives from both, so that repetitions after an unknown outcome are
+/// recognisable, and needs no column.
 ///
-/// A version 8 UUID (RFC 9562 §5.8): 48 bits of the push's seed, 12 more, and 62 bits of the device's row id.
+/// A version 8 UUID (RFC 9562 §5.8): 48 bits of the push's seed, 12 more, and 62 bits of the device's row ID.
 package struct APNsID: Sendable, Hashable, CustomStringConvertible {
-  /// The first 8 bytes of the UUID, as a number: there is one for every push to every device, so no array is made.
+  /// The first 8 bytes as a number: every push to every device has one, so no array is allocated.
   package let high: UInt64
   /// The last 8 bytes.
   package let low: UInt64
 
   /// - Parameters:
-  ///   - seed: random, drawn once when the push is created.
-  ///   - device: the device's row id, 0 or more.
+  ///   - seed: random, drawn once per push.
+  ///   - device: the device's row ID, 0 or more.
   package init(seed: UInt64, device: Int64) {
     high = (seed & 0xffff_ffff_ffff_0000) | 0x8000 | (seed & 0x0fff)
     low = 0x8000_0000_0000_0000 | (UInt64(bitPattern: device) & 0x3fff_ffff_ffff_ffff)
   }
 
-  /// The 16 bytes of the UUID.
   package var bytes: [UInt8] {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }

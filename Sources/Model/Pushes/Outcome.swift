@@ -1,17 +1,16 @@
 package import Foundation
 
-/// What became of a push on one device.
+/// The outcome of a push on one device.
 package enum Outcome: Sendable, Hashable {
-  /// The provider took it. That is all one can know: never "delivered".
+  /// The provider accepted it for delivery; delivery itself is unknown.
   case accepted
-  /// The provider refused it, finally.
+  /// The provider refused it permanently.
   case rejected(status: Int, reason: String, tokenInvalidSince: Date?)
-  /// No answer came, and it may or may not have been sent.
+  /// No answer came; the push may have been sent.
   case unknown(reason: String)
-  /// Not sent at all, for a reason of our own: cancelled, expired, no credential.
+  /// Not sent, for a reason of our own: cancelled, expired, no credential.
   case skipped(reason: String)
 
-  /// What the outcome counts as.
   package var kind: OutcomeKind {
     switch self {
     case .accepted: .accepted
@@ -22,7 +21,7 @@ package enum Outcome: Sendable, Hashable {
   }
 }
 
-/// The words in which results are counted. Stored as the number: append only.
+/// The categories of outcomes. Stored as numbers: append only.
 package enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
   case accepted = 1
   case failed = 2
@@ -30,7 +29,6 @@ package enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
   case skipped = 4
   case unknown = 5
 
-  /// As the API and the pages say it.
   package var name: String {
     switch self {
     case .accepted: "accepted"
@@ -42,22 +40,21 @@ package enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
   }
 }
 
-/// The life of a push. Stored as the text.
+/// The life of a push. Stored as text.
 package enum PushState: String, Sendable, Codable, CaseIterable {
-  /// Accepted and kept, waiting for its turn.
+  /// Stored, and waiting for its turn.
   case queued
-  /// Under way.
   case sending
-  /// Stopped by a person who may let it go on.
+  /// Stopped by a person, and resumable.
   case paused
   /// Every device of the audience has an outcome.
   case finished
-  /// Stopped by a person; devices not reached yet are skipped.
+  /// Stopped by a person; remaining devices are skipped.
   case cancelled
   /// Could not be sent at all; see its error.
   case failed
 
-  /// Whether nothing more goes out.
+  /// Whether nothing more will be sent.
   package var isOver: Bool {
     switch self {
     case .queued, .sending, .paused: false

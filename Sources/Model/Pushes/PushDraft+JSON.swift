@@ -5,7 +5,7 @@ import Text
 extension PushDraft {
   /// Reads the body of `POST /api/v1/pushes`.
   ///
-  /// - Throws: everything that is wrong with it, in the order of the fields, each with its path; unknown fields too.
+  /// - Throws: all problems with their paths, in the order of the fields; unknown fields too.
   package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let limit = TextLimit.characters(AppName.bundleIDLimit)
@@ -25,7 +25,7 @@ extension PushDraft {
     let recurrence = fields.object("repeat", RepeatRule.read) ?? nil
     try fields.finish()
     guard let app, let environment, let audience else {
-      // Each of the three is nil only with a problem reported, so that finish() has thrown.
+      // Each of the three is nil only with a reported problem, so that finish() has thrown.
       throw Problems([Problem("", FieldMessage.required)])
     }
     self.init(
@@ -38,7 +38,6 @@ extension PushDraft {
     self.recurrence = recurrence
   }
 
-  /// The body of `POST /api/v1/pushes` that asks for this very push; what is not set is left out.
   package var json: JSONValue {
     var members: [String: JSONValue] = [
       "app": .string(app), "environment": .string(environment.rawValue),
@@ -61,7 +60,7 @@ extension PushDraft {
     }
   }
 
-  /// Absent means every platform: unlike audience and environment, a platform chooses nobody, it only leaves out.
+  /// Absent means every platform: platforms only exclude devices, unlike audience and environment.
   package static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
     guard let value = fields.value("platforms"), value != "all" else { return Set(Platform.allCases) }
     let before = fields.problems.count
@@ -74,5 +73,33 @@ extension PushDraft {
       fields.report("platforms", Problem("", DraftMessage.platformsEmpty))
     }
     return platforms.isEmpty ? Set(Platform.allCases) : Set(platforms)
+  }
+}
+
+package enum DraftMessage: String, MessageSet {
+  case audienceMissing = "audience.missing"
+  case audienceEmpty = "audience.empty"
+  case audienceForm = "audience.form"
+  case contentMissing = "notification.missing"
+  case platformsEmpty = "platforms.empty"
+  case badgeRelative = "badge.relative"
+  case headerTwice = "header.twice"
+
+  package var english: String {
+    switch self {
+    case .audienceMissing:
+      "Choose an audience: \"all\" or an object with tag, tag_and, tag_not, alias, registration_id, or device_token."
+    case .audienceEmpty:
+      """
+      Nobody is chosen: name at least one tag, alias, registration id or device token; \
+      for everybody write \"audience\": \"all\".
+      """
+    case .audienceForm: "Must be \"all\" or an object of conditions, not a JSON {found}."
+    case .contentMissing: "Add content: a notification or apns.payload."
+    case .platformsEmpty: "Choose at least one platform: ios, android."
+    case .badgeRelative:
+      "“{value}” works only with JPush. APNs sets the badge to an exact number. Use a whole number; 0 removes the badge."
+    case .headerTwice: "Duplicate header. Header names are not case-sensitive."
+    }
   }
 }

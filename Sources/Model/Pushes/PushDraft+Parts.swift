@@ -1,9 +1,7 @@
 package import JSON
 
 extension PushDraft.APNsOverrides {
-  /// Reads the object `apns` of a push.
-  ///
-  /// - Throws: everything that is wrong with it, in the order of the fields.
+  /// - Throws: all problems, in the order of the fields.
   package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let overrides = Self.read(fields)
@@ -11,7 +9,6 @@ extension PushDraft.APNsOverrides {
     self = overrides
   }
 
-  /// As `POST /api/v1/pushes` has it; what is not set is left out.
   package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
@@ -22,7 +19,7 @@ extension PushDraft.APNsOverrides {
   static func read(_ fields: JSONFields) -> Self {
     var overrides = Self()
     overrides.headers = readHeaders(fields)
-    // The example of the API's own page has `"payload": {}`: nothing overridden.
+    // The API documentation's example has `"payload": {}`: no override.
     overrides.payload = fields.members("payload").flatMap { $0.isEmpty ? nil : .object($0) }
     return overrides
   }
@@ -49,9 +46,7 @@ extension PushDraft.APNsOverrides {
 }
 
 extension PushDraft.Options {
-  /// Reads the object `options` of a push.
-  ///
-  /// - Throws: everything that is wrong with it, in the order of the fields.
+  /// - Throws: all problems, in the order of the fields.
   package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let options = Self.read(fields)
@@ -59,7 +54,6 @@ extension PushDraft.Options {
     self = options
   }
 
-  /// As `POST /api/v1/pushes` has it; what is not set is left out.
   package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if let timeToLive { members["time_to_live"] = .integer(Int64(timeToLive)) }

@@ -2,43 +2,37 @@ package import Calendar
 package import Foundation
 package import JSON
 
-/// A push as somebody asks for it: what the send form and `POST /api/v1/pushes` are read into.
+/// A requested push: the send form and `POST /api/v1/pushes` are read into it.
 package struct PushDraft: Sendable, Hashable {
-  /// Bundle id of the app.
+  /// Bundle ID.
   package var app: String
-  /// Never preselected: the sender says it.
+  /// Never preselected: the sender chooses it.
   package var environment: Environment
   /// At least one.
   package var platforms: Set<Platform>
-  /// Whom for.
   package var audience: Audience
-  /// What it says.
   package var notification: Notification
-  /// Overrides for iOS.
   package var apns = APNsOverrides()
-  /// How to send.
   package var options = Options()
-  /// Nil: at once. Of what repeats: nothing happens before.
+  /// Nil: at once. For a repeating push, the earliest time.
   package var sendAt: Date?
-  /// By whose clocks ``sendAt`` was given, for those who read it; it moves nothing. Nil: nobody said.
+  /// The time zone in which ``sendAt`` was given, for display only. Nil: unknown.
   package var timeZone: NamedZone?
   /// Nil: once.
   package var recurrence: RepeatRule?
 
-  /// Raw headers and payload that replace what would be made from the notification.
+  /// Raw headers and payload that replace the generated ones.
   package struct APNsOverrides: Sendable, Hashable {
-    /// As `apns-priority`; names in lower case.
+    /// Names such as `apns-priority`, in lower case.
     package var headers: [String: String] = [:]
-    /// The whole payload; nil: made from the notification.
+    /// The whole payload; nil: generated from the notification.
     package var payload: JSONValue?
 
-    /// No overrides.
     package init() {}
   }
 
-  /// How a push is sent.
   package struct Options: Sendable, Hashable {
-    /// Seconds for which a provider keeps it for a device that is off; 0: one attempt. Nil: the provider's default.
+    /// Seconds for which a provider keeps it for an offline device; 0: one attempt. Nil: the provider's default.
     package var timeToLive: Int?
     /// Nil: high, or normal for a background push.
     package var priority: Priority?
@@ -46,29 +40,28 @@ package struct PushDraft: Sendable, Hashable {
     package var collapseID: String?
     /// Nil: `alert`, or `background` if there is nothing to show.
     package var pushType: PushType?
-    /// At most so many devices a second; nil: as fast as it goes.
+    /// The most devices per second; nil: full speed.
     package var rate: Int?
-    /// Spreads it evenly over so many minutes; not together with ``rate``.
+    /// Minutes over which it is spread evenly; excludes ``rate``.
     package var spreadMinutes: Int?
-    /// Seconds for which it is held back, so that it can be taken back whole.
+    /// Seconds for which it is held back for undo.
     package var undoSeconds = 0
-    /// Never sends again what was sent and not answered: its outcome stays unknown. Off: it is sent again under the same
-    /// id, at the risk that it arrives twice.
+    /// Never resends an unanswered push: its outcome stays unknown. Off: it is resent under the same ID, at the risk of
+    /// a duplicate.
     package var atMostOnce = false
-    /// Resolves the audience and checks the payload, sends nothing.
+    /// Resolves the audience and checks the payload, but sends nothing.
     package var dryRun = false
 
-    /// Defaults.
     package init() {}
   }
 
   /// How urgent; APNs 10, 5 and 1.
   package enum Priority: String, Sendable, Codable, CaseIterable {
-    /// At once (10).
+    /// Immediately (10).
     case high
-    /// When it suits the device's battery (5).
+    /// Considering the device's battery (5).
     case normal
-    /// Never wakes the device (1).
+    /// Without waking the device (1).
     case low
   }
   package init(
@@ -85,4 +78,31 @@ package struct PushDraft: Sendable, Hashable {
 /// `apns-push-type` (Apple, Sending notification requests to APNs).
 package enum PushType: String, Sendable, Codable, CaseIterable {
   case alert, background, voip, complication, fileprovider, mdm, location, liveactivity, pushtotalk, controls, widgets
+}
+
+extension PushDraft {
+  /// The latest start of a push due at `due`: its time to live, or ``PushLimits/grace`` if that is missing or 0.
+  ///
+  /// A server that was down does not send outdated pushes.
+  package func latestStart(due: Date) -> Date {
+    let text = APNsPayload(self).expiration(sentAt: due)
+    if let seconds = text.flatMap(Double.init), seconds > 0 { return Date(timeIntervalSince1970: seconds) }
+    return due.addingTimeInterval(PushLimits.grace)
+  }
+
+  /// One occurrence of a repeating draft.
+  package func occurrence(at date: Date) -> PushDraft {
+    var draft = self
+    draft.timeZone = draft.recurrence?.zone ?? draft.timeZone
+    draft.recurrence = nil
+    draft.sendAt = date
+    return draft
+  }
+
+  /// Devices per second for the requested duration at `target` devices; nil: full speed.
+  package func rate(target: Int) -> Double? {
+    if let rate = options.rate { return Double(rate) }
+    guard let minutes = options.spreadMinutes else { return nil }
+    return Double(max(1, target)) / Double(minutes * 60)
+  }
 }

@@ -1,8 +1,8 @@
-/// How much of each a push may have.
+/// The limits of a push.
 package enum PushLimits {
   /// Characters of title and subtitle.
   package static let title = 256
-  /// Bytes of the body: not more than the largest payload has.
+  /// Bytes; no payload allows more.
   package static let body = 5120
   /// Bytes of `sound`, `category`, `thread_id` and `link`.
   package static let word = 255
@@ -16,17 +16,17 @@ package enum PushLimits {
   package static let names = 1000
   /// Seconds (FCM: 4 weeks; APNs: 30 days).
   package static let timeToLive = 0...2_419_200
-  /// Devices a second.
+  /// Devices per second.
   package static let rate = 1...1_000_000
-  /// Minutes over which a push is spread: up to a week.
+  /// Minutes, up to a week.
   package static let spreadMinutes = 1...10_080
   /// Seconds of an undo window.
   package static let undoSeconds = 0...60
   /// Every so many days, weeks or months.
   package static let repeatInterval = 1...366
-  /// How many times something repeats.
+  /// Number of occurrences.
   package static let repeatCount = 1...10_000
-  /// Seconds for which a push without a time to live may be late.
+  /// Seconds by which a push without a time to live may be late.
   package static let grace: Double = 3600
   /// Bytes of a collapse id (Apple: "must not exceed 64 bytes").
   package static let collapseID = 64

@@ -1,24 +1,22 @@
-/// Reasons that Signalbox itself gives: nothing was sent, or no answer came.
+/// Signalbox's own reasons: nothing was sent, or no answer came.
 package enum OwnReason: String, Sendable, CaseIterable {
   /// The app has no credential for this provider and environment.
   case noCredential = "NoCredential"
   /// No provider of the app serves this platform.
   case noProvider = "NoProvider"
-  /// The credential cannot be used: expired, key missing, sealed with another key.
+  /// Expired, key missing, or sealed with another key.
   case credentialUnusable = "CredentialUnusable"
-  /// The provider refused the credential, and all that needs it was stopped.
+  /// The provider refused the credential, which stopped everything that needs it.
   case credentialRefused = "CredentialRefused"
-  /// A person stopped the push first.
+  /// A person cancelled the push.
   case cancelled = "Cancelled"
-  /// The push's time to live ended first.
+  /// The push's time to live has ended.
   case expired = "Expired"
-  /// The device is parked.
   case quarantined = "Quarantined"
-  /// It was a dry run.
   case dryRun = "DryRun"
   /// No connection could be made.
   case unreachable = "Unreachable"
-  /// The provider's server could not prove who it is.
+  /// The provider's server could not be authenticated.
   case untrusted = "Untrusted"
   /// Sent, but no answer came in time.
   case timedOut = "TimedOut"
@@ -26,12 +24,11 @@ package enum OwnReason: String, Sendable, CaseIterable {
   case connectionLost = "ConnectionLost"
   /// Signalbox was stopped between sending and the answer.
   case interrupted = "Interrupted"
-  /// An answer came that is no answer of this protocol.
+  /// The answer violates the protocol.
   case unreadableAnswer = "UnreadableAnswer"
 }
 
 extension Reason {
-  /// What one of our own reasons means.
   package static func of(_ own: OwnReason) -> Reason { of(own.rawValue) }
 
   static let own: [Reason] = OwnReason.allCases.map { own in

@@ -5,7 +5,7 @@ import JSON
 extension Reason {
   static let apns: [Reason] = apnsRequest + apnsToken + apnsCredential + apnsService
 
-  /// The request itself is wrong: a slip in a program, ours or the sender's.
+  /// The request is wrong: a mistake in a program, ours or the sender's.
   private static let apnsRequest: [Reason] = [
     Reason(
       "BadCollapseId", .apns, 400, .never, .appDeveloper,
@@ -63,7 +63,7 @@ extension Reason {
       remedy: "No action needed: it is retried on a new connection."),
   ]
 
-  /// The token is at fault.
+  /// The token is the cause.
   private static let apnsToken: [Reason] = [
     Reason(
       "BadDeviceToken", .apns, 400, .never, .appDeveloper, environment: true,
@@ -91,7 +91,7 @@ extension Reason {
       remedy: "Send to it less often, or use a collapse ID so that later pushes replace earlier ones."),
   ]
 
-  /// The certificate or the key is at fault.
+  /// The certificate or the key is the cause.
   private static let apnsCredential: [Reason] = [
     Reason(
       "TopicDisallowed", .apns, 400, .afterCredential, .operations,
@@ -144,7 +144,7 @@ extension Reason {
         + "token."),
   ]
 
-  /// Apple's service has trouble.
+  /// Apple's service has a problem.
   private static let apnsService: [Reason] = [
     Reason(
       "InternalServerError", .apns, 500, .later, .nobody,
@@ -159,7 +159,7 @@ extension Reason {
       cause: "Apple's server is shutting down.", remedy: "No action needed: it is retried on a new connection."),
   ]
 
-  /// What only channels answer (Apple, Handling error responses from APNs, broadcast; docs/protocols.md §1.8).
+  /// Answers about channels only (Apple, Handling error responses from APNs, broadcast; docs/protocols.md §1.8).
   static let broadcast: [Reason] = [
     Reason(
       "FeatureNotEnabled", .apns, 400, .afterCredential, .operations,

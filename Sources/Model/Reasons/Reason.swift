@@ -1,69 +1,62 @@
-/// Why a push was not accepted: one code of a provider, or of ours, with what it means and what to do.
+/// Why a push was not accepted: a code of a provider, or of ours, with its meaning and remedy.
 package struct Reason: Sendable, Hashable {
-  /// Who says it.
   package enum Source: String, Sendable, CaseIterable {
-    /// Apple's service.
     case apns
     /// Firebase Cloud Messaging, HTTP v1.
     case fcm
     /// 极光推送.
     case jpush
-    /// Signalbox itself: no answer, or not sent.
     case signalbox
     /// A code that is not in the table.
     case unknown
   }
 
-  /// What a sender may do after it.
+  /// Whether the request may be repeated.
   package enum Retry: String, Sendable, CaseIterable {
-    /// The same request would be refused again, or must not be repeated.
+    /// It would be refused again, or must not be repeated.
     case never
-    /// The provider has trouble: after 15 minutes, then with growing pauses (Apple, Handling notification responses).
+    /// The provider has a problem: after 15 minutes, then with growing pauses (Apple, Handling notification responses).
     case later
-    /// At once, on a new connection.
+    /// At once on a new connection.
     case newConnection
-    /// Once, with a newly signed provider token.
+    /// Once with a newly signed provider token.
     case resignOnce
-    /// Only this device, with growing pauses.
+    /// Only for this device, with growing pauses.
     case perDevice
-    /// Not before a person has changed the credential: everything that needs it stops.
+    /// Only after the credential was changed: everything that needs it stops.
     case afterCredential
   }
 
-  /// Who can do something about it.
+  /// Who can solve the problem.
   package enum Actor: String, Sendable, CaseIterable {
-    /// The people who build the app, or the program that asks for pushes.
+    /// The developers of the app, or of the program that requests pushes.
     case appDeveloper
-    /// The people who run this server and hold the credentials.
+    /// The operators of this server and its credentials.
     case operations
-    /// It heals by itself, or is how things should be.
+    /// It recovers by itself, or is no problem.
     case nobody
   }
 
   /// As the provider writes it; compared exactly.
   package let code: String
-  /// Who says it.
   package let source: Source
-  /// The HTTP status that it comes with, if it comes with one.
+  /// The HTTP status that comes with it.
   package let status: Int?
-  /// What a sender may do.
   package let retry: Retry
-  /// Who must act.
   package let actor: Actor
-  /// Whether the token is gone for good: app removed or token expired.
+  /// Whether the token is invalid for good: app removed or token expired.
   package let isDeadToken: Bool
-  /// Whether the token may belong to the other environment: then it is parked and looked at, not deleted.
+  /// Whether the token may belong to the other environment: then it is parked, not deleted.
   package let suspectsEnvironment: Bool
-  /// The likely cause, in English.
+  /// In English.
   package let cause: String
-  /// The next step, in English.
+  /// In English.
   package let remedy: String
 
-  /// The code under which other languages keep ``cause``.
+  /// The translation's key of ``cause``.
   package var causeCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").cause" }
-  /// The code under which other languages keep ``remedy``.
+  /// The translation's key of ``remedy``.
   package var remedyCode: String { "reason.\(isKnown ? Self.head(code) : "unknown").remedy" }
-  /// Whether the table knows the code.
   package var isKnown: Bool { source != .unknown }
 
   init(
@@ -83,28 +76,26 @@ package struct Reason: Sendable, Hashable {
 }
 
 extension Reason {
-  /// Every code that we know.
   package static let table: [Reason] = apns + broadcast + own + fcm + jpush + [unlisted]
 
   private static let byCode = Dictionary(table.map { ($0.code, $0) }) { first, _ in first }
 
-  /// What a code means. A code that the table lacks is not hidden behind a general one: it keeps its name, is not
-  /// repeated, and its text says that we do not know it.
+  /// The meaning of a code. An unlisted code keeps its name, is not retried, and its text says that it is unknown.
   ///
-  /// A combined code (``combined(_:after:)``) means what its first word means.
+  /// A combined code (``combined(_:after:)``) has the meaning of its first word.
   package static func of(_ code: String) -> Reason {
     if let known = byCode[code] { return known }
     if code.hasSuffix(")"), let own = byCode[head(code)], own.source == .signalbox { return own.named(code) }
     return unlisted.named(code)
   }
 
-  /// Our own reason for giving up, with the provider's last word: `Expired (ServiceUnavailable)`.
+  /// Our reason for giving up, with the provider's last answer: `Expired (ServiceUnavailable)`.
   package static func combined(_ own: OwnReason, after last: String) -> String {
     last.isEmpty || last == own.rawValue ? own.rawValue : "\(own.rawValue) (\(last))"
   }
 
-  /// Whether a person who asks to try again would only be refused again: a request, a token or a device that is wrong
-  /// stays so. Not what ended for want of time, of an answer or of a credential.
+  /// Whether a retry by a person would be refused again, because request, token or device are wrong; not if time, an
+  /// answer or a credential was missing.
   package var isPermanent: Bool {
     guard source == .signalbox else { return retry == .never || !isKnown }
     switch OwnReason(rawValue: Self.head(code)) {
@@ -117,10 +108,10 @@ extension Reason {
     code.firstRange(of: " (").map { String(code[..<$0.lowerBound]) } ?? code
   }
 
-  /// Whether the token is gone for good: app removed or token expired.
+  /// Whether the token is invalid for good: app removed or token expired.
   package static func isDeadToken(_ code: String) -> Bool { byCode[code]?.isDeadToken ?? false }
 
-  /// A code that is in no table.
+  /// The entry for unlisted codes.
   static let unlisted = Reason(
     "unknown", .unknown, nil, .never, .operations,
     cause: "The provider gave a reason that Signalbox does not know.",

@@ -3,7 +3,7 @@ package import JSON
 import Text
 
 extension RepeatRule {
-  /// The words of the field `every`.
+  /// The values of the field `every`.
   enum Unit: String, CaseIterable { case day, week, month }
 
   static func read(_ fields: JSONFields) -> RepeatRule? {
@@ -58,7 +58,6 @@ extension RepeatRule {
     return day
   }
 
-  /// As the field `repeat` of `POST /api/v1/pushes` has it; what is not set is left out.
   package var json: JSONValue {
     var members: [String: JSONValue] = ["at": .string(time), "time_zone": .string(zone.name)]
     switch days {
@@ -78,7 +77,6 @@ extension RepeatRule {
 }
 
 extension Problem {
-  /// The sentence for a time zone that does not exist.
   package init(_ error: NamedZoneError) {
     let shown = error.name.abbreviated(to: 40)
     if let suggestion = error.suggestion {
@@ -89,7 +87,6 @@ extension Problem {
   }
 }
 
-/// What is said about a repetition that cannot be understood.
 package enum RepeatMessage: String, MessageSet {
   case zone = "repeat.zone"
   case zoneSimilar = "repeat.zone_similar"
@@ -100,7 +97,6 @@ package enum RepeatMessage: String, MessageSet {
   case dayUnused = "repeat.day_unused"
   case speedTwice = "options.speed_twice"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .zone: "“{value}” is not a time zone. Use an IANA name, e.g. Europe/Berlin, or UTC."

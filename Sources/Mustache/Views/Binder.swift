@@ -1,6 +1,6 @@
-/// Compiles a template against the views that fill it and the texts of one language.
+/// Compiles a template against its views and the texts of one language.
 struct Binder {
-  /// A view around a place. A hidden one was gone through by a dotted name, and is not searched.
+  /// A view around a place. A hidden one was only entered by a dotted name and is not searched.
   private struct Scope {
     var members: Members
     var isHidden = false
@@ -10,10 +10,10 @@ struct Binder {
   private let language: ViewLanguage
   private var program = Program()
   private var scopes: [Scope]
-  /// What descendants replace, the outermost first.
+  /// Blocks of descendants, the outermost first.
   private var overrides: [[Node.Block]] = []
   private var white = WhiteSpace()
-  /// How many templates stand within each other here.
+  /// How deep templates are nested here.
   private var nesting = 0
 
   private static let nestingLimit = 64
@@ -25,8 +25,8 @@ struct Binder {
     program.depth = views.count
   }
 
-  /// - Throws: ``TemplateError`` for a name that no view around it has, a text that the language does not have, and
-  ///   what a view cannot do (lambdas, dynamic names).
+  /// - Throws: ``TemplateError`` for a name that no surrounding view has, a text that the language lacks, and
+  /// unsupported features (lambdas, dynamic names).
   static func bind(
     _ name: String, _ library: TemplateLibrary, _ language: ViewLanguage, _ views: [Members]
   ) throws(TemplateError) -> Program {
@@ -51,8 +51,6 @@ struct Binder {
     }
   }
 
-  // MARK: Values
-
   private mutating func write(_ name: Node.Name, escaped: Bool, _ place: Place) throws(TemplateError) {
     white.value(into: &program)
     if name.parts.first == "t" {
@@ -72,7 +70,7 @@ struct Binder {
     }
   }
 
-  /// Puts a text of the language in, its places read from the views.
+  /// Inserts a text of the language, with its places read from the views.
   private mutating func write(text key: String, escaped: Bool, _ place: Place) throws(TemplateError) {
     switch language.texts[key] {
     case .plain(let text): try write(pieces: text, key, escaped: escaped, place)
@@ -92,7 +90,7 @@ struct Binder {
           try binder.write(pieces: text, key, escaped: escaped, place)
           binder.program.operations[start] = .plural(
             depth: depth, number, isForm, end: binder.program.operations.count)
-          // What follows belongs to every form.
+          // The following belongs to every plural form.
           binder.white.seal()
         }
       }
@@ -118,7 +116,7 @@ struct Binder {
     }
   }
 
-  /// The number that a text's plural form is chosen by.
+  /// The number that chooses a text's plural form.
   private mutating func count(
     _ key: String, _ place: Place,
     _ body: (inout Binder, Int, @escaping @Sendable (UnsafeRawPointer) -> Int) throws(TemplateError) -> Void
@@ -131,7 +129,7 @@ struct Binder {
     }
   }
 
-  /// Gives `body` the member of a name: the innermost view that has its first part decides. Views on the way of a
+  /// Passes the member of a name to `body`: the innermost view that has its first part decides. Views on the way of a
   /// dotted name are entered first.
   private mutating func find(
     _ name: Node.Name, _ place: Place, _ body: (inout Binder, Int, Slot) throws(TemplateError) -> Void
@@ -173,8 +171,6 @@ struct Binder {
     scopes.removeLast()
     program.operations[start] = .children(depth: depth, children, end: program.operations.count)
   }
-
-  // MARK: Sections, other templates
 
   private mutating func bind(_ section: Node.Section) throws(TemplateError) {
     guard section.name.parts.first != "t" else {
@@ -220,8 +216,8 @@ struct Binder {
   private mutating func bind(_ block: Node.Block) throws(TemplateError) {
     for (index, blocks) in overrides.enumerated() {
       guard let override = blocks.first(where: { $0.name == block.name }) else { continue }
-      // What was written into a component belongs to the template that wrote it: blocks of the component have no say
-      // in it, so that a button within a callout keeps its own label.
+      // Content passed into a component belongs to the passing template: the component's blocks do not affect it, so
+      // that a button within a callout keeps its own label.
       let inner = overrides
       overrides.removeSubrange(index...)
       try bind(override.nodes)

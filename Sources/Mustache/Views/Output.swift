@@ -1,6 +1,6 @@
-/// The bytes of an answer while they are written: a buffer that grows, and moves into an array once.
+/// The buffer of an answer being written; it grows, and becomes an array once.
 ///
-/// An array would check uniqueness and bounds at each append; a page makes thousands of them.
+/// An array would check uniqueness and bounds at each of a page's thousands of appends.
 public struct Output: ~Copyable {
   @usableFromInline var base: UnsafeMutablePointer<UInt8>
   @usableFromInline var capacity: Int
@@ -43,12 +43,12 @@ public struct Output: ~Copyable {
     count += 1
   }
 
-  /// Writes text as it is: only for what holds no character that HTML reads.
+  /// Writes text unescaped: only for text without HTML's special characters.
   public mutating func write(_ text: StaticString) {
     write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Writes text as it is: only for HTML.
+  /// Writes HTML unescaped.
   public mutating func write(html text: String) {
     var text = text
     text.withUTF8 { write($0) }
@@ -84,7 +84,7 @@ public struct Output: ~Copyable {
     count = end - base
   }
 
-  /// Writes a whole number without groups, as `12480`.
+  /// Writes an integer without groups, such as `12480`.
   public mutating func write(_ number: Int) {
     reserve(20)
     if number < 0 { write(byte: UInt8(ascii: "-")) }
@@ -99,7 +99,7 @@ public struct Output: ~Copyable {
     count += width
   }
 
-  /// Writes a whole number with commas between groups of three digits, as `12,480`.
+  /// Writes an integer with comma groups, such as `12,480`.
   public mutating func write(grouped number: Int) {
     reserve(28)
     if number < 0 { write("\u{2212}") }

@@ -1,25 +1,25 @@
-/// A template bound to the views that fill it, in one language: what is fixed is one run of bytes, what varies is read
-/// from the views by position, without a name.
+/// A template bound to its views in one language: fixed output is one run of bytes, and values are read from the views
+/// by position, without names.
 struct Program: Sendable {
   /// `depth` counts the views around a place, from 0 for the outermost.
   enum Operation: Sendable {
     /// A run of the fixed bytes.
     case bytes(start: Int, count: Int)
     case value(depth: Int, Slot.Write)
-    /// Goes on at `end` unless the test gives `expected`.
+    /// Jumps to `end` unless the test gives `expected`.
     case test(depth: Int, Slot.Test, expected: Bool, end: Int)
-    /// Runs what follows, up to `end`, for each child.
+    /// Repeats the operations up to `end` for each child.
     case children(depth: Int, Slot.Children, end: Int)
-    /// Runs what follows, up to `end`, if the number's plural form is this one.
+    /// Runs the operations up to `end` if the number has this plural form.
     case plural(depth: Int, @Sendable (UnsafeRawPointer) -> Int, @Sendable (Int) -> Bool, end: Int)
   }
 
   var operations: [Operation] = []
   var bytes: [UInt8] = []
-  /// How many views stand within each other at the deepest place.
+  /// The greatest nesting of views.
   var depth = 0
 
-  /// Writes the page. `views` are the outermost ones, as they were bound.
+  /// Writes the page. `views` are the outermost views in the order of binding.
   func run(_ views: [UnsafeRawPointer], into output: inout Output) {
     withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: max(depth, 1)) { stack in
       for (index, view) in views.enumerated() { stack[index] = view }

@@ -1,4 +1,4 @@
-/// A struct that a template shows. Its members are listed once, by the names that templates use:
+/// A struct shown by a template. Its members are listed once, by the names that templates use:
 ///
 /// ```swift
 /// struct PushRow: View {
@@ -11,16 +11,15 @@
 /// }
 /// ```
 ///
-/// A template is bound to its view when it is compiled: a name that is not listed is an error there, with its place.
+/// A template is bound to its view when it is compiled: an unlisted name is an error with its place.
 public protocol View: Sendable {
-  /// The members that templates may use.
   static var fields: [Field<Self>] { get }
 }
 
-/// One member of a view: its name in templates, and how it is read.
+/// One member of a view: its name in templates, and its reader.
 ///
-/// The readers are inlinable so that they are compiled for the owner's type: otherwise each read would copy the whole
-/// struct, and with it count up and down every text in it.
+/// The readers are inlinable so that they are compiled for the owner's type; otherwise each read would copy the whole
+/// struct and retain every text in it.
 public struct Field<Owner: Sendable>: Sendable {
   let name: String
   let slot: Slot
@@ -31,7 +30,7 @@ public struct Field<Owner: Sendable>: Sendable {
     self.slot = slot
   }
 
-  /// Text, escaped where it is written. In a section, an empty one counts as false.
+  /// Text, escaped when written. In a section, an empty one is false.
   @inlinable
   public static func text(_ name: String, _ read: @escaping @Sendable (Owner) -> String) -> Self {
     Field(
@@ -41,7 +40,7 @@ public struct Field<Owner: Sendable>: Sendable {
         isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty }, number: nil))
   }
 
-  /// Text that may be missing: then nothing is written, and a section with it is false.
+  /// Optional text: nil writes nothing and is false in a section.
   @inlinable
   public static func optional(_ name: String, _ read: @escaping @Sendable (Owner) -> String?) -> Self {
     Field(
@@ -53,7 +52,7 @@ public struct Field<Owner: Sendable>: Sendable {
         isTrue: { owner in !(read(owner.assumingMemoryBound(to: Owner.self).pointee) ?? "").isEmpty }, number: nil))
   }
 
-  /// A whole number, written with its groups. It can be the count that a text's plural form is chosen by.
+  /// An integer, written with groups. It can choose a text's plural form.
   @inlinable
   public static func number(_ name: String, _ read: @escaping @Sendable (Owner) -> Int) -> Self {
     Field(
@@ -64,7 +63,7 @@ public struct Field<Owner: Sendable>: Sendable {
         number: { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) }))
   }
 
-  /// Something that writes itself, escaped as it must be: an instant, a duration, a number of a machine's.
+  /// A value that writes and escapes itself: an instant, a duration, an ungrouped number.
   @inlinable
   public static func written(_ name: String, _ write: @escaping @Sendable (Owner, inout Output) -> Void) -> Self {
     Field(
@@ -74,7 +73,7 @@ public struct Field<Owner: Sendable>: Sendable {
         isTrue: { _ in true }, number: nil))
   }
 
-  /// HTML made by code, such as an inline picture: only where a template writes it with three braces.
+  /// Trusted HTML, such as an inline picture: only for three braces.
   @inlinable
   public static func html(_ name: String, _ read: @escaping @Sendable (Owner) -> String) -> Self {
     Field(
@@ -84,13 +83,13 @@ public struct Field<Owner: Sendable>: Sendable {
         isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty }))
   }
 
-  /// What decides whether a section is shown.
+  /// A condition for sections.
   @inlinable
   public static func flag(_ name: String, _ read: @escaping @Sendable (Owner) -> Bool) -> Self {
     Field(name: name, slot: .flag { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) })
   }
 
-  /// Another view: its members stand by dotted names (`app.name`) and within a section of this name.
+  /// Another view: its members have dotted names (`app.name`), or are used within a section of this name.
   @inlinable
   public static func view<Child: View>(_ name: String, _ read: @escaping @Sendable (Owner) -> Child) -> Self {
     Field(
@@ -103,7 +102,7 @@ public struct Field<Owner: Sendable>: Sendable {
           })))
   }
 
-  /// Another view that may be missing; then a section with it is false, and nothing of it is written.
+  /// An optional view: nil writes nothing and is false in a section.
   @inlinable
   public static func view<Child: View>(_ name: String, _ read: @escaping @Sendable (Owner) -> Child?) -> Self {
     Field(
@@ -140,12 +139,12 @@ public struct Field<Owner: Sendable>: Sendable {
 }
 
 extension String: View {
-  /// A text in a list stands as `{{.}}`.
+  /// A text in a list is `{{.}}`.
   public static let fields: [Field<String>] = [.text(".") { $0 }]
 }
 
-/// How a member is read from a view whose type was forgotten when the template was bound. The pointer is to a value of
-/// the type whose list of members named this slot: `Binder` puts them together, and nothing else can.
+/// A type-erased reader of a member. The pointer must be to a value of the type whose list of members contains this
+/// slot; only `Binder` combines them.
 @usableFromInline
 enum Slot: Sendable {
   @usableFromInline typealias Write = @Sendable (UnsafeRawPointer, inout Output) -> Void
@@ -153,7 +152,7 @@ enum Slot: Sendable {
 
   @usableFromInline
   struct Children: Sendable {
-    /// Made when a template needs it: views may hold views of their own kind.
+    /// Computed on demand: views may contain views of their own type.
     let members: @Sendable () -> Members
     let isList: Bool
     let isTrue: Test
@@ -185,7 +184,6 @@ enum Slot: Sendable {
   }
 }
 
-/// The members of a view's type, by name.
 @usableFromInline
 struct Members: Sendable {
   let type: String

@@ -1,21 +1,21 @@
-/// The texts that templates name `t.…`, in one language.
+/// The texts named `t.…` in templates, in one language.
 public struct ViewLanguage: Sendable {
-  /// One text, with places as `{name}` that members of the view fill.
+  /// One text, with places such as `{name}` that members of the view fill.
   public enum Text: Sendable, Hashable {
     /// The same for every number.
     case plain(String)
-    /// By plural form, as `one` and `other`: the view's number `count` chooses.
+    /// By plural form, such as `one` and `other`; the view's number `count` chooses.
     case plural([String: String])
   }
 
-  /// Language tag, as `zh-Hans`.
+  /// Language tag, such as `zh-Hans`.
   public let code: String
   let texts: [String: Text]
   let form: @Sendable (Int) -> String
 
   /// - Parameters:
   ///   - texts: by key, without `t.`
-  ///   - form: the plural form of a number; `other` must be there, and stands in for forms that a text does not have
+  ///   - form: the plural form of a number; `other` must exist, and replaces forms that a text lacks
   public init(code: String, texts: [String: Text], form: @escaping @Sendable (Int) -> String) {
     self.code = code
     self.texts = texts
@@ -24,13 +24,13 @@ public struct ViewLanguage: Sendable {
 }
 
 extension ViewLanguage {
-  /// A text taken apart at its places.
+  /// A part of a text.
   enum Piece: Equatable {
     case fixed(String)
     case place(String)
   }
 
-  /// `{name}` is a place if the name is made of lower-case letters, digits, `_` and `.`; other braces are text.
+  /// `{name}` is a place if the name consists of lower-case letters, digits, `_` and `.`; other braces are text.
   static func pieces(of text: String) -> [Piece] {
     var pieces: [Piece] = []
     var rest = text[...]

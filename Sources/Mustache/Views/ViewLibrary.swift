@@ -1,4 +1,4 @@
-/// A view that has a template of its own.
+/// A view with its own template.
 public protocol TemplateView: View {
   /// The template's name, as `pushes/index`.
   static var template: String { get }
@@ -18,10 +18,10 @@ public struct ViewLibrary<Frame: View>: Sendable {
   /// Binds every view to its template.
   ///
   /// - Parameters:
-  ///   - languages: the first stands in for those that are not there
-  ///   - pages: views whose templates may use the frame's members too
-  ///   - parts: views whose templates stand alone, for answers that renew a part of a page
-  /// - Throws: ``TemplateError`` for the first name or text that is not there.
+  ///   - languages: the first replaces unknown ones
+  ///   - pages: views whose templates may also use the frame's members
+  ///   - parts: views whose templates stand alone, for answers that update a part of a page
+  /// - Throws: ``TemplateError`` for the first unknown name or text.
   public init(
     _ templates: TemplateLibrary, _ languages: [ViewLanguage], frame: Frame.Type,
     pages: [any TemplateView.Type], parts: [any TemplateView.Type] = []
@@ -40,7 +40,7 @@ public struct ViewLibrary<Frame: View>: Sendable {
     }
   }
 
-  /// A whole page. A view that was not bound gives an empty one.
+  /// Writes a whole page. An unbound view writes nothing.
   public func page<V: TemplateView>(_ view: V, _ frame: Frame, language: String, into output: inout Output) {
     guard let program = program(pages, V.self, language) else { return }
     withUnsafePointer(to: frame) { frame in

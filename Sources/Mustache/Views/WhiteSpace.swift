@@ -1,20 +1,20 @@
-/// Takes out the white space that templates are laid out with, so that they can be written for people.
+/// Removes the white space of the templates' layout.
 ///
-/// A run of white space with a line break in it goes where it stands between two elements (`>` before it, `<` behind
-/// it), and becomes one blank elsewhere; all other white space stays. Within `pre` and `textarea` nothing is touched.
+/// A run of white space with a line break is removed between two elements (`>` before it, `<` after it), and becomes
+/// one blank elsewhere; other white space stays. `pre` and `textarea` are not touched.
 struct WhiteSpace {
-  /// White space with a line break was read, and not yet decided about.
+  /// Whether white space with a line break is pending.
   private var hasBreak = false
   /// The last byte written; nil at the start, 0 after a value.
   private var last: UInt8?
-  /// Within this element nothing is taken out.
+  /// The element inside which nothing is removed.
   private var keeping: [UInt8]?
-  /// Where the program's newest run of bytes may go on growing; a section ends runs.
+  /// Whether the program's newest run of bytes must not grow; a section ends runs.
   private var isSealed = true
 
   private static let kept = ["pre", "textarea"].map { Array($0.utf8) }
 
-  /// Text of the template. `startsLine`: blanks at its start are the layout of its line.
+  /// Adds text of the template. `startsLine`: blanks at its start are its line's layout.
   mutating func text(_ bytes: [UInt8], startsLine: Bool, into program: inout Program) {
     var run: [UInt8] = []
     var index = keeping == nil && startsLine ? bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count : 0
@@ -45,13 +45,13 @@ struct WhiteSpace {
     append(run, into: &program)
   }
 
-  /// Text of the language: as it is.
+  /// Adds text of the language unchanged.
   mutating func raw(_ bytes: [UInt8], into program: inout Program) {
     append(bytes, into: &program)
     last = bytes.last ?? last
   }
 
-  /// A value follows.
+  /// Call before a value.
   mutating func value(into program: inout Program) {
     if hasBreak, last != nil { append([UInt8(ascii: " ")], into: &program) }
     hasBreak = false
@@ -59,7 +59,7 @@ struct WhiteSpace {
     isSealed = true
   }
 
-  /// A section follows that begins with `nodes`: markup takes the break before it away, text keeps a blank.
+  /// Call before a section that begins with `nodes`: markup removes a preceding break, text keeps a blank.
   mutating func boundary(before nodes: [Node], into program: inout Program) {
     if hasBreak, let last, !(last == UInt8(ascii: ">") && Self.beginsWithMarkup(nodes)) {
       append([UInt8(ascii: " ")], into: &program)
@@ -68,14 +68,14 @@ struct WhiteSpace {
     isSealed = true
   }
 
-  /// A section ends.
+  /// Call at the end of a section.
   mutating func close(into program: inout Program) {
     if hasBreak, last != UInt8(ascii: ">") { append([UInt8(ascii: " ")], into: &program) }
     hasBreak = false
     isSealed = true
   }
 
-  /// Behind a section.
+  /// Call after a section.
   mutating func seal() { isSealed = true }
 
   private mutating func append(_ bytes: [UInt8], into program: inout Program) {

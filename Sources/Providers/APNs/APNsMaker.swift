@@ -1,17 +1,15 @@
 import HTTP2
-import OpenSSL
-import Model
+package import Model
+package import OpenSSL
 
 /// APNs as one of the ``ProviderList``.
 package struct APNsMaker: ProviderMaker {
-  /// Creates it.
   package init() {}
 
-  /// iOS devices, in both environments.
+  /// iOS devices in both environments.
   package let capabilities = ProviderCapabilities(
     kind: .apns, platforms: [.ios], environments: Set(Environment.allCases))
 
-  /// See ``ProviderMaker``.
   package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
     try APNsProvider(
       try Self.credentials(account), endpoint: Self.endpoint(account), loop: tools.loop, resolver: tools.resolver,
@@ -19,7 +17,7 @@ package struct APNsMaker: ProviderMaker {
   }
 
   private static func credentials(_ account: ProviderAccount) throws -> APNsCredentials {
-    // The simulator takes any well-formed key.
+    // The simulator accepts any well-formed key.
     guard let secret = account.secret else {
       return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
     }
@@ -40,13 +38,11 @@ package struct APNsMaker: ProviderMaker {
     }
   }
 
-  // MARK: Probe
-
-  /// What an answer says of the sender (docs/protocols.md §1.6); pure.
+  /// The meaning of an answer for the credential (docs/protocols.md §1.6).
   package func verdict(_ result: SendResult) -> ProviderVerdict {
     switch result {
     case .outcome(.accepted): .taken(answer: "200")
-    // The topic is the credential's business, the token the device's.
+    // The topic depends on the credential, the token on the device.
     case .outcome(.rejected(_, let reason, _)) where APNsCode(rawValue: reason)?.isAboutTopic == true:
       .refused(reason: reason)
     case .outcome(.rejected(403, let reason, _)): .refused(reason: reason)
@@ -61,14 +57,13 @@ package struct APNsMaker: ProviderMaker {
 }
 
 extension APNsProvider: Provider {
-  /// Headers and payload.
   package func prepare(_ push: ProviderPush) -> any PreparedPush {
     let payload = APNsPayload(push.draft, uid: push.uid)
     return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
   }
 
-  /// A request to a device that does not exist: who is taken for a sender hears that the device token is bad, everybody
-  /// else that he is none. It is not stored for later.
+  /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
+  /// credential. It is not stored.
   package func probe(topic: String) {
     let type: PushType =
       topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
@@ -78,14 +73,14 @@ extension APNsProvider: Provider {
         ("apns-expiration", "0"),
       ], payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
     var batch = APNsBatchBuilder(push: 0, request: request, capacity: 1)
-    // All zeros: well-formed, and no device's.
+    // All zeros: well-formed, and no device's token.
     let token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32))
     batch.append(device: 0, token: token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
     submit(batch.build())
   }
 }
 
-/// A push on its way to APNs: a request for each device.
+/// A push for APNs: one request for each device.
 private struct APNsPush: PreparedPush {
   let provider: APNsProvider
   let push: ProviderPush
@@ -97,5 +92,46 @@ private struct APNsPush: PreparedPush {
       batch.append(device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id))
     }
     provider.submit(batch.build())
+  }
+}
+
+/// Our identity at APNs.
+package enum APNsCredentials: Sendable {
+  /// A signing key (`.p8`, on P-256) with its 10-character ID and the team ID.
+  case token(key: PrivateKey, keyID: String, teamID: String)
+  /// A push certificate with its key and topics; empty if unknown.
+  case certificate(identity: TLSIdentity, topics: [String])
+
+  var identity: TLSIdentity? {
+    switch self {
+    case .token: nil
+    case .certificate(let identity, _): identity
+    }
+  }
+}
+
+package enum APNsEndpoint: Sendable, Hashable {
+  case production
+  case development
+  /// Another server: the simulator, or a proxy. `trust` holds PEM certificates; nil: the system's.
+  case custom(host: String, port: UInt16, trust: [UInt8]?)
+
+  package init(_ environment: Environment) { self = environment == .production ? .production : .development }
+
+  package var host: String {
+    switch self {
+    case .production: "api.push.apple.com"
+    case .development: "api.sandbox.push.apple.com"
+    case .custom(let host, _, _): host
+    }
+  }
+
+  package var port: UInt16 { if case .custom(_, let port, _) = self { port } else { 443 } }
+
+  func endpoint(_ credentials: APNsCredentials) throws(TLSError) -> Endpoint {
+    var trust = TLSTrust.system
+    if case .custom(_, _, let pem?) = self { trust = .pem(pem) }
+    let tls = try TLSContext.client(trust: trust, identity: credentials.identity, alpn: ["h2"])
+    return Endpoint(host: host, port: port, tls: tls)
   }
 }

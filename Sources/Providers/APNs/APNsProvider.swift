@@ -5,12 +5,12 @@ import Model
 package import Reactor
 import Synchronization
 
-/// Sends pushes to APNs with one credential, over as many connections as it takes.
+/// Sends pushes to APNs with one credential, over as many connections as needed.
 ///
-/// Every device of every batch comes back in exactly one ``SendReport``. A refusal is a result like any other;
-/// requests that APNs has certainly not processed are sent again unseen.
+/// Every device of every batch comes back in exactly one ``SendReport``. A refusal is a result too; requests that APNs
+/// has certainly not processed are resent silently.
 package final class APNsProvider: @unchecked Sendable {
-  // @unchecked because: `shared` is locked; the rest is touched on the loop's thread only.
+  // @unchecked Sendable because `shared` has a lock, and the rest is touched on the loop's thread only.
 
   private let loop: EventLoop
   private let clock: @Sendable () -> Date
@@ -22,9 +22,7 @@ package final class APNsProvider: @unchecked Sendable {
     var storm = StormGuard()
     var losses = LossWindow()
 
-    /// Lets the time that passed count.
-    ///
-    /// - Returns: how many may be under way.
+    /// - Returns: the limit of requests in flight at a time.
     mutating func limit(at now: Date) -> Int? {
       storm.heal(now: now)
       losses.heal(now: now)
@@ -35,24 +33,22 @@ package final class APNsProvider: @unchecked Sendable {
   private let shared = Mutex(Shared())
   private var group: ClientGroup?
   private var token: ProviderToken?
-  /// Answers that may still say that the token before the present one is too old.
+  /// Answers that may still complain about the previous token's age.
   private var staleAnswers = 0
-  /// Answers at hand that have not been looked at.
+  /// Answers at hand that are not processed yet.
   private var answersLeft = 0
-  /// Why what waits is being cancelled, while it is.
+  /// The reason while waiting requests are being cancelled.
   private var cancelReason: String?
   private var credentialFailure: ProviderFailure?
 
-  /// Creates a provider; it connects with the first batch.
-  ///
   /// - Parameters:
   ///   - loop: several providers may share one.
-  ///   - resolver: where host names are looked up.
+  ///   - resolver: looks up host names.
   ///   - configuration: `provesFirst` is always on: APNs allows one stream until it has seen a valid token.
   ///   - clock: for the age of the provider token.
-  ///   - report: results, on the loop's thread: hand them over and return.
+  ///   - report: receives results on the loop's thread: must return at once.
   ///   - stateChanged: on the loop's thread.
-  /// - Throws: `TLSError` if certificate, key or trust cannot be used.
+  /// - Throws: `TLSError` if certificate, key or trust is unusable.
   package init(
     _ credentials: APNsCredentials, endpoint: APNsEndpoint, loop: EventLoop, resolver: BlockingPool,
     configuration: ClientGroupConfiguration = .init(), clock: @escaping @Sendable () -> Date = { Date() },
@@ -74,10 +70,10 @@ package final class APNsProvider: @unchecked Sendable {
     group?.inFlightLimit = StormGuard().limit
   }
 
-  /// How it stands with APNs, from any thread.
+  /// From any thread.
   package var state: ProviderState { shared.withLock { $0.state } }
 
-  /// What is held back at a time, and why; from any thread. Whoever submits keeps to it.
+  /// The limits and their reasons, from any thread.
   package func health(at now: Date) -> ProviderHealth {
     shared.withLock { shared in
       let limit = shared.limit(at: now)
@@ -88,10 +84,10 @@ package final class APNsProvider: @unchecked Sendable {
     }
   }
 
-  /// Hands a batch over, from any thread.
+  /// From any thread.
   package func submit(_ batch: APNsBatch) { group?.submit(batch.requests) }
 
-  /// Reports what waits of a push as not sent, from any thread. What is in flight still gets its result.
+  /// From any thread; see ``Provider/cancel(push:)``.
   package func cancel(push: Int64) {
     loop.execute { [self] in
       cancelReason = OwnReason.cancelled.rawValue
@@ -100,12 +96,12 @@ package final class APNsProvider: @unchecked Sendable {
     }
   }
 
-  /// Finishes what is in flight on the present connections, and goes on over new ones, from any thread.
+  /// From any thread; see ``Provider/reconnect()``.
   package func reconnect() {
     loop.execute { [self] in group?.replaceConnections() }
   }
 
-  /// Reports what waits as not sent, and closes when what is in flight has its results.
+  /// See ``Provider/stop()``.
   package func stop() {
     loop.execute { [self] in
       cancelReason = OwnReason.interrupted.rawValue
@@ -113,14 +109,12 @@ package final class APNsProvider: @unchecked Sendable {
     }
   }
 
-  /// Calls `then`, on the loop's thread, if nothing is in flight.
+  /// Calls `then` on the loop's thread if nothing is in flight.
   package func ifIdle(_ then: @escaping @Sendable () -> Void) {
     loop.execute { [self] in if group?.inFlight ?? 0 == 0 { then() } }
   }
 
-  // MARK: Answers
-
-  /// The result of an answer; nil if the request is on its way again.
+  /// The result of an answer; nil if the request is resent.
   private func result(_ answer: Answer) -> SendResult? {
     switch answer.result {
     case .answered(let status, let detail):
@@ -149,7 +143,7 @@ package final class APNsProvider: @unchecked Sendable {
     if let group { refreshState(group.state) }
   }
 
-  /// Feeds what holds us back: how many said no, and whether the credential is good.
+  /// Updates the limits by refusals and errors of the credential.
   private func note(_ answers: [Answer]) {
     var (answered, refused, lost, isGood) = (0, 0, 0, false)
     for answer in answers {
@@ -171,8 +165,8 @@ package final class APNsProvider: @unchecked Sendable {
     holdBack(now)
   }
 
-  /// What was handed over before a storm, or a loss, waits too: it may be thousands. Nor does a service that lowers its
-  /// limits because of what we send get it over more connections.
+  /// Applies the limits also to requests handed over before, which may be thousands. A service that lowers its limits
+  /// because of our requests gets no more connections for them either.
   private func holdBack(_ now: Date) {
     let (limit, isSlowed) = shared.withLock { shared in
       (shared.limit(at: now), shared.storm.isSlowed || shared.losses.isNarrow)
@@ -187,20 +181,20 @@ package final class APNsProvider: @unchecked Sendable {
       staleAnswers -= 1
       return group.resend(answer)
     }
-    // A key that cannot sign has been reported when the first token was made.
+    // Signing errors were reported for the first token.
     guard let text = try? token?.renewed(at: clock()) else { return false }
     use(text)
     return group.resend(answer)
   }
 
   private func use(_ text: String) {
-    // Also when nobody has complained yet: after a step of the clock, or a night of sleep, what is in flight carries a
-    // token that is too old by now.
+    // Also without complaints so far: after a clock change or a suspended machine, requests in flight carry an expired
+    // token.
     staleAnswers = (group?.inFlight ?? 0) + answersLeft
     group?.setSharedFields([HeaderField("authorization", "bearer \(text)", indexing: .never)])
   }
 
-  /// The credential is refused: what waits would be refused too, and each refusal slows us down (Apple).
+  /// The credential is refused: waiting requests would be refused too, and each refusal slows us down (Apple).
   private func stopSending(_ reason: String) {
     let now = clock()
     credentialFailure = credentialFailure ?? ProviderFailure(kind: .credential, reason: reason, since: now)
@@ -208,8 +202,8 @@ package final class APNsProvider: @unchecked Sendable {
     cancelReason = reason
     group?.cancelQueued()
     cancelReason = nil
-    // The next batch begins on a new connection, with one request. Apple: after a change of key or certificate,
-    // close all connections.
+    // The next batch begins on a new connection with one request. Apple: after a change of key or certificate, close
+    // all connections.
     group?.replaceConnections()
     if let group { refreshState(group.state) }
   }
@@ -226,7 +220,7 @@ package final class APNsProvider: @unchecked Sendable {
     let state: ProviderState
     switch groupState {
     case .failing(let error):
-      // The first moment of a failure is kept while it lasts, whatever its words.
+      // Keep the first moment of a failure while it lasts, even if its reason changes.
       var since = clock()
       if case .failing(let present) = self.state { since = present.since }
       state = .failing(
@@ -252,7 +246,7 @@ package final class APNsProvider: @unchecked Sendable {
 }
 
 extension APNsProvider: ClientGroupHandler {
-  /// Turns answers into results, and reports them push by push.
+  /// Reports the results of answers, grouped by push.
   package func group(_ group: ClientGroup, ended answers: [Answer]) {
     var results: [(device: Int64, result: SendResult)] = []
     results.reserveCapacity(answers.count)
@@ -271,13 +265,12 @@ extension APNsProvider: ClientGroupHandler {
     if !results.isEmpty { report(SendReport(push: push, results: results)) }
   }
 
-  /// Publishes how the provider stands.
   package func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState(state) }
 
-  /// Nothing: the group goes on with another connection, and the reason is in its state if that fails too.
+  /// Ignored: the group continues on another connection, and reports a failure of that.
   package func group(_ group: ClientGroup, heard goAway: GoAway) {}
 
-  /// Looks at the age of the provider token, and at what time has healed.
+  /// Renews the provider token, and widens the limits with time.
   package func groupWillSend(_ group: ClientGroup) {
     if group.inFlightLimit != nil { holdBack(clock()) }
     guard token != nil else { return }

@@ -1,10 +1,10 @@
 import Foundation
 import OpenSSL
 
-/// The JSON Web Token that names us to APNs, kept as long as Apple wants it kept.
+/// The JSON Web Token that authenticates us to APNs, kept as long as Apple wants.
 ///
-/// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes, and no less
-/// than once every 60.
+/// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes, and no less than
+/// once every 60.
 struct ProviderToken: Sendable {
   private let key: PrivateKey
   private let keyID: String
@@ -12,9 +12,9 @@ struct ProviderToken: Sendable {
   private var text = ""
   private var signedAt: Date?
 
-  /// A good age to be replaced at.
+  /// The age at which it is replaced.
   static let maximumAge: TimeInterval = 45 * 60
-  /// Before that age APNs answers 429 TooManyProviderTokenUpdates.
+  /// Earlier renewals get 429 TooManyProviderTokenUpdates.
   static let minimumAge: TimeInterval = 20 * 60
 
   init(key: PrivateKey, keyID: String, teamID: String) {
@@ -23,20 +23,20 @@ struct ProviderToken: Sendable {
     self.teamID = teamID
   }
 
-  /// The token for requests at a time; a new one only if there is none, or the old one is 45 minutes old.
+  /// The token for the present requests; a new one if there is none, or the old one is 45 minutes old.
   ///
   /// - Throws: `OpenSSLError` if the key cannot sign.
   mutating func current(at now: Date) throws -> (text: String, isNew: Bool) {
     if let signedAt {
       let age = now.timeIntervalSince(signedAt)
-      // A clock that was set back leaves a token from the future, which APNs may refuse.
+      // After the clock was set back, APNs may refuse a token from the future.
       if age < Self.maximumAge, age > -Self.minimumAge { return (text, false) }
     }
     try sign(at: now)
     return (text, true)
   }
 
-  /// APNs says that the token is too old: makes a new one, unless the last is younger than 20 minutes.
+  /// Called when APNs says that the token is too old: makes a new one, unless the last is younger than 20 minutes.
   ///
   /// - Returns: nil if none may be made: then a clock is wrong, ours or theirs.
   mutating func renewed(at now: Date) throws -> String? {

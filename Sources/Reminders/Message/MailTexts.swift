@@ -5,11 +5,9 @@ internal import Model
 
 /// The texts of mails in every language that `Templates/mail/locales` holds.
 package struct MailTexts: Sendable {
-  /// One language.
   package struct Language: Sendable {
-    /// Language tag.
     package let code: String
-    /// What templates name `t`.
+    /// The value of `t` in templates.
     package let value: Value
     private let flat: [String: String]
 
@@ -32,10 +30,9 @@ package struct MailTexts: Sendable {
       return .object(members)
     }
 
-    /// Every key.
     package var keys: Set<String> { Set(flat.keys) }
 
-    /// A text with `{name}` filled in. A key that is not there shows as itself.
+    /// A text with `{name}` filled in; an unknown key stands for itself.
     package func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
       Problem("", code: key, flat[key] ?? key, arguments).text
     }
@@ -54,7 +51,7 @@ package struct MailTexts: Sendable {
 
   /// Reads the tables.
   ///
-  /// - Throws: `Problem` for a file that is no JSON; what Foundation throws for one that cannot be read.
+  /// - Throws: `Problem` for invalid JSON; Foundation's errors for an unreadable file.
   package init(folder: String) throws {
     var languages: [String: Language] = [:]
     for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".json") {
@@ -66,7 +63,7 @@ package struct MailTexts: Sendable {
     self.languages = languages
   }
 
-  /// A language, English for one that is not there.
+  /// A language, or English.
   package subscript(code: String) -> Language {
     languages[code] ?? languages["en"] ?? Language(code: "en", table: [:])
   }

@@ -6,15 +6,14 @@ internal import Mustache
 internal import Model
 package import Store
 
-/// What a reminder says, in one language, before it becomes a mail or a message of a chat.
+/// The content of a reminder in one language, before it is rendered for mail or chat.
 package struct ReminderContent: Sendable {
-  /// A thing that ends, and what hangs on it.
+  /// An expiring thing, and what depends on it.
   package struct Entry: Sendable {
-    /// The thing.
     package let item: TrackedExpiry
-    /// What depends on it: app, environment, devices.
+    /// The apps and environments that use it.
     package let uses: [TrackedCertificate.Use]
-    /// What will be sent with it.
+    /// The pushes that will be sent with it.
     package let planned: Forecast.Needs
     package init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Needs = .init()) {
       self.item = item
@@ -32,8 +31,8 @@ package struct ReminderContent: Sendable {
   let isTest: Bool
 
   /// - Parameters:
-  ///   - entries: the worst first; empty makes a test message.
-  ///   - address: what links begin with; nil: there are no links.
+  ///   - entries: the most urgent first; empty: a test message.
+  ///   - address: the beginning of links; nil: no links.
   package init(
     _ entries: [Entry], texts: MailTexts.Language, zone: TimeZone, address: String?, identifier: String, now: Date
   ) {
@@ -56,7 +55,6 @@ package struct ReminderContent: Sendable {
 
   var lead: String { isTest ? texts("test.lead") : texts("lead", count: entries.count) }
 
-  /// As “12 days left”.
   func left(_ item: TrackedExpiry) -> String {
     guard let days = item.daysLeft(now: now) else { return "" }
     switch days {
@@ -66,7 +64,6 @@ package struct ReminderContent: Sendable {
     }
   }
 
-  /// As `2026-12-20 23:59 (Asia/Shanghai)`.
   func day(_ date: Date) -> String {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = zone
@@ -81,7 +78,7 @@ package struct ReminderContent: Sendable {
     return "\(address)/\(key)"
   }
 
-  /// Label and value of what is known.
+  /// Label and value of each known fact.
   func facts(_ entry: Entry) -> [(label: String, value: String)] {
     let item = entry.item
     var facts: [(String, String?)] = [
@@ -114,7 +111,7 @@ package struct ReminderContent: Sendable {
     return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
   }
 
-  /// How it is renewed, in a sentence or two.
+  /// How to renew it, in one or two sentences.
   func renewal(_ item: TrackedExpiry) -> String {
     texts.known("renew.\(item.kind.rawValue)") ?? texts("renew.other")
   }
@@ -127,7 +124,7 @@ package struct ReminderContent: Sendable {
     }
   }
 
-  /// What the templates of mails are filled with.
+  /// The data for mail templates.
   var value: Value {
     [
       "t": texts.value, "lang": .string(texts.code), "subject": .string(subject), "lead": .string(lead),
@@ -162,7 +159,7 @@ package struct ReminderContent: Sendable {
     Dictionary(entries.compactMap { entry in entry.item.key.map { ($0, entry.planned) } }) { first, _ in first }
   }
 
-  /// What the generic webhook gets.
+  /// The body for the generic webhook.
   var json: [UInt8] {
     var json = JSONWriter()
     json.object { json in

@@ -1,23 +1,22 @@
 import Certificates
 package import Foundation
 import JSON
+package import Mail
 internal import Model
 package import SQLite
-internal import Store
+package import Store
 
-/// When people are reminded.
 package struct ReminderSettings: Sendable, Hashable {
-  /// On which days before the end.
+  /// Days before the end.
   package var ladder: ReminderLadder
-  /// At which hour of the day, 0 to 23, in ``zone``.
+  /// Hour of the day, 0 to 23, in ``zone``.
   package var hour: Int
-  /// Where that hour is told, and in which days are written.
+  /// The time zone of the hour and of dates in messages.
   package var zone: TimeZone
 
   /// At eight in the morning, UTC.
   package static let usual = ReminderSettings(ladder: .usual, hour: 8, zone: .gmt)
 
-  /// Creates settings.
   package init(ladder: ReminderLadder, hour: Int, zone: TimeZone) {
     self.ladder = ladder
     self.hour = min(max(hour, 0), 23)
@@ -26,7 +25,7 @@ package struct ReminderSettings: Sendable, Hashable {
 
   private static let key = "reminders"
 
-  /// What was set, or the usual.
+  /// The stored settings, or the defaults.
   package static func load(_ database: Database) throws -> ReminderSettings {
     guard let text = try Setting.find(database, key) else { return usual }
     let json = try JSONValue(parsing: Data(text.utf8))
@@ -36,11 +35,57 @@ package struct ReminderSettings: Sendable, Hashable {
       zone: json["zone"]?.string.flatMap { TimeZone(identifier: $0) } ?? usual.zone)
   }
 
-  /// Keeps them.
   package func save(_ database: Database) throws {
     let json: JSONValue = [
       "days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zone.identifier),
     ]
     try Setting.set(database, Self.key, json.text())
+  }
+}
+
+/// The mail server for reminders. The password is sealed.
+package struct MailSettings: Sendable, Hashable {
+  package var server: SMTPServer
+  /// The sender.
+  package var from: MailAddress
+
+  package init(server: SMTPServer, from: MailAddress) {
+    self.server = server
+    self.from = from
+  }
+
+  private static let key = "mail"
+
+  /// Nil: no mail server is set up.
+  ///
+  /// - Throws: the sealer's error if the password was sealed with another key.
+  package static func load(_ database: Database, sealer: any Sealer) throws -> MailSettings? {
+    guard let text = try Setting.find(database, key) else { return nil }
+    let json = try JSONValue(parsing: Data(text.utf8))
+    guard let host = json["host"]?.string, let address = json["from"]?.string,
+      let from = MailAddress(address, name: json["from_name"]?.string ?? "")
+    else { throw StoreError.unreadable(column: "settings.mail", value: "") }
+    let security = json["security"]?.string.flatMap(SMTPServer.Security.init) ?? .startTLS
+    let password = try MailPassword.find(database, sealer: sealer)
+    let server = SMTPServer(
+      host: host, port: json["port"]?.integer.map(Int.init), security: security, user: json["user"]?.string,
+      password: password, trustPEM: json["trust"]?.string)
+    return MailSettings(server: server, from: from)
+  }
+
+  /// Whether a mail server is set up; needs no key.
+  package static func isSet(_ database: Database) throws -> Bool { try Setting.find(database, key) != nil }
+
+  /// Nil removes them.
+  package static func save(_ settings: MailSettings?, _ database: Database, sealer: any Sealer, now: Date) throws {
+    try MailPassword.set(database, settings?.server.password, sealer: sealer, now: now)
+    guard let settings else { return try Setting.set(database, key, nil) }
+    let server = settings.server
+    let json: JSONValue = [
+      "host": .string(server.host), "port": .number(server.port), "security": .string(server.security.rawValue),
+      "user": .optional(server.user), "trust": .optional(server.trustPEM), "from": .string(settings.from.address),
+      "from_name": .string(settings.from.name),
+    ]
+    try Setting.set(database, key, json.text())
   }
 }

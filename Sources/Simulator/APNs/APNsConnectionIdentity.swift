@@ -3,23 +3,22 @@ import Foundation
 import OpenSSL
 import Model
 
-/// Who speaks on a connection: the owner of a push certificate, or nobody yet, and then each request needs a provider
-/// token.
+/// The identity of a connection: the owner of a push certificate, or nobody; then each request needs a provider token.
 ///
-/// Whether a certificate is signed by an authority that the server trusts is decided when TLS begins, not here.
+/// TLS has already checked whether a trusted authority signed the certificate.
 struct APNsConnectionIdentity: Sendable, Hashable {
-  /// What a client certificate says that matters to APNs.
+  /// The parts of a client certificate that matter to APNs.
   struct PushCertificate: Sendable, Hashable {
-    /// Every topic that it opens: its list if it has one, otherwise that of its subject (docs/protocols.md §1.9).
+    /// Every topic that it allows: its list if it has one, otherwise its subject's (docs/protocols.md §1.9).
     let topics: Set<String>
-    /// Where it may be used; empty: it is no push certificate.
+    /// The environments that it allows; empty: it is no push certificate.
     let environments: Set<Environment>
-    /// The first second in which it is valid.
+    /// The first valid second.
     let notBefore: Date
-    /// The last second in which it is valid.
+    /// The last valid second.
     let notAfter: Date
 
-    /// The topic of a request that names none: only if there is no choice (Apple, MissingTopic: "mandatory when the
+    /// The topic of a request without one: only if there is a single one (Apple, MissingTopic: "mandatory when the
     /// client is connected using a certificate that supports multiple topics").
     var onlyTopic: String? { topics.count == 1 ? topics.first : nil }
   }
@@ -27,7 +26,7 @@ struct APNsConnectionIdentity: Sendable, Hashable {
   /// Nil: provider tokens.
   let certificate: PushCertificate?
 
-  /// - Parameter certificate: the client's, nil if it showed none.
+  /// - Parameter certificate: nil if the client sent none.
   init(certificate: Certificate?) { self.certificate = certificate.map(PushCertificate.init) }
 }
 
@@ -44,12 +43,12 @@ extension APNsConnectionIdentity.PushCertificate {
     var environments: Set<Environment> = []
     if apple.isDevelopment { environments.insert(.development) }
     if apple.isProduction { environments.insert(.production) }
-    // Certificates for one service only, as VoIP, open both environments and need not carry the marks.
+    // Certificates for a single service, such as VoIP, allow both environments and may lack the markers.
     if environments.isEmpty, apple.isVoIP || apple.topics != nil { environments = Set(Environment.allCases) }
     self.environments = environments
   }
 
-  /// `UID`, or what follows the colon in `Apple Push Services: com.example.app`.
+  /// `UID`, or the text after the colon in `Apple Push Services: com.example.app`.
   private static func topic(ofSubject certificate: Certificate, isVoIP: Bool) -> String? {
     let name = certificate.commonName?.split(separator: ": ", maxSplits: 1).last.map(String.init)
     guard let topic = certificate.userID ?? name else { return nil }

@@ -1,32 +1,30 @@
 package import JSON
 import Model
 
-/// What a simulated APNs server has done since it was started.
+/// The counters of a simulated APNs server since its start.
 package struct APNsCounters: Sendable, Hashable {
-  /// Requests that came in whole.
+  /// Complete requests.
   package internal(set) var requests = 0
   /// Answers by HTTP status.
   package internal(set) var byStatus: [Int: Int] = [:]
-  /// Answers that were no success, by reason.
+  /// Error answers by reason.
   package internal(set) var byReason: [String: Int] = [:]
-  /// Requests that a fault left without an answer.
+  /// Requests that a fault left unanswered.
   package internal(set) var unanswered = 0
   /// Requests that a fault reset as not processed.
   package internal(set) var refused = 0
   /// Clients that finished their handshake.
   package internal(set) var connections = 0
-  /// Those that are there now.
   package internal(set) var openConnections = 0
 
-  /// The most requests that one connection had open at once: how far a sender uses what it is allowed.
+  /// The most concurrent streams of one connection.
   package internal(set) var mostStreams = 0
 
-  /// Nothing done yet.
   package init() {}
 }
 
 extension APNsCounters: JSONWritable {
-  /// As the control API and `signalbox simulate` tell it.
+  /// The format of the control API and of `signalbox simulate`.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("requests", requests)

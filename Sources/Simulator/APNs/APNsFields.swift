@@ -1,6 +1,6 @@
 import Model
 
-/// The header fields that APNs looks at, gathered in one pass.
+/// The header fields that APNs checks, collected in one pass.
 struct APNsFields {
   private(set) var topic: String?
   private(set) var pushType: String?
@@ -9,7 +9,7 @@ struct APNsFields {
   private(set) var collapseID: String?
   private(set) var id: String?
   private(set) var authorization: String?
-  /// Whether any field stands twice. nghttp2 does not mind, APNs does (docs/protocols.md §1.2).
+  /// Whether any field is repeated. nghttp2 allows that, APNs does not (docs/protocols.md §1.2).
   private(set) var hasRepeats = false
 
   init(_ headers: [(name: String, value: String)]) {
@@ -23,9 +23,9 @@ struct APNsFields {
       case APNsHeader.collapseID: Self.keep(value, in: &collapseID, &hasRepeats)
       case "apns-id": Self.keep(value, in: &id, &hasRepeats)
       case "authorization": Self.keep(value, in: &authorization, &hasRepeats)
-      // HTTP/2 lets a client cut this field into crumbs (RFC 9113 §8.2.3).
+      // HTTP/2 lets a client split this field (RFC 9113 §8.2.3).
       case "cookie": break
-      // nghttp2 refuses repeats of pseudo-fields.
+      // nghttp2 rejects repeated pseudo-fields.
       case _ where name.utf8.first == UInt8(ascii: ":"): break
       default:
         if others.contains(name) { hasRepeats = true }
@@ -34,7 +34,7 @@ struct APNsFields {
     }
   }
 
-  /// Of two values the first counts.
+  /// The first of two values counts.
   private static func keep(_ value: String, in field: inout String?, _ hasRepeats: inout Bool) {
     if field == nil {
       field = value
@@ -43,7 +43,7 @@ struct APNsFields {
     }
   }
 
-  /// The given `apns-id`, if it is a UUID in canonical form. Apple's page asks for lower case, but its service takes
+  /// The given `apns-id`, if it is a UUID in canonical form. Apple's page asks for lower case, but its service accepts
   /// the upper case that Apple's own libraries print.
   var wellFormedID: String? {
     guard let id, id.utf8.count == 36 else { return nil }
@@ -55,7 +55,7 @@ struct APNsFields {
   }
 }
 
-/// Hexadecimal digits, without strings on the way.
+/// Decodes hexadecimal digits without intermediate strings.
 enum HexDigit {
   static func value(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -66,7 +66,7 @@ enum HexDigit {
     }
   }
 
-  /// The bytes behind an even number of digits, nil for anything else.
+  /// The bytes of an even number of digits, nil for anything else.
   static func bytes(_ text: Substring.UTF8View) -> [UInt8]? {
     guard text.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

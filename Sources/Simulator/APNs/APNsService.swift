@@ -2,27 +2,25 @@ import Foundation
 import HTTP2
 import JSON
 import Logging
-import OpenSSL
 import Model
+import OpenSSL
 import Synchronization
 
-/// One of the two servers of APNs, as its clients see it: judges, delivers to phones, answers, and does wrong on
-/// demand.
+/// One of APNs' two servers: validates, delivers to phones, answers, and simulates faults.
 final class APNsService: ServerHandler {
   /// "APNs allows only one stream for each connection until you post a request with a valid provider authentication
   /// token" (Apple, Sending notification requests to APNs).
   static let streamsBeforeToken: UInt32 = 1
-  /// As Apple's servers announce.
+  /// The number that Apple's servers announce.
   static let streams: UInt32 = 1000
 
-  /// What is remembered of one connection.
   private struct Client {
     let connection: ServerConnection
     let identity: APNsConnectionIdentity
     var ledger = APNsLedger()
     var requests = 0
     var standing = SenderStanding()
-    /// Whether it showed a certificate or a good provider token.
+    /// Whether it showed a certificate or a valid provider token.
     var isKnown = false
   }
 
@@ -31,7 +29,7 @@ final class APNsService: ServerHandler {
     var counters = APNsCounters()
   }
 
-  /// What becomes of a request, found under the lock and carried out without it.
+  /// The handling of a request, decided under the lock and carried out without it.
   private struct Course {
     var verdict = FaultBox.Verdict()
     var judgement: Result<AcceptedPush, APNsRejection>?
@@ -44,7 +42,7 @@ final class APNsService: ServerHandler {
   private let faults: FaultBox
   private let now: @Sendable () -> Date
   private let log: Logger?
-  /// Hardly ever contended: the server's loop uses it, and whoever reads the counters.
+  /// Rarely contended: only the server's loop and readers of the counters use it.
   private let state = Mutex(State())
 
   init(
@@ -60,8 +58,6 @@ final class APNsService: ServerHandler {
   }
 
   var counters: APNsCounters { state.withLock { $0.counters } }
-
-  // MARK: Connections
 
   func opened(_ connection: ServerConnection) {
     let certificate: Certificate?
@@ -103,7 +99,7 @@ final class APNsService: ServerHandler {
     for (connection, streams) in clients { connection.setMaximumStreams(faults.maximumStreams ?? streams) }
   }
 
-  /// Counts an answer, and slows down or ends a connection that has annoyed too much.
+  /// Counts an answer, and slows down or ends a connection with too many errors.
   private func note(_ status: Int, _ reason: String?, on connection: ServerConnection) {
     let (change, isKnown) = state.withLock { state -> (SenderStanding.Change?, Bool) in
       state.counters.byStatus[status, default: 0] += 1
@@ -117,8 +113,6 @@ final class APNsService: ServerHandler {
     case .streams, nil: break
     }
   }
-
-  // MARK: Requests
 
   func serve(_ request: ServerRequest, _ responder: ServerResponder) {
     guard let course = course(of: request) else { return responder.reset(.refusedStream) }
@@ -152,14 +146,14 @@ final class APNsService: ServerHandler {
     }
   }
 
-  /// Apple names no reason for it; clients wait for ever for an answer without `apns-id` (docs/protocols.md §1.7).
+  /// Apple has no reason for it; clients hang without `apns-id` (docs/protocols.md §1.7).
   func refuseLongHeader(_ request: ServerRequest, _ responder: ServerResponder) {
     state.withLock { $0.counters.requests += 1 }
     let rejection = APNsRejection("RequestHeaderFieldsTooLarge", status: 431, apnsID: Self.id(of: request))
     answer(rejection, FaultBox.Verdict(), request, responder)
   }
 
-  /// - Returns: nil if the connection is not known: it is being closed.
+  /// - Returns: nil for a connection that is being closed.
   private func course(of request: ServerRequest) -> Course? {
     let streams = request.connection.openStreams
     return state.withLock { state in
@@ -195,12 +189,10 @@ final class APNsService: ServerHandler {
     }
   }
 
-  // MARK: Answers
-
   private func answer(_ push: AcceptedPush, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
     note(200, nil, on: responder.connection)
     var fields = [HeaderField("apns-id", push.apnsID, indexing: .never)]
-    // For looking the push up in Apple's Push Notifications Console; only the development server sends it.
+    // For Apple's Push Notifications Console; only the development server sends it.
     if environment == .development {
       fields.append(HeaderField("apns-unique-id", UUID().uuidString.lowercased(), indexing: .never))
     }
@@ -231,7 +223,7 @@ final class APNsService: ServerHandler {
     if let delay = verdict.delay { responder.respond(response, after: delay) } else { responder.respond(response) }
   }
 
-  /// The sender's own id, or a new one: clients wait for ever for an answer without (docs/protocols.md §1.7).
+  /// The sender's id, or a new one, because clients hang without (docs/protocols.md §1.7).
   private static func id(of request: ServerRequest) -> String {
     request.fields["apns-id"] ?? UUID().uuidString
   }
@@ -247,8 +239,45 @@ final class APNsService: ServerHandler {
 }
 
 extension StringProtocol {
-  /// The end, as long as its characters fit.
+  /// The longest suffix whose characters all match.
   fileprivate func suffix(while fits: (Character) -> Bool) -> SubSequence {
     self[(lastIndex { !fits($0) }.map { index(after: $0) } ?? startIndex)...]
+  }
+}
+
+/// Counts the errors of one connection.
+///
+/// "4XX slows down your ability to send": APNs lowers SETTINGS_MAX_CONCURRENT_STREAMS, and ends a connection whose
+/// errors continue, sooner for `BadDeviceToken`; a 410 is no error (docs/protocols.md §1.1). Apple gives no numbers:
+/// these are ours.
+struct SenderStanding: Sendable, Hashable {
+  /// Points after which the streams are halved, and halved again.
+  static let step = 200
+  /// Points that end the connection.
+  static let end = 2000
+
+  private(set) var points = 0
+
+  /// A consequence for the connection.
+  enum Change: Sendable, Hashable {
+    case streams(UInt32)
+    case end
+  }
+
+  var streams: UInt32 { max(1, APNsService.streams >> UInt32(points / Self.step)) }
+
+  /// Counts an answer.
+  ///
+  /// - Returns: nil: no consequence.
+  mutating func note(_ status: Int, _ reason: String?) -> Change? {
+    let (before, streamsBefore) = (points, streams)
+    switch status {
+    case 200: points = max(0, points - 1)
+    case 410: break
+    case 400...499: points = min(Self.end, points + (reason == "BadDeviceToken" ? 2 : 1))
+    default: break
+    }
+    if points == Self.end { return before < Self.end ? .end : nil }
+    return streams == streamsBefore ? nil : .streams(streams)
   }
 }

@@ -7,58 +7,50 @@ package import Model
 package import Reactor
 import Synchronization
 
-/// Stand-ins for Apple's two push servers, with phones behind them.
+/// Simulates Apple's two push servers, with phones behind them.
 ///
-/// They behave as docs/protocols.md §1 describes: one stream until the first good provider token, Apple's reasons,
-/// tokens that belong to one environment and one app, 410 after an app is removed; and they do wrong what ``FaultBox``
-/// says.
+/// Behaves as docs/protocols.md §1 describes: one stream until the first valid provider token, Apple's reasons, tokens
+/// that belong to one environment and one app, 410 after an app is removed; and simulates the errors in ``FaultBox``.
 package final class APNsSimulator: Sendable {
-  /// What a simulator needs to know.
   package struct Configuration: Sendable {
-    /// Where the development server listens; nil: 127.0.0.1, on a free port.
+    /// The development server's address; nil: 127.0.0.1, on a free port.
     package var development: SocketAddress?
-    /// Where the production server listens; nil: 127.0.0.1, on a free port.
+    /// The production server's address; nil: 127.0.0.1, on a free port.
     package var production: SocketAddress?
-    /// Names and addresses in the servers' certificate.
+    /// In the servers' certificate.
     package var hostNames = ["localhost", "127.0.0.1", "::1"]
     /// Signs the servers' certificate; nil: a new one. See ``SimulatorAuthority``.
     package var authority: CertificateAuthority?
-    /// The phones of both environments.
     package var phones = PhoneBook()
-    /// What goes wrong from the beginning.
+    /// The initial faults.
     package var faults: [Model.Environment: Faults] = [:]
-    /// The signing keys that are accepted, by key id; empty: every well-formed one.
+    /// Accepted signing keys by key ID; empty: every well-formed one.
     package var knownKeys: [String: APNsKey] = [:]
-    /// The bundle ids that exist; nil: every one.
+    /// Existing bundle IDs; nil: all.
     package var knownTopics: Set<String>?
-    /// The servers run on the first and the last of them; empty: on one of their own.
+    /// The servers run on the first and the last of them; empty: on a new one.
     package var loops: [EventLoop] = []
-    /// For how long a client may be idle before it is told `IdleTimeout`; nil: for ever.
+    /// How long a client may be idle before GOAWAY with `IdleTimeout`; nil: forever.
     package var idleTimeout: Duration? = .seconds(3600)
-    /// How long clients may finish when the simulator stops.
+    /// How long clients may finish requests when the simulator stops.
     package var stopTimeout: Duration = .seconds(2)
-    /// Where it says what it does.
     package var log: Logger?
-    /// The servers' clock.
     package var now: @Sendable () -> Date = { Date() }
 
-    /// Defaults as documented.
     package init() {}
   }
 
-  /// What a client needs to reach one of the servers.
+  /// Everything that a client needs to connect.
   package struct Endpoint: Sendable, Hashable {
-    /// A name that the server's certificate has.
+    /// A name in the server's certificate.
     package let host: String
-    /// TCP port.
     package let port: UInt16
     /// Whom to trust.
     package let trust: TLSTrust
-    /// The same as PEM text.
     package let trustPEM: [UInt8]
   }
 
-  /// What one environment has of its own, whether or not it runs.
+  /// The state of one environment, running or not.
   private struct Side {
     let faults: FaultBox
     let service: APNsService
@@ -74,7 +66,7 @@ package final class APNsSimulator: Sendable {
 
   private struct Running {
     let servers: [HTTP2Server]
-    /// Ours, to be stopped with the servers.
+    /// Created by the simulator, and stopped with the servers.
     let ownLoop: EventLoop?
     let addresses: [Model.Environment: SocketAddress]
   }
@@ -84,9 +76,8 @@ package final class APNsSimulator: Sendable {
     case running(Running)
   }
 
-  /// The phones of both environments.
   package let phones: PhoneBook
-  /// Signs the servers' certificate; keep its key to keep others' trust.
+  /// Signs the servers' certificate; keep its key so that clients' trust stays valid.
   package let authority: CertificateAuthority
   /// The certificate to trust, for `curl --cacert`.
   package var authorityPEM: String { authority.certificate.pem }
@@ -98,7 +89,7 @@ package final class APNsSimulator: Sendable {
 
   /// Prepares both servers; they listen after ``start()``.
   ///
-  /// - Throws: `CertificateError` if no authority can be made.
+  /// - Throws: `CertificateError` if no authority can be created.
   package init(configuration: Configuration = Configuration()) throws(CertificateError) {
     self.configuration = configuration
     phones = configuration.phones
@@ -118,13 +109,12 @@ package final class APNsSimulator: Sendable {
     }
   }
 
-  /// What goes wrong in an environment; may be changed at any time.
+  /// The faults of an environment, changeable at any time.
   package func faults(_ environment: Model.Environment) -> FaultBox { side(environment).faults }
 
-  /// What the server of an environment has done.
   package func counters(_ environment: Model.Environment) -> APNsCounters { side(environment).service.counters }
 
-  /// Writes what both servers have done, as members by environment.
+  /// Writes the counters of both servers as members by environment.
   package func writeCounters(to json: inout JSONWriter) {
     for environment in Environment.allCases {
       json.key(dynamic: environment.rawValue)
@@ -132,7 +122,6 @@ package final class APNsSimulator: Sendable {
     }
   }
 
-  /// How to reach the server of an environment, nil if it does not run.
   package func endpoint(_ environment: Model.Environment) -> Endpoint? {
     state.withLock { state in
       guard case .running(let running) = state, let address = running.addresses[environment] else { return nil }
@@ -142,10 +131,8 @@ package final class APNsSimulator: Sendable {
     }
   }
 
-  /// Begins to listen.
-  ///
   /// - Returns: the addresses, with their ports.
-  /// - Throws: `SystemError` as when a port is taken, `CertificateError`, `TLSError`, ``APNsSimulatorError``.
+  /// - Throws: `SystemError`, for instance if a port is taken, `CertificateError`, `TLSError`, ``APNsSimulatorError``.
   @discardableResult
   package func start() async throws -> (development: SocketAddress, production: SocketAddress) {
     let mayStart = state.withLock { state in
@@ -187,8 +174,8 @@ package final class APNsSimulator: Sendable {
     }
   }
 
-  /// Lets clients finish for ``Configuration/stopTimeout``, closes, and sees that the phones are kept. Does nothing if
-  /// it does not run.
+  /// Lets clients finish for ``Configuration/stopTimeout``, closes, and saves the phones. Does nothing if the simulator
+  /// is not running.
   package func stop() async {
     let running: Running? = state.withLock { state in
       guard case .running(let running) = state else { return nil }
@@ -209,11 +196,11 @@ package final class APNsSimulator: Sendable {
   /// Development first.
   private func makeServers(on loops: [EventLoop]) throws -> [HTTP2Server] {
     let now = configuration.now()
-    // Longer than any client asks for; never longer than the authority lives.
+    // Longer than any client asks for, and within the authority's lifetime.
     let (certificate, key) = try authority.issueServer(
       names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
       notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
-    // http/1.1 too: who offers nothing else is told in its own words what is spoken here, instead of a TLS alert.
+    // With http/1.1, so that a client that offers only that gets an explanation in place of a TLS alert.
     let tls = try TLSContext.server(
       identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2", "http/1.1"],
       clientCertificate: .requestedNotRequired)
@@ -227,11 +214,9 @@ package final class APNsSimulator: Sendable {
   }
 }
 
-/// Why a simulator cannot be started.
 package enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// It runs already, or is being stopped.
+  /// It is running, or stopping.
   case isRunning
 
-  /// What happened.
   package var description: String { "The simulator is already running." }
 }

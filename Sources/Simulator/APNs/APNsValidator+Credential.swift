@@ -5,18 +5,19 @@ import Model
 // Who may push (docs/protocols.md §1.5, §1.9).
 
 extension APNsValidator {
-  /// What a request was authorised by.
+  /// What authorised a request.
   enum Credential {
     case certificate(APNsConnectionIdentity.PushCertificate)
     case token(ProviderToken)
 
     var isProviderToken: Bool { if case .token = self { true } else { false } }
 
-    /// The topic of a request that names none, if there is one.
+    /// The topic of a request without one, if there is a single one.
     var onlyTopic: String? { if case .certificate(let certificate) = self { certificate.onlyTopic } else { nil } }
 
-    /// Whether it may push to a topic. A certificate says which, but never asks for a location; a token is for all apps
-    /// of its team, unless its key is restricted, but not for device management, whose topic belongs to a certificate.
+    /// Whether it may push to a topic. A certificate lists its topics, but never allows location pushes; a token is
+    /// valid for all apps of its team, unless its key is restricted, but not for device management, whose topic belongs
+    /// to a certificate.
     func opens(_ topic: APNsTopic, _ type: PushType?) -> Bool {
       switch self {
       case .certificate(let certificate):
@@ -26,9 +27,9 @@ extension APNsValidator {
     }
   }
 
-  /// Seconds for which a provider token is good (Apple: "not within the last hour").
+  /// Seconds for which a provider token is valid (Apple: "not within the last hour").
   static let tokenLifetime: Int64 = 3600
-  /// Seconds that the sender's clock may be ahead. Ours: Apple does not say (RFC 7519 §4.1.4: "a few minutes").
+  /// Tolerance for the sender's clock in seconds. Our choice: Apple does not say (RFC 7519 §4.1.4: "a few minutes").
   static let clockLeeway: Int64 = 60
 
   func credential(
@@ -58,8 +59,8 @@ extension APNsValidator {
     return .token(token)
   }
 
-  /// "If the timestamp for token issue is not within the last hour, APNs rejects" (Apple, Communicating with APNs):
-  /// so a time to come is as bad as one long past.
+  /// "If the timestamp for token issue is not within the last hour, APNs rejects" (Apple, Communicating with APNs), so
+  /// a future time is refused like an old one.
   private func checkAge(of token: ProviderToken, _ now: Date) throws(APNsRejection) {
     let age = now.timeIntervalSince1970 - Double(token.issuedAt)
     guard age <= Double(Self.tokenLifetime), age >= -Double(Self.clockLeeway) else {
@@ -67,8 +68,8 @@ extension APNsValidator {
     }
   }
 
-  /// What follows `bearer`, in any case (RFC 9110 §11.1), nil if nothing does. Apple: MissingProviderToken also where
-  /// "no provider token is specified".
+  /// The text after `bearer`, in any case (RFC 9110 §11.1), nil if there is none. Apple answers MissingProviderToken
+  /// also where "no provider token is specified".
   private static func bearerToken(_ authorization: String) -> Substring? {
     guard authorization.prefix(7).lowercased() == "bearer " else { return nil }
     let text = authorization.dropFirst(7).drop { $0 == " " }

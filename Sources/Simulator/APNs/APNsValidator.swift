@@ -2,36 +2,32 @@ import Foundation
 import JSON
 import Model
 
-/// Says of a request what APNs would say, as far as that needs neither device tokens nor bad luck: a pure function of
-/// the request, the connection and the time. Only an `apns-id` that is missing is drawn at random.
+/// Answers a request as APNs would, apart from unknown tokens and faults: a pure function of request, connection and
+/// time. Only a missing `apns-id` is drawn at random.
 ///
 /// Apple does not document the order of its checks, only that it "validates the request using either the provided
 /// authentication token or your server's certificate", and then looks for the device (Sending notification requests to
-/// APNs). So: the request line and its headers' form, the credential, the values of the headers, the payload, and last
-/// the form of the device token, as whether it exists comes after this.
+/// APNs). So: the request line and the headers' form, the credential, the headers' values, the payload, and last the
+/// form of the device token, whose existence is checked afterwards.
 ///
 /// Broadcast channels are not simulated: their path is BadPath.
 struct APNsValidator: Sendable {
-  /// Which of Apple's two servers this is.
   let environment: Environment
-  /// The signing keys of the developer account, by key id. Empty: every ES256 token of the right form is accepted,
-  /// because without a key nobody can check its signature.
+  /// Signing keys of the developer account by key ID. Empty: every well-formed ES256 token is accepted, because its
+  /// signature cannot be checked without a key.
   var knownKeys: [String: APNsKey]
-  /// The apps of the developer account: bundle ids, which open all their suffixes, or whole topics. Nil: any topic.
+  /// Apps of the developer account: bundle IDs, which allow all their suffixes, or whole topics. Nil: any topic.
   var knownTopics: Set<String>?
 
-  /// Creates a judge.
   init(environment: Environment, knownKeys: [String: APNsKey] = [:], knownTopics: Set<String>? = nil) {
     self.environment = environment
     self.knownKeys = knownKeys
     self.knownTopics = knownTopics
   }
 
-  /// Judges one request.
-  ///
   /// - Parameters:
-  ///   - ledger: of the connection on which it came.
-  ///   - now: what the server's clock says.
+  ///   - ledger: of the request's connection.
+  ///   - now: the server's time.
   func judge(
     _ call: APNsCall, identity: APNsConnectionIdentity, ledger: inout APNsLedger, now: Date
   ) -> Result<AcceptedPush, APNsRejection> {
@@ -85,11 +81,92 @@ struct APNsValidator: Sendable {
     return token
   }
 
-  /// What was meant by a request without a push type: iOS goes by the payload then.
+  /// The push type of a request without one, derived from the payload as iOS does.
   private static func pushType(of payload: JSONValue) -> PushType {
     guard let aps = payload["aps"], aps["content-available"]?.integer == 1, aps["alert"] == nil,
       aps["badge"] == nil, aps["sound"] == nil
     else { return .alert }
     return .background
   }
+}
+
+/// One request as the simulated APNs sees it, free of I/O.
+struct APNsCall: Sendable {
+  var method: String
+  /// `:path`, with the query.
+  var path: String
+  /// Names in lower case, repetitions kept. Pseudo-fields are ignored.
+  var headers: [(name: String, value: String)]
+  /// The payload, cut off at the server's limit, which exceeds APNs' (5120 bytes).
+  var body: [UInt8]
+  var bodyByteCount: Int
+
+  /// A call with a complete body.
+  init(method: String = "POST", path: String, headers: [(name: String, value: String)], body: [UInt8]) {
+    self.init(method: method, path: path, headers: headers, body: body, bodyByteCount: body.count)
+  }
+
+  /// A call whose body may be cut off.
+  init(method: String, path: String, headers: [(name: String, value: String)], body: [UInt8], bodyByteCount: Int) {
+    self.method = method
+    self.path = path
+    self.headers = headers
+    self.body = body
+    self.bodyByteCount = bodyByteCount
+  }
+}
+
+/// A refusal by the simulated APNs.
+struct APNsRejection: Error, Sendable, Hashable {
+  var status: Int
+  /// Apple's code, such as `BadDeviceToken`.
+  var reason: String
+  /// The answer's `apns-id`. The validator always sets it, given or made, because clients hang without one
+  /// (docs/protocols.md §1.7).
+  var apnsID: String?
+  /// When the token became invalid; only with status 410. The answer states it in milliseconds.
+  var timestamp: Date?
+  /// Whether the connection ends after the answer. No refusal of a single request does that: Apple's GOAWAY reasons
+  /// concern the connection (`IdleTimeout`, `Shutdown`).
+  var closesConnection: Bool
+
+  /// - Parameters:
+  ///   - reason: a code of APNs in ``Reason/table``, which also determines the status.
+  ///   - status: for codes outside of the table; otherwise 400.
+  init(
+    _ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil,
+    closesConnection: Bool = false
+  ) {
+    self.status = status ?? Reason.of(reason).status ?? 400
+    self.reason = reason
+    self.apnsID = apnsID
+    self.timestamp = timestamp
+    self.closesConnection = closesConnection
+  }
+}
+
+/// A request that passed validation; whether the token exists is decided by the phone book.
+struct AcceptedPush: Sendable, Hashable {
+  var token: DeviceToken
+  /// As given, or made, in upper case as APNs makes them.
+  var apnsID: String
+  /// As given, or the certificate's only one.
+  var topic: String
+  /// As given, or derived from topic and payload.
+  var pushType: PushType
+  var priority: Int
+  /// The end of APNs' attempts; 1970-01-01: one attempt, not stored. Nil: APNs' default, at most 30 days.
+  var expiration: Date?
+  /// Later pushes with the same ID replace earlier ones.
+  var collapseID: String?
+  var payload: JSONValue
+  /// The payload as received.
+  var rawPayload: [UInt8]
+  /// The push's ID from the console (``APNsPayload/idKey``), if the payload has it.
+  var uniqueID: String?
+  /// Whether a signed token authorised it, not a certificate.
+  var usedProviderToken: Bool
+
+  /// Whether APNs tries once and stores nothing.
+  var isOnceOnly: Bool { expiration?.timeIntervalSince1970 == 0 }
 }

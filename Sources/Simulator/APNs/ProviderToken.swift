@@ -1,9 +1,10 @@
-import OpenSSL
-import Model
+package import Model
+package import OpenSSL
 
-/// What a signed token says, once its signature was found good.
+/// The content of a verified provider token.
 struct ProviderToken: Sendable, Hashable {
-  /// Who may use one connection together: keys of one team with the same restrictions. Apple calls such keys related.
+  /// Tokens of one scope may share a connection: their keys belong to one team and have the same restrictions. Apple
+  /// calls such keys related.
   struct Scope: Sendable, Hashable {
     let team: String
     let bundleIDs: Set<String>?
@@ -12,14 +13,14 @@ struct ProviderToken: Sendable, Hashable {
   let scope: Scope
   /// Seconds since 1970.
   let issuedAt: Int64
-  /// The only environment in which its key may be used; nil: both.
+  /// The key's environment; nil: both.
   let environment: Environment?
 
-  /// Reads a token and checks its signature; nil is what APNs calls an invalid one.
+  /// Reads a token and verifies its signature; nil if APNs would call it invalid.
   ///
-  /// - Parameter keys: by key id. Empty: nobody can say whose the token is; then every one of the right form is good.
+  /// - Parameter keys: by key ID. Empty: every well-formed token is accepted.
   init?(_ text: Substring, keys: [String: APNsKey]) {
-    // Apple does not say what is wrong with a token, so its error is of no use here.
+    // APNs has one reason for all invalid tokens, so the error is not needed.
     guard let token = try? JSONWebToken(String(text)), token.algorithm == "ES256", let keyID = token.keyID,
       let team = token.issuer, let issuedAt = token.issuedAt
     else { return nil }
@@ -36,7 +37,7 @@ struct ProviderToken: Sendable, Hashable {
     }
   }
 
-  /// Key ids and team ids have 10 letters or digits (Apple, Establishing a token-based connection to APNs).
+  /// Key IDs and team IDs have 10 letters or digits (Apple, Establishing a token-based connection to APNs).
   private static func isIdentifier(_ text: String) -> Bool {
     text.utf8.count == 10
       && text.utf8.allSatisfy {
@@ -48,5 +49,27 @@ struct ProviderToken: Sendable, Hashable {
   private static func hasES256Signature(_ text: Substring) -> Bool {
     guard let dot = text.lastIndex(of: ".") else { return false }
     return Base64URL.decode(text[text.index(after: dot)...])?.count == 64
+  }
+}
+
+/// A signing key (`.p8`) of the simulated developer account.
+package struct APNsKey: Sendable, Hashable {
+  /// The team ID required as a token's `iss`, 10 characters; nil: any team.
+  package var team: String?
+  /// The half that Apple stores.
+  package var publicKey: PublicKey
+  /// Restricts the key to an environment; nil: both.
+  package var environment: Environment?
+  /// Restricts the key to bundle IDs; nil: all of the team.
+  package var bundleIDs: Set<String>?
+
+  /// Without restrictions the key is team-scoped, in Apple's terms.
+  package init(
+    team: String?, publicKey: PublicKey, environment: Environment? = nil, bundleIDs: Set<String>? = nil
+  ) {
+    self.team = team
+    self.publicKey = publicKey
+    self.environment = environment
+    self.bundleIDs = bundleIDs
   }
 }

@@ -1,15 +1,12 @@
 package import Foundation
 package import OpenSSL
 
-/// The certificate authority of a simulator, as others have to trust it.
+/// The certificate authority of a simulator, which clients must trust.
 package enum SimulatorAuthority {
-  /// What it is called in certificate lists.
   package static let name = "Signalbox simulator"
-  /// Ten years: kept in a file, it outlives the tests that trust it.
+  /// Ten years, so that a stored authority outlives the tests that trust it.
   static let lifetime: TimeInterval = 3652 * 86_400
 
-  /// Makes a new one.
-  ///
   /// - Throws: `CertificateError`.
   package static func make(now: Date = Date()) throws(CertificateError) -> CertificateAuthority {
     try CertificateAuthority(
@@ -17,21 +14,21 @@ package enum SimulatorAuthority {
       notAfter: now.addingTimeInterval(lifetime))
   }
 
-  /// As ``read(_:)`` takes it up again: the certificate and its private key.
+  /// The certificate and its private key, as ``read(_:)`` reads them.
   ///
   /// - Returns: PEM text.
   package static func text(_ authority: CertificateAuthority) -> String {
     authority.certificate.pem + authority.key.pkcs8PEM
   }
 
-  /// Takes up one that was kept by ``text(_:)``.
+  /// Reads the output of ``text(_:)``.
   ///
   /// - Throws: as ``read(certificatePEM:keyPEM:)``.
   package static func read(_ pem: String) throws -> CertificateAuthority {
     try read(certificatePEM: pem, keyPEM: pem)
   }
 
-  /// Takes up one that was kept, so that who trusted it before a restart still does.
+  /// Reads a stored authority, so that clients' trust survives a restart.
   ///
   /// - Throws: `CertificateError`, `PrivateKeyError`, ``SimulatorAuthorityError``.
   package static func read(certificatePEM: String, keyPEM: String) throws -> CertificateAuthority {
@@ -42,12 +39,10 @@ package enum SimulatorAuthority {
   }
 }
 
-/// Why a kept authority cannot be used.
+/// Why a stored authority cannot be used.
 package enum SimulatorAuthorityError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Certificate and key belong to different pairs.
   case keyDoesNotFit
 
-  /// What happened, and what to do.
   package var description: String {
     "The simulator's private key does not match its certificate. Delete both files to create new ones."
   }

@@ -1,11 +1,11 @@
 import Model
 import Synchronization
 
-/// The faults of one server, which people change while it runs. Safe to use from any thread.
+/// The faults of one server, changeable while it runs. Safe to use from any thread.
 package final class FaultBox: Sendable {
   fileprivate struct State {
     var faults: Faults
-    /// What is left of `next`, by place in `answers`.
+    /// Remaining counts of `next`, by index in `answers`.
     var left: [Int: Int] = [:]
     var random: SeededRandom
     var observer: (@Sendable (Faults) -> Void)?
@@ -13,10 +13,9 @@ package final class FaultBox: Sendable {
 
   private let state: Mutex<State>
 
-  /// Begins with these faults.
   package init(_ faults: Faults = Faults()) { state = Mutex(State(faults: faults)) }
 
-  /// What goes wrong now; `next` counts down in it, and an answer whose count is used up is gone.
+  /// The current faults; `next` counts down, and an answer whose count is used up is gone.
   package var faults: Faults {
     state.withLock { state in
       var faults = state.faults
@@ -26,7 +25,7 @@ package final class FaultBox: Sendable {
     }
   }
 
-  /// Replaces all faults; counts and random numbers begin anew.
+  /// Replaces all faults; counts and random numbers restart.
   package func set(_ faults: Faults) {
     let observer = state.withLock { state in
       let observer = state.observer
@@ -37,18 +36,17 @@ package final class FaultBox: Sendable {
     observer?(faults)
   }
 
-  /// Calls `observer` whenever the faults are replaced, on the thread that does it. One only.
+  /// Calls the one observer whenever the faults are replaced, on the replacing thread.
   func observe(_ observer: @escaping @Sendable (Faults) -> Void) { state.withLock { $0.observer = observer } }
 
-  /// What happens to one request.
   struct Verdict: Sendable, Equatable {
     enum Action: Sendable, Equatable {
-      /// As APNs would.
+      /// Answers as APNs would.
       case proceed
       case answer(status: Int, reason: String)
       case refuse
       case cut
-      /// It is processed, and the answer withheld.
+      /// Processes the request and withholds the answer.
       case keepSilent
     }
 
@@ -57,10 +55,8 @@ package final class FaultBox: Sendable {
     var goesAway = false
   }
 
-  /// Decides on one request.
-  ///
   /// - Parameters:
-  ///   - number: the request's place on its connection, from 1.
+  ///   - number: the request's number on its connection, from 1.
   ///   - token: the last part of its path; not necessarily a token.
   func decide(number: Int, token: some StringProtocol) -> Verdict {
     state.withLock { state in

@@ -1,12 +1,12 @@
 import Model
 
 extension Faults: CustomStringConvertible {
-  /// Reads what a person writes on the command line: pairs `key=value` between commas.
+  /// Reads the command line's form: comma-separated pairs `key=value`.
   ///
-  /// `status=503,reason=ServiceUnavailable,next=10` · `reason=TooManyRequests,share=0.1` · `delay=200ms` ·
-  /// `goaway=100` · `refuse=0.1` · `cut=50` · `silent=0.01` · `streams=1` · `seed=7`; any of them together, and several
-  /// answers one after the other. An answer needs a status or a reason: the other follows from it where APNs has only
-  /// one. Empty text: nothing wrong.
+  /// `status=503,reason=ServiceUnavailable,next=10` · `reason=TooManyRequests,share=0.1` · `delay=200ms` · `goaway=100`
+  /// · `refuse=0.1` · `cut=50` · `silent=0.01` · `streams=1` · `seed=7`, in any combination, with several answers one
+  /// after another. An answer needs a status or a reason; the other is derived if APNs has only one. An empty text
+  /// means no faults.
   ///
   /// - Throws: ``FaultsError``.
   package init(parsing text: String) throws(FaultsError) {
@@ -55,7 +55,7 @@ extension Faults: CustomStringConvertible {
     }
   }
 
-  /// As ``init(parsing:)`` reads it; empty if nothing is wrong.
+  /// In the form of ``init(parsing:)``; empty without faults.
   package var description: String {
     var parts: [String] = []
     for answer in answers {
@@ -78,7 +78,7 @@ extension Faults: CustomStringConvertible {
   }
 }
 
-/// An answer of which not all is read yet.
+/// An incompletely parsed answer.
 private struct PendingAnswer {
   static let keys: Set<String> = ["status", "reason", "next", "share", "token"]
 
@@ -86,7 +86,7 @@ private struct PendingAnswer {
   private var reason: String?
   private var scope: Faults.Answer.Scope?
 
-  /// Whether the key cannot belong to this answer any more, but to the next.
+  /// Whether the key must belong to the next answer.
   func begins(anew key: String) -> Bool {
     scope != nil || (key == "status" ? status != nil : reason != nil)
   }
@@ -126,7 +126,7 @@ private struct PendingAnswer {
       return Faults.Answer(status: status, reason: reason, scope: scope ?? .all)
     }
     let status = status ?? 0
-    // What a status most often stands for, where Apple's table has more than one.
+    // The most common reason of a status with several in Apple's table.
     let usual = [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
     let reasons = Set(known.filter { $0.status == status }.map(\.code))
     guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {
@@ -136,12 +136,12 @@ private struct PendingAnswer {
   }
 }
 
-/// A time as a person writes it: 200ms, 3s, 2min.
+/// Durations as people write them: 200ms, 3s, 2min.
 package enum TimeText {
   private static let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("s", 1000), ("min", 60_000)]
   private static let longest: Int64 = 3_600_000
 
-  /// Reads a time up to one hour, nil for anything else.
+  /// Reads a duration up to one hour, nil for anything else.
   package static func duration(_ text: String) -> Duration? {
     for unit in units where text.hasSuffix(unit.name) {
       guard let number = Int64(text.dropLast(unit.name.count)), (0...longest / unit.milliseconds).contains(number)

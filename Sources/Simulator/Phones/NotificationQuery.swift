@@ -2,26 +2,20 @@ package import JSON
 package import Model
 import Synchronization
 
-/// What a test looks for among all that phones received.
+/// A search among all received notifications, for tests.
 package struct NotificationQuery: Sendable, Hashable {
-  /// Only of this phone.
   package var phone: Int64?
-  /// Only of phones with this token.
   package var token: DeviceToken?
-  /// Only of phones of this environment.
   package var environment: Model.Environment?
-  /// Only those with this title.
   package var title: String?
-  /// Only those with this text; an alert that is a plain text is the text.
+  /// The text of the alert, also of an alert that is a plain string.
   package var body: String?
-  /// Only the one with this `apns-id`.
   package var apnsID: String?
-  /// Only those of the push with this id (``APNsPayload/idKey``).
+  /// Notifications of the push with this ID (``APNsPayload/idKey``).
   package var push: String?
-  /// Only those with a greater ``ReceivedNotification/id``: what came after an earlier look.
+  /// Notifications with a greater ``ReceivedNotification/id``: later ones than an earlier search found.
   package var after: Int64 = 0
 
-  /// Everything.
   package init() {}
 
   func wants(_ phone: SimulatedPhone) -> Bool {
@@ -40,9 +34,9 @@ package struct NotificationQuery: Sendable, Hashable {
 }
 
 extension ReceivedNotification {
-  /// The payload as a value; null if it is no JSON, which APNs does not take.
+  /// The parsed payload; null for invalid JSON, which APNs does not accept.
   package var json: JSONValue {
-    // What is wrong with it helps nobody here.
+    // The parse error is not needed.
     (try? JSONValue(parsing: Array(payload.utf8))) ?? .null
   }
 
@@ -56,13 +50,12 @@ extension ReceivedNotification {
 extension PhoneBook {
   /// A notification with the phone that received it.
   package struct Arrival: Sendable, Hashable {
-    /// The phone, without what it received.
+    /// Without its received notifications.
     package let phone: SimulatedPhone
-    /// What it received.
     package let notification: ReceivedNotification
   }
 
-  /// What phones received, newest first.
+  /// Matching notifications, newest first.
   package func arrivals(_ query: NotificationQuery) -> [Arrival] {
     state.withLock { state in
       state.records.values.filter { query.wants($0.phone) }.flatMap { record in
@@ -71,9 +64,9 @@ extension PhoneBook {
     }.sorted { $0.notification.id > $1.notification.id }
   }
 
-  /// What phones received, as soon as there are so many, but not later than after `limit`; fewer then, perhaps none.
+  /// Waits for `count` matching notifications, at most for `limit`; then there may be fewer.
   package func arrivals(_ query: NotificationQuery, atLeast count: Int, within limit: Duration) async -> [Arrival] {
-    // Before the first look, so that nothing falls between the two.
+    // Before the first search, so that no change is missed.
     let changes = changes()
     let present = arrivals(query)
     if present.count >= count || limit == .zero { return present }
@@ -85,7 +78,7 @@ extension PhoneBook {
         }
       }
       group.addTask {
-        // It throws when the other task was first, or nobody waits any more: both end the waiting.
+        // Cancelled: the other task was first, or the caller no longer waits.
         do { try await Task.sleep(for: limit) } catch { return }
       }
       await group.next()

@@ -2,11 +2,11 @@ package import Foundation
 package import Model
 import Synchronization
 
-/// What a person does with a phone.
+/// Actions of a person with a phone.
 extension PhoneBook {
-  /// Brings the app to the front, to the background, or ends it.
+  /// Brings the app to the foreground or background, or ends it.
   ///
-  /// - Throws: ``PhoneBookError``, as when the app is not installed or the phone is off.
+  /// - Throws: ``PhoneBookError``, for instance if the app is not installed or the phone is off.
   @discardableResult
   package func setAppState(_ id: Int64, _ appState: SimulatedPhone.AppState) throws(PhoneBookError) -> SimulatedPhone {
     try update(id) { (record: inout PhoneRecord) throws(PhoneBookError) in
@@ -18,7 +18,7 @@ extension PhoneBook {
     }
   }
 
-  /// Switches a phone off, which ends its app, or on: then it gets what APNs kept for it and what is still valid.
+  /// Switches a phone off, which ends its app, or on: then it receives the stored notifications that are still valid.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   @discardableResult
@@ -49,8 +49,8 @@ extension PhoneBook {
     }
   }
 
-  /// Removes the app: from now on pushes are answered with 410 `Unregistered` and this time. What had come stays to
-  /// be looked at; what waits is lost.
+  /// Removes the app: from now on pushes are answered with 410 `Unregistered` and this time. Received notifications
+  /// stay visible; waiting ones are lost.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``, ``PhoneBookError/appNotInstalled(phone:)``.
   @discardableResult
@@ -63,10 +63,10 @@ extension PhoneBook {
     }
   }
 
-  /// Installs the app anew: it has another token. The one before is answered with 410 as of when the app was
-  /// removed, or of now.
+  /// Reinstalls the app with a new token. The previous token is answered with 410 as of when the app was removed, or as
+  /// of now.
   ///
-  /// - Returns: the new token, which the app would register.
+  /// - Returns: the new token, for registration.
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   @discardableResult
   package func reinstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> DeviceToken {
@@ -92,9 +92,9 @@ extension PhoneBook {
     }
   }
 
-  /// Taps a notification: the app comes to the front.
+  /// Taps a notification: the app comes to the foreground.
   ///
-  /// - Throws: ``PhoneBookError``, as when the phone is off or the notification is no longer there.
+  /// - Throws: ``PhoneBookError``, for instance if the phone is off or the notification is gone.
   @discardableResult
   package func tap(
     _ id: Int64, _ notification: Int64, now: Date = Date()
@@ -116,7 +116,7 @@ extension PhoneBook {
     }
   }
 
-  /// Forgets what a phone received.
+  /// Deletes what a phone received.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   package func clear(_ id: Int64) throws(PhoneBookError) {
@@ -128,7 +128,7 @@ extension PhoneBook {
     }
   }
 
-  /// Forgets what every phone received.
+  /// Deletes what every phone received.
   package func clearAll() {
     state.withLock { state in
       for id in state.records.keys.sorted() {
@@ -139,20 +139,6 @@ extension PhoneBook {
       }
     }
     keepSoon()
-  }
-
-  /// Changes what people call a phone, and how the console knows it.
-  ///
-  /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
-  @discardableResult
-  package func rename(
-    _ id: Int64, name: String, registrationID: String?, alias: String?
-  ) throws(PhoneBookError) -> SimulatedPhone {
-    try update(id) { (record: inout PhoneRecord) in
-      record.phone.name = name
-      record.phone.registrationID = registrationID
-      record.phone.alias = alias
-    }
   }
 
   private func update(

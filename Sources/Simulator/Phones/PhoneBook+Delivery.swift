@@ -3,10 +3,10 @@ import Model
 import Synchronization
 
 extension PhoneBook {
-  /// Brings a push to its phone, as APNs does.
+  /// Delivers a push to its phone, as APNs does.
   ///
-  /// - Parameter environment: of the server that took it.
-  /// - Returns: success also where APNs says nothing: the phone is off, or the push's time is over.
+  /// - Parameter environment: of the server that accepted it.
+  /// - Returns: success also where APNs reports nothing: the phone is off, or the push has expired.
   func deliver(
     _ push: AcceptedPush, environment: Model.Environment, now: Date
   ) -> Result<Void, APNsRejection> {
@@ -41,7 +41,7 @@ extension PhoneBook.State {
       return .failure(APNsRejection("DeviceTokenNotForTopic", apnsID: push.apnsID))
     }
     let isOn = records.values[index].phone.power == .on
-    // 0 is one attempt at once; another time that has passed leaves none (Apple, Sending notification requests).
+    // 0 means one attempt at once; any other past time means none (Apple, Sending notification requests).
     if !push.isOnceOnly, let expiration = push.expiration, expiration <= now { return .success(()) }
     if push.isOnceOnly, !isOn { return .success(()) }
     lastNotificationID += 1
@@ -64,17 +64,17 @@ extension PhoneBook.State {
 
   private static let suffixes = Set(PushType.allCases.map(\.topicSuffix))
 
-  /// Whether a topic is the app's, as it is or with the suffix of a push type.
+  /// Whether a topic is the app's, with or without a suffix of a push type.
   private static func topic(_ topic: String, isOf app: String) -> Bool {
     topic == app || topic.hasPrefix(app) && suffixes.contains(String(topic.dropFirst(app.count)))
   }
 }
 
 extension ReceivedNotification {
-  /// How long APNs keeps a push that says nothing about it, or more (docs/protocols.md §1.1).
+  /// APNs' default and longest storage time (docs/protocols.md §1.1).
   private static let longestWait: TimeInterval = 30 * 86_400
 
-  /// Whether APNs has given it up.
+  /// Whether APNs has given up.
   func isOver(at now: Date) -> Bool {
     receivedAt.addingTimeInterval(Self.longestWait) <= now || expiration.map { $0 <= now } == true
   }

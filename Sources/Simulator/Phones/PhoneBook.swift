@@ -4,7 +4,7 @@ import OpenSSL
 package import Model
 import Synchronization
 
-/// The phones of a simulator, and what each of them received. Safe to use from any thread; nothing here waits.
+/// The phones of a simulator and the notifications that they received. Safe to use from any thread; never blocks.
 package final class PhoneBook: Sendable {
   struct State {
     var records: [Int64: PhoneRecord] = [:]
@@ -23,13 +23,13 @@ package final class PhoneBook: Sendable {
     }
   }
 
-  /// Where a push goes: each environment has its own tokens, and one token may be in both.
+  /// Each environment has its own tokens, and one token may exist in both.
   struct Address: Hashable {
     let token: DeviceToken
     let environment: Model.Environment
   }
 
-  /// Whose a token is.
+  /// The owner of a token.
   enum Owner {
     case present(Int64)
     case former(Int64, since: Date)
@@ -38,21 +38,21 @@ package final class PhoneBook: Sendable {
   /// How many changes a slow reader of ``changes()`` may fall behind before it loses the oldest.
   package static let changeLimit = 1024
 
-  /// Whether pushes to tokens of no phone are accepted, and go nowhere: for measuring, and for trying out other
-  /// people's lists. Otherwise they are answered with `BadDeviceToken`.
+  /// Whether pushes to unknown tokens are accepted and dropped, for benchmarks and foreign device lists. Otherwise they
+  /// are answered with `BadDeviceToken`.
   package let acceptsUnknownTokens: Bool
   let state: Mutex<State>
   let storage: (any PhoneStorage)?
   let log: Logger?
 
-  /// An empty phone book that is forgotten with the process.
+  /// An empty phone book without storage.
   package convenience init(acceptsUnknownTokens: Bool = false) {
     self.init(State(), storage: nil, acceptsUnknownTokens: acceptsUnknownTokens, log: nil)
   }
 
-  /// The phone book that `storage` holds; what changes is kept there.
+  /// Loads the phone book of `storage`, where changes are saved.
   ///
-  /// - Throws: what `storage` throws.
+  /// - Throws: the storage's error.
   package static func open(
     _ storage: any PhoneStorage, acceptsUnknownTokens: Bool = false, log: Logger? = nil
   ) async throws -> PhoneBook {
@@ -80,15 +80,14 @@ package final class PhoneBook: Sendable {
     self.log = log
   }
 
-  /// All phones, oldest first.
+  /// Oldest first.
   package func phones() -> [SimulatedPhone] {
     state.withLock { state in state.records.values.map(\.snapshot) }.sorted { $0.id < $1.id }
   }
 
-  /// One phone, nil if there is none.
   package func phone(_ id: Int64) -> SimulatedPhone? { state.withLock { $0.records[id]?.snapshot } }
 
-  /// The phones with this token now: at most one in each environment.
+  /// The phones with this present token: at most one in each environment.
   package func phones(token: DeviceToken) -> [SimulatedPhone] {
     state.withLock { state in
       Environment.allCases.compactMap { environment in
@@ -98,7 +97,7 @@ package final class PhoneBook: Sendable {
     }
   }
 
-  /// Makes a phone, switched on, with the app installed and in the background.
+  /// Adds a phone, switched on, with the app installed and in the background.
   ///
   /// - Throws: ``PhoneBookError/tokenTaken(phone:)``.
   @discardableResult
@@ -120,7 +119,7 @@ package final class PhoneBook: Sendable {
     }
   }
 
-  /// Removes a phone with everything it received; its tokens are unknown from now on.
+  /// Removes a phone with everything it received; its tokens become unknown.
   ///
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   package func remove(_ id: Int64) throws(PhoneBookError) {
@@ -133,7 +132,7 @@ package final class PhoneBook: Sendable {
     }
   }
 
-  /// What happens from now on, in order. A reader that falls behind by more than ``changeLimit`` loses the oldest.
+  /// Future changes in order. A reader that falls behind by more than ``changeLimit`` loses the oldest.
   package func changes() -> AsyncStream<PhoneChange> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: PhoneChange.self, bufferingPolicy: .bufferingNewest(Self.changeLimit))
@@ -150,7 +149,7 @@ package final class PhoneBook: Sendable {
 
   static func newToken() -> DeviceToken { DeviceToken(bytes: Random.bytes(32)) }
 
-  /// Changes the state, and sees to it that storage hears of it.
+  /// Changes the state, and has it saved.
   func change<Result: Sendable>(
     _ body: (inout State) throws(PhoneBookError) -> Result
   ) throws(PhoneBookError) -> Result {
@@ -161,7 +160,6 @@ package final class PhoneBook: Sendable {
 }
 
 extension SimulatedPhone {
-  /// Where pushes to a token of this phone go.
   func address(_ token: DeviceToken) -> PhoneBook.Address {
     PhoneBook.Address(token: token, environment: environment)
   }

@@ -1,21 +1,18 @@
-/// What happened to a phone, for a page that is open.
+/// A change of a phone, for an open page.
 package enum PhoneChange: Sendable, Hashable {
-  /// A new phone.
   case added(SimulatedPhone)
-  /// It is gone, with what it received.
   case removed(Int64)
-  /// App, power, token or names are different now.
+  /// App, power, token or names changed.
   case changed(SimulatedPhone)
-  /// A push came.
+  /// A push arrived.
   case received(phone: Int64, ReceivedNotification)
   /// A push waits until the phone is switched on.
   case waits(phone: Int64, ReceivedNotification)
-  /// A notification is different now: it was tapped, or came once more.
+  /// A notification was tapped, or arrived again.
   case updated(phone: Int64, ReceivedNotification)
-  /// What it had received was forgotten.
+  /// Its notifications were deleted.
   case cleared(Int64)
 
-  /// The phone.
   package var phoneID: Int64 {
     switch self {
     case .added(let phone), .changed(let phone): phone.id
@@ -25,20 +22,17 @@ package enum PhoneChange: Sendable, Hashable {
   }
 }
 
-/// Why a phone cannot do what was asked.
 package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No phone has this id.
   case noSuchPhone(Int64)
-  /// The phone has not, or no longer, received this.
+  /// The phone has not received it, or no longer has it.
   case noSuchNotification(Int64)
   /// A token belongs to one phone only.
   case tokenTaken(phone: String)
-  /// An app that was removed cannot run.
+  /// A removed app cannot run.
   case appNotInstalled(phone: String)
-  /// On a phone that is switched off nothing runs.
+  /// Nothing runs on a phone that is off.
   case phoneIsOff(phone: String)
 
-  /// What happened, and what to do.
   package var description: String {
     switch self {
     case .noSuchPhone(let id): "Phone \(id) not found. It may have been deleted."

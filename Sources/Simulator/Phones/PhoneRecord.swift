@@ -1,15 +1,15 @@
 import Foundation
 
-/// One phone inside a phone book: history in the order of arrival, and what storage does not know yet.
+/// One phone inside a phone book: history in order of arrival, and what is not saved yet.
 struct PhoneRecord {
-  /// With empty `received`: that is ``history``.
+  /// With empty `received`, which is in ``history``.
   var phone: SimulatedPhone
   private(set) var history: NotificationHistory
-  /// Ids that storage has not seen, or not as they are now.
+  /// IDs of new or changed notifications that are not saved.
   private(set) var dirty: Set<Int64> = []
-  /// Ids that storage may have and should not.
+  /// IDs of deleted notifications that storage may have.
   private(set) var removed: [Int64] = []
-  /// Up to this id storage has been told.
+  /// The last saved ID.
   private var keptThrough: Int64 = 0
 
   init(_ phone: SimulatedPhone, keptThrough: Int64 = 0) {
@@ -19,16 +19,16 @@ struct PhoneRecord {
     self.keptThrough = keptThrough
   }
 
-  /// The phone as others see it.
+  /// The phone for callers.
   var snapshot: SimulatedPhone {
     var phone = phone
     phone.received = history.newestFirst
     return phone
   }
 
-  /// Takes a notification in: as a repeat of one that is there, or as a new one that may take another's place.
+  /// Adds a notification: as a repetition of an existing one, or as a new one, which may replace another.
   ///
-  /// - Returns: how it stands now, and whether it is a repeat.
+  /// - Returns: its present state, and whether it is a repetition.
   mutating func receive(_ notification: ReceivedNotification) -> (notification: ReceivedNotification, isRepeat: Bool) {
     if let id = history.id(apnsID: notification.apnsID),
       let repeated = history.update(id, { $0.duplicates += 1 })
@@ -58,11 +58,11 @@ struct PhoneRecord {
 
   private mutating func forget(_ id: Int64) {
     dirty.remove(id)
-    // What storage never heard of needs no removal: so a slow one cannot make this list grow.
+    // Never saved notifications need no removal, so that slow storage cannot make this list grow.
     if id <= keptThrough { removed.append(id) }
   }
 
-  /// What storage has to be told; afterwards it counts as told.
+  /// The unsaved changes; afterwards they count as saved.
   mutating func takeWrite() -> PhoneWrite {
     let changed = dirty.sorted().compactMap { history.notification($0) }
     defer {
@@ -73,7 +73,7 @@ struct PhoneRecord {
     return .save(phone, notifications: changed, removed: removed)
   }
 
-  /// Storage failed: tell it again with the next.
+  /// Restores changes that storage failed to save.
   mutating func putBack(_ notifications: [ReceivedNotification], removed ids: [Int64]) {
     for notification in notifications {
       if history.notification(notification.id) == nil {
@@ -86,16 +86,16 @@ struct PhoneRecord {
   }
 }
 
-/// Notifications in the order of arrival, at most ``SimulatedPhone/receivedLimit``, found by id and by `apns-id`.
+/// Notifications in order of arrival, at most ``SimulatedPhone/receivedLimit``, found by ID and by `apns-id`.
 struct NotificationHistory {
   private struct CollapseKey: Hashable {
     let topic: String
     let collapseID: String
   }
 
-  /// Ascending ids. May hold up to twice the limit, so that not every arrival moves all of them.
+  /// In ascending order of ID. May hold up to twice the limit, so that not every arrival moves all of them.
   private var items: [ReceivedNotification] = []
-  /// Where the last ones begin that count.
+  /// The index of the first one within the limit.
   private var start = 0
   private var byAPNsID: [String: Int64] = [:]
   private var byCollapseID: [CollapseKey: Int64] = [:]
@@ -117,7 +117,7 @@ struct NotificationHistory {
     return items[position]
   }
 
-  /// - Returns: it, and the ids that are gone for it.
+  /// - Returns: the notification, and the IDs removed for it.
   mutating func append(_ notification: ReceivedNotification) -> (added: ReceivedNotification, gone: [Int64]) {
     var notification = notification
     var gone: [Int64] = []

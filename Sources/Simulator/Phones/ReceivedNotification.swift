@@ -6,34 +6,33 @@ package import Model
 package struct ReceivedNotification: Sendable, Hashable, Identifiable {
   /// Counts up within one phone book, over all phones.
   package let id: Int64
-  /// As the sender gave it, byte for byte, or as the simulator made it up.
+  /// As the sender gave it, or made by the simulator.
   package let apnsID: String
-  /// `apns-topic`.
   package let topic: String
-  /// As sent, or as topic and payload suggest.
+  /// As sent, or derived from topic and payload.
   package let pushType: PushType
   /// 10, 5 or 1.
   package let priority: Int
-  /// The body of the request: JSON as it was sent.
+  /// The body of the request.
   package let payload: String
-  /// When it reached the phone; for one that waits, when APNs took it.
+  /// When it reached the phone; for a waiting one, when APNs accepted it.
   package var receivedAt: Date
-  /// Until when APNs keeps it for a phone that is off; nil: 30 days.
+  /// The end of APNs' storage for a phone that is off; nil: 30 days.
   package let expiration: Date?
-  /// `apns-collapse-id`: the next with the same takes its place.
+  /// `apns-collapse-id`: the next one with the same ID replaces it.
   package let collapseID: String?
-  /// The push's id from the console (``APNsPayload/idKey``), by which an app drops repeats; nil if the payload has none.
+  /// The push's ID from the console (``APNsPayload/idKey``), by which an app drops duplicates; nil if the payload has
+  /// none.
   package let uniqueID: String?
-  /// What the app was doing when it came: decides which of its methods iOS calls.
+  /// The app's state on arrival, which decides which of its methods iOS calls.
   package var appState: SimulatedPhone.AppState
   /// When the person tapped it.
   package var tapped: Date?
-  /// How often the same `apns-id` came again: a sender that repeats after an unknown outcome shows here.
+  /// How often the same `apns-id` arrived again: a sender's repetitions after an unknown outcome.
   package var duplicates: Int
-  /// How many earlier ones with the same collapse id it took the place of.
+  /// How many earlier ones with the same collapse ID it replaced.
   package var replaced: Int
 
-  /// Takes what was kept.
   package init(
     id: Int64, apnsID: String, topic: String, pushType: PushType, priority: Int, payload: String, receivedAt: Date,
     expiration: Date? = nil, collapseID: String? = nil, uniqueID: String? = nil,
@@ -55,10 +54,10 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
     self.replaced = replaced
   }
 
-  /// Which of the app's methods were called, and will be called by a tap, in the state that the app was in.
+  /// The app's methods that were called, and that a tap will call.
   ///
   /// - Parameter backgroundMode: whether the app has the background mode "remote notifications".
-  /// - Throws: what is wrong with the payload; one that APNs took is JSON.
+  /// - Throws: the error of an invalid payload, which APNs would not have accepted.
   package func callbacks(
     _ generation: CallbackTable.Generation = .from10, backgroundMode: Bool
   ) throws(Problem) -> CallbackTable.Cell {
@@ -68,7 +67,6 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
 }
 
 extension SimulatedPhone.AppState {
-  /// The same in the words of the callback table.
   package var callbackState: CallbackTable.State {
     switch self {
     case .foreground: .foreground

@@ -1,81 +1,68 @@
 package import Foundation
 package import Model
 
-/// A handset of the simulator with one app on it, and what it received.
+/// A simulated phone with one app and its notifications.
 package struct SimulatedPhone: Sendable, Hashable, Identifiable {
-  /// Given by the phone book, from 1; never used again.
+  /// Assigned by the phone book, from 1; never reused.
   package let id: Int64
-  /// What people call it: "Ada's iPhone".
+  /// Such as "Ada's iPhone".
   package var name: String
-  /// What it is, in words: "iPhone 17".
+  /// Such as "iPhone 17".
   package var model: String
-  /// What it runs.
   package let platform: Platform
-  /// Which of Apple's worlds its app was built for.
+  /// The app build's environment.
   package let environment: Model.Environment
-  /// The bundle id of the app, as `apns-topic` has it, without the suffix of a push type.
+  /// The app's bundle ID: `apns-topic` without a suffix.
   package let topic: String
-  /// What senders call it by. After a new installation it is another one.
+  /// The present token; a new installation gets another one.
   package internal(set) var token: DeviceToken
-  /// The device's registration id at the console, if it is registered there.
+  /// The device's registration ID at the console, if it is registered there.
   package var registrationID: String?
-  /// The person's alias, if one is set.
   package var alias: String?
-  /// Whether the app is on it.
   package internal(set) var state: State
-  /// What the app is doing.
   package internal(set) var appState: AppState
-  /// Whether it is on the net.
   package internal(set) var power: Power
-  /// What it received, newest first, at most ``receivedLimit``.
+  /// Newest first, at most ``receivedLimit``.
   package internal(set) var received: [ReceivedNotification]
-  /// What APNs keeps until it is switched on: the newest of each topic.
+  /// Notifications stored until it is switched on: the newest of each topic.
   package internal(set) var waiting: [ReceivedNotification]
-  /// Tokens of earlier installations, newest first, at most ``formerTokenLimit``: a push to them is answered 410.
+  /// Tokens of earlier installations, newest first, at most ``formerTokenLimit``: pushes to them are answered with 410.
   package internal(set) var formerTokens: [FormerToken]
 
   /// How many notifications a phone keeps.
   package static let receivedLimit = 200
-  /// How many earlier tokens a phone keeps.
+  /// How many former tokens a phone keeps.
   package static let formerTokenLimit = 20
 
-  /// Lower-case hexadecimal digits of ``token``.
   package var tokenHex: String { token.hexadecimal }
 
-  /// Whether the app is on the phone.
   package enum State: Sendable, Hashable {
     case installed
     /// Pushes are answered with 410 and this time.
     case uninstalled(since: Date)
   }
 
-  /// What the app is doing.
   package enum AppState: String, Sendable, Hashable, CaseIterable {
     case foreground, background
     case notRunning = "not_running"
   }
 
-  /// Whether the phone is on the net.
   package enum Power: String, Sendable, Hashable, CaseIterable {
     case on, off
   }
 
-  /// A token that was this phone's.
+  /// A former token of the phone.
   package struct FormerToken: Sendable, Hashable {
-    /// The token.
     package let token: DeviceToken
     /// When the app was removed: the `timestamp` of the answer 410.
     package let since: Date
 
-    /// Takes what was kept.
     package init(token: DeviceToken, since: Date) {
       self.token = token
       self.since = since
     }
   }
 
-  /// Takes what was kept.
-  ///
   /// - Parameter received: newest first.
   package init(
     id: Int64, name: String, model: String, platform: Platform = .ios, environment: Model.Environment, topic: String,
@@ -101,26 +88,22 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   }
 }
 
-/// What a person says to get a phone.
+/// The properties of a phone to be added.
 package struct NewPhone: Sendable, Hashable {
   /// What people will call it.
   package var name: String
-  /// What it is, in words.
   package var model: String
-  /// What it runs.
   package var platform: Platform
-  /// Which of Apple's worlds its app was built for.
+  /// The app build's environment.
   package var environment: Model.Environment
-  /// The app's bundle id.
+  /// The app's bundle ID.
   package var topic: String
-  /// nil: the simulator makes one up, 32 random bytes.
+  /// Nil: the simulator makes one of 32 random bytes.
   package var token: DeviceToken?
-  /// The device's registration id at the console.
+  /// The device's registration ID at the console.
   package var registrationID: String?
-  /// The person's alias.
   package var alias: String?
 
-  /// Describes a phone.
   package init(
     name: String, model: String = "iPhone", platform: Platform = .ios, environment: Model.Environment, topic: String,
     token: DeviceToken? = nil, registrationID: String? = nil, alias: String? = nil

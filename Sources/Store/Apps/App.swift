@@ -1,19 +1,16 @@
 package import Foundation
 package import SQLite
 
-/// An app that pushes are for.
 package struct App: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// As `com.example.app`: the topic at APNs, and the app's name in the API.
+  /// Such as `com.example.app`: the topic at APNs, and the app's name in the API.
   package let bundleID: String
-  /// The package name on Android, if it is another one.
+  /// The Android package name, if it differs.
   package let packageName: String?
   /// What people call it.
   package let name: String
-  /// How an alias is derived from a user id; the text of an `AliasRule`.
+  /// An `AliasRule`'s text.
   package let aliasRule: String?
-  /// When it was added.
   package let createdAt: Date
 
   static let columns = "a.id, a.bundle_id, a.package_name, a.name, a.alias_rule, a.created_at"
@@ -31,7 +28,7 @@ package struct App: Sendable, Hashable, Identifiable {
 extension App {
   /// Adds an app.
   ///
-  /// - Throws: `StoreError.taken` if there is one with this bundle id.
+  /// - Throws: `StoreError.taken` if the bundle ID exists.
   @discardableResult
   package static func add(
     _ database: Database, bundleID: String, name: String, packageName: String? = nil, aliasRule: String? = nil,
@@ -47,30 +44,25 @@ extension App {
     return try App.get(database, id: database.lastInsertedID)
   }
 
-  /// All apps, by name.
   package static func all(_ database: Database) throws -> [App] {
     try database.fetchAll("SELECT \(columns) FROM apps a ORDER BY a.name COLLATE NOCASE, a.id") { App($0) }
   }
 
-  /// One app, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> App? {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.id = ?", id) { App($0) }
   }
 
-  /// One app by its bundle id, nil if there is none.
   package static func find(_ database: Database, bundleID: String) throws -> App? {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.bundle_id = ?", bundleID) { App($0) }
   }
 
-  /// One app.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> App {
     guard let app = try find(database, id: id) else { throw StoreError.notFound(noun: "app", id: "\(id)") }
     return app
   }
 
-  /// Changes what may change; the bundle id is not among it, because tokens belong to it.
+  /// The bundle ID cannot change, because tokens belong to it.
   @discardableResult
   package static func update(
     _ database: Database, id: Int64, name: String, packageName: String?, aliasRule: String?
@@ -80,19 +72,18 @@ extension App {
     return try get(database, id: id)
   }
 
-  /// What would go with an app.
+  /// What is deleted with an app.
   package struct Belongings: Sendable, Hashable {
     /// Devices in any state.
     package let devices: Int
-    /// Pushes, with all their deliveries.
+    /// With all their deliveries.
     package let pushes: Int
-    /// Credentials; the certificates themselves stay.
+    /// The certificates themselves stay.
     package let credentials: Int
-    /// Schedules that have not ended.
     package let schedules: Int
   }
 
-  /// What ``delete(_:id:)`` would take along.
+  /// What ``delete(_:id:)`` would delete too.
   package static func belongings(_ database: Database, id: Int64) throws -> Belongings {
     Belongings(
       devices: try database.int("SELECT coalesce(sum(count), 0) FROM device_counters WHERE app_id = ?", id),
@@ -101,10 +92,9 @@ extension App {
       schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id))
   }
 
-  /// Removes an app and all that belongs to it; certificates stay. Holds the writer for as long as that takes: seconds
-  /// for a million devices.
-  ///
-  /// - Returns: whether there was one.
+  /// Deletes an app and everything that belongs to it, except certificates. Blocks the writer, for a million devices
+  /// for seconds.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func delete(_ database: Database, id: Int64) throws -> Bool {
     let pushes = "(SELECT id FROM pushes WHERE app_id = ?1)"

@@ -1,19 +1,16 @@
+internal import Foundation
+package import JSON
 package import Model
 package import SQLite
 
-/// An app with its numbers and the health of its credentials, from counters alone.
 package struct AppOverview: Sendable, Hashable, Identifiable {
-  /// The app.
   package let app: App
-  /// How many devices of which kind; kinds without devices are left out.
+  /// Kinds without devices are omitted.
   package let devices: [DeviceCount]
-  /// Its credentials, with what they rest on.
   package let credentials: [Credential]
 
-  /// The app's row id.
   package var id: Int64 { app.id }
 
-  /// How many devices there are of the kinds asked for; nil: of any.
   package func count(
     environment: Environment? = nil, platform: Platform? = nil, state: DeviceState? = nil
   ) -> Int {
@@ -25,7 +22,6 @@ package struct AppOverview: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// All apps, by name.
   package static func all(_ database: Database) throws -> [AppOverview] {
     let devices = Dictionary(grouping: try DeviceCount.all(database), by: \.appID)
     let credentials = Dictionary(grouping: try Credential.all(database), by: \.appID)
@@ -34,10 +30,58 @@ package struct AppOverview: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// One app, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> AppOverview? {
     guard let app = try App.find(database, id: id) else { return nil }
     return AppOverview(
       app: app, devices: try DeviceCount.all(database, app: id), credentials: try Credential.all(database, app: id))
+  }
+}
+
+extension AppOverview: JSONWritable {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("bundle_id", app.bundleID)
+      json.member("name", app.name)
+      json.member("package_name", app.packageName)
+      json.member("alias_rule", app.aliasRule ?? AliasRule.none.rawValue)
+      json.member("created_at", app.createdAt)
+      json.key("devices")
+      json.array { json in
+        for environment in Environment.allCases {
+          for platform in Platform.allCases where count(environment: environment, platform: platform) > 0 {
+            json.separate()
+            write(environment, platform, to: &json)
+          }
+        }
+      }
+      json.member("credentials", credentials)
+    }
+  }
+
+  private func write(_ environment: Environment, _ platform: Platform, to json: inout JSONWriter) {
+    json.object { json in
+      json.member("environment", environment.rawValue)
+      json.member("platform", platform.rawValue)
+      for state in DeviceState.allCases {
+        json.key(dynamic: state.name)
+        json.integer(Int64(count(environment: environment, platform: platform, state: state)))
+      }
+    }
+  }
+}
+
+extension Credential: JSONWritable {
+  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+  /// Writes the schema's members that the store knows.
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("provider", provider.rawValue)
+    json.member("environment", environment.rawValue)
+    json.member("certificate", certificateID)
+    json.member("endpoint", endpoint)
+    json.member("trust", trustPEM)
+    json.member("last_accepted_at", lastAcceptedAt)
+    json.member("last_refused_at", lastRefusedAt)
+    json.member("last_refusal", lastRefusal)
   }
 }

@@ -3,10 +3,10 @@ package import Model
 package import SQLite
 
 extension AudienceQuery {
-  /// How many devices there are, by platform and state.
+  /// The number of devices by platform and state.
   ///
-  /// A broadcast and a single tag are read from counters. Everything else is counted device by device, about a second
-  /// for a million: give the read a limit.
+  /// A broadcast and a single tag are read from counters. Everything else is counted device by device, which takes
+  /// about a second for a million: give the read a limit.
   package func count(_ database: Database) throws -> AudienceCount {
     if retry == nil, case .all = audience {
       return try fromCounters(database, "device_counters", "app_id", app)
@@ -23,12 +23,12 @@ extension AudienceQuery {
     return try count(database, sql, arguments)
   }
 
-  /// The next devices that can be sent to, in the order of their ids.
+  /// The next reachable devices in the order of their IDs.
   ///
   /// - Parameters:
-  ///   - after: the last id of the page before; 0 at the start.
-  ///   - upTo: the highest id that takes part.
-  ///   - push: leaves out devices that have an outcome in this push already, or wait for it.
+  ///   - after: the last ID of the previous page; 0 at the start.
+  ///   - upTo: the highest ID to include.
+  ///   - push: excludes devices with an outcome in this push, or waiting for it.
   /// - Returns: up to `limit` devices; fewer only at the end.
   package func page(
     _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
@@ -41,15 +41,15 @@ extension AudienceQuery {
       let member = AudienceMember(
         id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
         alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5))
-      // The order comes from the source, not from an ORDER BY of the whole query, which would sort millions of rows
-      // for each page. A page in another order would lose devices: better none.
+      // The source determines the order, because an ORDER BY of the whole query would sort millions of rows for each
+      // page. A page in another order would lose devices, so it is an error.
       guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
       last = member.id
       return member
     }
   }
 
-  /// Nil: there can be none.
+  /// Nil: no device can match.
   func pageQuery(
     _ database: Database, after: Int64, upTo: Int64, limit: Int, _ push: Int64?
   ) throws -> (sql: String, arguments: [SQLiteValue])? {
@@ -93,44 +93,34 @@ extension AudienceQuery {
 }
 
 extension Audience.Rule {
-  /// Whether it is one tag and nothing else.
   fileprivate var isSingleTag: Bool {
     tag.count + tagAnd.count == 1 && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty && deviceToken.isEmpty
   }
 }
 
-/// A device that a push goes to: what a provider needs to know of it.
+/// A device of an audience, with what a provider needs.
 package struct AudienceMember: Sendable, Hashable {
-  /// The device's row id.
   package let id: Int64
-  /// What it runs.
   package let platform: Platform
-  /// Its token.
   package let token: DeviceToken
-  /// The user.
   package let alias: String?
-  /// The installation.
   package let registrationID: String?
   /// Last registration.
   package let registeredAt: Date
 }
 
-/// How many devices an audience has.
+/// The size of an audience.
 package struct AudienceCount: Sendable, Hashable {
-  /// What a device is counted as.
   package struct Kind: Sendable, Hashable {
-    /// What it runs.
     package let platform: Platform
-    /// Whether it can be sent to.
     package let state: DeviceState
   }
 
-  /// Each kind that there is.
   package internal(set) var counts: [Kind: Int] = [:]
 
   /// Devices that a push would be sent to.
   package var reachable: Int { sum { $0.state == .active } }
-  /// Devices of the audience that are quarantined or dead.
+  /// Quarantined or dead devices.
   package var unreachable: Int { sum { $0.state != .active } }
   /// All devices of the audience.
   package var total: Int { sum { _ in true } }

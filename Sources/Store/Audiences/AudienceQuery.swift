@@ -1,32 +1,27 @@
 package import Model
 internal import SQLite
 
-/// Whom a push reaches, as a query that walks along an index.
+/// The receivers of a push, as a query along an index.
 ///
-/// The narrowest of its conditions is walked (tokens, registration ids, aliases, the smallest of the tags that all must
-/// have, any of the tags, else all devices of the app); the others are looked up for each device on the way.
+/// Follows the narrowest condition (tokens, registration IDs, aliases, the smallest required tag, any of the tags, else
+/// all devices of the app), and checks the others for each device.
 package struct AudienceQuery: Sendable, Hashable {
-  /// The app.
   package var app: Int64
-  /// The environment.
   package var environment: Environment
-  /// The platforms.
   package var platforms: Set<Platform>
-  /// Whom among them.
   package var audience: Audience
-  /// Only those whom another push did not reach.
+  /// Restricts it to devices that another push did not reach.
   package var retry: Retry?
 
   /// Devices that another push did not reach.
   package struct Retry: Sendable, Hashable {
     /// Row id of that push.
     package var push: Int64
-    /// What became of it there; `accepted` is not among them.
+    /// Excludes `accepted`.
     package var outcomes: [OutcomeKind]
-    /// Not those that failed for these: they would fail again.
+    /// Excludes devices that would fail again.
     package var withoutReasons: [String]
 
-    /// Creates a choice of devices.
     package init(push: Int64, outcomes: [OutcomeKind], withoutReasons: [String] = []) {
       self.push = push
       self.outcomes = outcomes.filter { $0 != .accepted }
@@ -43,13 +38,13 @@ package struct AudienceQuery: Sendable, Hashable {
     self.retry = retry
   }
 
-  /// What to walk along, and what to look up on the way.
+  /// The index to follow, and the conditions to check.
   struct Plan {
     let source: DeviceSource
     let condition: DeviceCondition
   }
 
-  /// How the devices in `states` and `range` are found; nil: there can be none.
+  /// Finds the devices in `states` and `range`; nil: no device can match.
   func plan(_ database: Database, states: [DeviceState], _ range: DeviceSource.Range) throws -> Plan? {
     let platforms = platforms.sorted { $0.code < $1.code }
     guard !platforms.isEmpty else { return nil }
@@ -73,9 +68,9 @@ package struct AudienceQuery: Sendable, Hashable {
     return walked.map { Plan(source: $0, condition: condition) }
   }
 
-  /// Adds a rule's conditions; the first of them becomes the source if there is none.
+  /// Adds a rule's conditions; the first becomes the source if there is none.
   ///
-  /// - Returns: whether any device can fit.
+  /// - Returns: whether any device can match.
   private func narrow(
     _ database: Database, _ rule: Audience.Rule, _ range: DeviceSource.Range, _ source: inout DeviceSource?,
     _ condition: inout DeviceCondition

@@ -2,26 +2,23 @@ package import Foundation
 internal import OpenSSL
 package import SQLite
 
-/// A file that is to replace a certificate and waits for somebody's word: kept sealed, for a day, because a browser
-/// does not hand over a file twice.
+/// A certificate's replacement that waits for confirmation: kept sealed for a day, because a browser does not upload a
+/// file twice by itself.
 package struct CertificateCandidate: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// In addresses.
+  /// The public ID.
   package let uid: String
-  /// What it is to replace.
+  /// The certificate to be replaced.
   package let certificateID: Int64
-  /// Who brought it.
   package let createdBy: String
-  /// When.
   package let createdAt: Date
 
-  /// How long it is kept, in seconds.
+  /// In seconds.
   package static let lifetime: TimeInterval = 86_400
 
-  /// Keeps one; a former one of the same person for the same certificate goes, and all that are too old.
+  /// Replaces the person's previous candidate for the certificate, and deletes expired ones.
   ///
-  /// - Parameter content: whatever the Certificates room needs to read it again.
+  /// - Parameter content: the Certificates room's own format.
   package static func add(
     _ database: Database, certificate: Int64, content: [UInt8], sealer: any Sealer, by user: String, now: Date
   ) throws -> CertificateCandidate {
@@ -39,7 +36,7 @@ package struct CertificateCandidate: Sendable, Hashable, Identifiable {
     return CertificateCandidate(id: id, uid: uid, certificateID: certificate, createdBy: user, createdAt: now)
   }
 
-  /// One of them with its content, nil if there is none or its day is over.
+  /// A candidate with its content, nil if there is none or it has expired.
   package static func find(
     _ database: Database, uid: String, sealer: any Sealer, now: Date
   ) throws -> (candidate: CertificateCandidate, content: [UInt8])? {
@@ -56,12 +53,11 @@ package struct CertificateCandidate: Sendable, Hashable, Identifiable {
     return (candidate, try sealer.open(sealed, associatedData: place("certificate_candidates", candidate.id)))
   }
 
-  /// Removes one.
   package static func delete(_ database: Database, id: Int64) throws {
     try database.run("DELETE FROM certificate_candidates WHERE id = ?", id)
   }
 
-  /// Removes those whose day is over.
+  /// Deletes expired candidates.
   package static func sweep(_ database: Database, now: Date) throws {
     try database.run(
       "DELETE FROM certificate_candidates WHERE created_at <= ?", now.addingTimeInterval(-lifetime))

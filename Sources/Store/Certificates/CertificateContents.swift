@@ -4,13 +4,12 @@ package import Model
 package import SQLite
 import Text
 
-/// What a kept file says beyond the columns of its row, and what people noted of it. Nothing in it is secret.
+/// What a stored file says beyond its row's columns, and people's notes. Never secret.
 package struct CertificateContents: Sendable, Hashable {
-  /// What only people know.
+  /// Entered by people.
   package struct Notes: Sendable, Hashable {
-    /// The Apple ID of whoever made it: who can renew it.
+    /// The Apple ID of its creator, who can renew it.
     package let madeBy: String?
-    /// Free text.
     package let note: String?
 
     /// Characters.
@@ -18,8 +17,7 @@ package struct CertificateContents: Sendable, Hashable {
     /// Characters.
     package static let noteLimit = 2000
 
-    /// Takes texts as they were typed; empty ones are none.
-    ///
+    /// Empty texts become nil.
     /// - Throws: `Problems` at `made_by` and `note` for texts that are too long.
     package init(madeBy: String?, note: String?) throws(Problems) {
       func filled(_ text: String?) -> String? {
@@ -39,19 +37,18 @@ package struct CertificateContents: Sendable, Hashable {
     }
   }
 
-  /// As the Certificates room tells an inspected file.
+  /// The Certificates room's description of the inspected file.
   package let says: JSONValue
-  /// What only people know.
   package let notes: Notes
 
-  /// Keeps them for a file that was just kept.
+  /// Adds them for a new file.
   package static func add(_ database: Database, certificate: Int64, says: JSONValue, _ notes: Notes) throws {
     try database.run(
       "INSERT INTO certificate_facts(certificate_id, says, made_by, note) VALUES (?, ?, ?, ?)", certificate,
       says.text(), notes.madeBy, notes.note)
   }
 
-  /// A file says more than the one that was kept before, as with its key; what people noted stays.
+  /// Replaces the description, for instance after a key was added; notes stay.
   package static func update(_ database: Database, certificate: Int64, says: JSONValue) throws {
     try database.run(
       """
@@ -60,7 +57,6 @@ package struct CertificateContents: Sendable, Hashable {
       """, certificate, says.text())
   }
 
-  /// Changes what people noted.
   package static func update(_ database: Database, certificate: Int64, _ notes: Notes) throws {
     try database.run(
       """
@@ -69,12 +65,12 @@ package struct CertificateContents: Sendable, Hashable {
       """, certificate, notes.madeBy, notes.note)
   }
 
-  /// Those of one file; nil if it was kept before they were.
+  /// Nil for files stored before this table existed.
   package static func find(_ database: Database, certificate: Int64) throws -> CertificateContents? {
     try all(database, certificate: certificate)[certificate]
   }
 
-  /// Those of all files, or of one, by the file's row id.
+  /// By the file's row ID; of all files, or of one.
   package static func all(_ database: Database, certificate: Int64? = nil) throws -> [Int64: CertificateContents] {
     var found: [Int64: CertificateContents] = [:]
     try database.forEach(
@@ -83,7 +79,7 @@ package struct CertificateContents: Sendable, Hashable {
         : "SELECT certificate_id, says, made_by, note FROM certificate_facts WHERE certificate_id = ?1", certificate
     ) { row in
       found[row.int64(0)] = CertificateContents(
-        // Of the whole text, which has what is not plain in its strings alone.
+        // Filters the whole text, because only strings can contain such characters.
         says: try JSONValue(parsing: Data(row.text(1).singleLine.utf8)),
         notes: try Notes(madeBy: row.optionalText(2), note: row.optionalText(3)))
       return .continue

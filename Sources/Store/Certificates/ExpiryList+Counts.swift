@@ -4,8 +4,8 @@ package import SQLite
 import Text
 
 extension ExpiryList {
-  /// How many things end in each of some ranges, of those that have begun, and how many have not begun; by the
-  /// ranges of the indexes. Without certificates that are replaced.
+  /// The number of items that end in each range, of those already valid, and the number of those not yet valid; from
+  /// indexes, without replaced certificates.
   ///
   /// - Parameter ranges: as in ``Filter/ends``.
   package static func counts(
@@ -25,12 +25,12 @@ extension ExpiryList {
         "t.ends_key >= ? AND t.ends_key <= ? AND (t.not_before IS NULL OR t.not_before <= ?)",
         [range.lowerBound, range.upperBound, now])
     }
-    // What has ended is over, whenever it began.
+    // An item that has ended counts as expired, whenever it began.
     let notBegun = try count("t.ends_key >= ? AND t.not_before > ?", [now, now])
     return (begun, notBegun)
   }
 
-  /// How many watched hosts show nothing, or nothing yet.
+  /// The number of watched hosts without a certificate.
   package static func failing(_ database: Database) throws -> Int {
     try database.int("SELECT count(*) FROM watched_hosts WHERE failing_since IS NOT NULL")
       + database.int(
@@ -38,18 +38,16 @@ extension ExpiryList {
       )
   }
 
-  /// How many things end in a stretch of time, and one of them.
+  /// The items that end within a period: their number, and one name.
   package struct Stretch: Sendable, Hashable {
-    /// The number of the stretch, the first is 0.
+    /// From 0.
     package let index: Int
-    /// How many things.
     package let count: Int
-    /// What one of them is called.
+    /// The name of one of them.
     package let name: String
   }
 
-  /// What ends when, in stretches of one length; those in which nothing ends are left out, and so are replaced
-  /// certificates.
+  /// The number of items that end in each of equal periods, without empty periods and replaced certificates.
   package static func stretches(
     _ database: Database, from: Date, before: Date, length: TimeInterval
   ) throws -> [Stretch] {

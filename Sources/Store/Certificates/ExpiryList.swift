@@ -1,16 +1,14 @@
 package import Foundation
 package import SQLite
 
-/// Everything that can end, files and watched hosts in one list: what ends first stands first, what never ends last.
+/// Files and watched hosts in one list, ordered by their end; items without an end are last.
 ///
-/// Read by the index on `ends_key`, page by page, so that ten thousand things cost no more than fifty.
+/// Paged by the index on `ends_key`, so that ten thousand items cost no more than fifty.
 package enum ExpiryList {
-  /// One thing.
   package enum Item: Sendable, Hashable {
     case certificate(TrackedCertificate)
     case host(WatchedHost)
 
-    /// Row id in its table.
     package var id: Int64 {
       switch self {
       case .certificate(let certificate): certificate.id
@@ -19,39 +17,32 @@ package enum ExpiryList {
     }
   }
 
-  /// What the list is narrowed down to; nil: not by this.
+  /// The filter of the list; nil: any.
   package struct Filter: Sendable, Hashable {
-    /// Ends, in milliseconds since 1970, both included. ``forever`` stands for no end, ``unknown`` for a host that
-    /// nothing is known of.
+    /// Ends in milliseconds since 1970, inclusive. ``forever`` means no end, ``unknown`` a host without information.
     package var ends: ClosedRange<Int64>?
-    /// Whether it has begun at this time, or has not.
+    /// Whether it is already valid at ``now``.
     package var begun: Bool?
-    /// The time for ``begun``.
     package var now: Date
-    /// Only watched hosts that show nothing.
+    /// Only hosts without a certificate.
     package var isFailing = false
     /// A raw value of `CertificateKind`; `host` for watched hosts.
     package var kind: String?
     /// Files that belong to this app, or that it sends with.
     package var app: Int64?
-    /// Whether certificates in whose place a successor is are left out, unless something still sends with them: they
-    /// raise no alarms.
+    /// Excludes replaced certificates, unless a credential still uses them: they need no attention.
     package var withoutReplaced = false
     /// In names, topics, serial numbers, fingerprints, hosts and notes.
     package var search: String?
 
-    /// Everything.
     package init(now: Date) { self.now = now }
   }
 
-  /// No end.
   package static let forever = Int64.max
-  /// An end that nobody knows.
+  /// Unknown end.
   package static let unknown: Int64 = -1
 
-  /// A page of the list.
-  ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func page(
     _ database: Database, _ filter: Filter, cursor: String? = nil, limit: Int
@@ -74,7 +65,7 @@ package enum ExpiryList {
       items: items.map(\.1), next: found.count > limit ? items.last?.0.text : nil)
   }
 
-  /// Where something stands in the list: its end, then its table, then its row.
+  /// A position in the list: end, table, row.
   struct Position: Comparable {
     enum Table: String { case certificates = "c", hosts = "h" }
 
@@ -100,7 +91,7 @@ package enum ExpiryList {
     }
   }
 
-  /// What holds of certificates `t` that raise alarms: no successor is in their place, or something sends with them.
+  /// Selects certificates `t` that need attention: not replaced, or still used.
   static let inPlace = """
     (t.replaced_by IS NULL OR EXISTS (SELECT 1 FROM credentials c WHERE c.certificate_id = t.id))
     """
@@ -158,7 +149,7 @@ package enum ExpiryList {
     default: break
     }
     if let start {
-      // Of two with the same end, certificates stand before hosts.
+      // With equal ends, certificates come before hosts.
       let id =
         start.table == table ? start.id : start.table.rawValue < table.rawValue ? Int64.min : Int64.max
       conditions.append(("(t.ends_key, t.id) > (?, ?)", [start.ends, id]))

@@ -4,22 +4,21 @@ internal import OpenSSL
 internal import Model
 package import SQLite
 
-/// A file that somebody brought and that could not be opened or kept yet: it waits sealed, for a quarter of an hour,
-/// because a browser does not hand over a file twice. Only who brought it gets at it, and has one at a time.
+/// An uploaded file that could not be opened or stored yet. It is kept sealed for a quarter of an hour, because a
+/// browser does not upload a file twice by itself. Only its uploader can use it, and has one at a time.
 package struct LockedFile: Sendable, Hashable {
-  /// Under which a form names it.
+  /// The ID in forms.
   package let uid: String
-  /// As it was called.
   package let name: String
-  /// As it was brought.
+  /// As uploaded.
   package let content: Data
 
-  /// How long it is kept, in seconds.
+  /// In seconds.
   package static let lifetime: TimeInterval = 900
 
-  /// Keeps one in place of the one before.
+  /// Replaces the uploader's previous file.
   ///
-  /// - Throws: ``SealingMismatch`` if nothing can be sealed.
+  /// - Throws: ``SealingMismatch`` if sealing is impossible.
   package static func add(
     _ database: Database, name: String, content: Data, sealer: any Sealer, by user: String, now: Date
   ) throws -> LockedFile {
@@ -35,7 +34,7 @@ package struct LockedFile: Sendable, Hashable {
     return LockedFile(uid: uid, name: name, content: content)
   }
 
-  /// One of them, nil if there is none, its time is over, or its seal does not open.
+  /// Nil if there is none, it has expired, or it cannot be unsealed.
   package static func find(
     _ database: Database, uid: String, by user: String, sealer: any Sealer, now: Date
   ) throws -> LockedFile? {
@@ -52,12 +51,12 @@ package struct LockedFile: Sendable, Hashable {
       content: Data(base64Encoded: members?["content"]?.string ?? "") ?? Data())
   }
 
-  /// Removes one: it was opened and kept.
+  /// Deletes a file that was opened and stored.
   package static func delete(_ database: Database, uid: String) throws {
     try database.run("DELETE FROM locked_files WHERE uid = ?", uid)
   }
 
-  /// Removes those whose time is over.
+  /// Deletes expired files.
   package static func sweep(_ database: Database, now: Date) throws {
     try database.run("DELETE FROM locked_files WHERE created_at <= ?", now.addingTimeInterval(-lifetime))
   }

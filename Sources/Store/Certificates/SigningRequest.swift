@@ -2,61 +2,49 @@ package import Foundation
 internal import OpenSSL
 package import SQLite
 
-/// A request for a certificate that was made here. Its private key lies sealed until the certificate comes, and is
-/// handed to nobody.
+/// A certificate signing request created here. Its private key stays sealed until the certificate comes, and is never
+/// exported.
 package struct SigningRequest: Sendable, Hashable, Identifiable {
-  /// What the certificate is for. The raw values stand in the database and in JSON.
   package enum Purpose: String, Sendable, Hashable, CaseIterable {
-    /// Pushes, by Apple.
+    /// For Apple's push service.
     case push
-    /// A host's TLS, by any authority.
+    /// For a host's TLS, from any authority.
     case host
   }
 
-  /// The kind of key. The raw values stand in the database and in JSON.
+  /// The raw values are stored and used in JSON.
   package enum Algorithm: String, Sendable, Hashable, CaseIterable {
-    /// RSA with 2048 bits: what Apple takes for push certificates.
+    /// RSA with 2048 bits, which Apple accepts for push certificates.
     case rsa2048 = "rsa-2048"
-    /// On the curve P-256.
+    /// P-256.
     case p256 = "p-256"
   }
 
-  /// Row id.
   package let id: Int64
-  /// In addresses.
+  /// The public ID.
   package let uid: String
-  /// What it is for.
   package let details: Details
-  /// Who asked for it.
   package let createdBy: String
-  /// When.
   package let createdAt: Date
-  /// The certificate that came of it.
+  /// The certificate issued for it.
   package let fulfilledBy: Int64?
-  /// When it came; nil: it is awaited.
+  /// When the certificate came; nil: waiting.
   package let fulfilledAt: Date?
 
-  /// Whether the certificate is still to come.
   package var isWaiting: Bool { fulfilledAt == nil }
 
-  /// What a request is about.
   package struct Details: Sendable, Hashable {
-    /// What the certificate is for.
     package var purpose: Purpose
-    /// The certificate that it is to renew.
+    /// The certificate to be renewed.
     package var certificateID: Int64?
-    /// The app that it is for.
     package var appID: Int64?
-    /// Distinguished name.
     package var subject: String
     /// The kind of key.
     package var algorithm: Algorithm
     /// SHA-256 of the public key, hexadecimal.
     package var publicKeySHA256: String
-    /// The request itself.
     package var pem: String
 
-    /// Creates details.
     package init(
       purpose: Purpose, certificateID: Int64? = nil, appID: Int64? = nil, subject: String, algorithm: Algorithm,
       publicKeySHA256: String, pem: String
@@ -89,7 +77,7 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
     fulfilledAt = row.optionalDate(12)
   }
 
-  /// Keeps a request with its key.
+  /// Adds a request with its private key.
   package static func add(
     _ database: Database, _ details: Details, key: [UInt8], sealer: any Sealer, by user: String, now: Date
   ) throws -> SigningRequest {
@@ -106,7 +94,6 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
     return try get(database, uid: uid)
   }
 
-  /// All of them: those that wait first, the latest first.
   package static func all(_ database: Database, certificate: Int64? = nil) throws -> [SigningRequest] {
     try database.fetchAll(
       """
@@ -116,8 +103,6 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
     ) { try SigningRequest($0) }
   }
 
-  /// One of them.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, uid: String) throws -> SigningRequest {
     let found = try database.fetchOne("SELECT \(columns) FROM certificate_requests WHERE uid = ?", uid) {
@@ -127,7 +112,7 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
     return found
   }
 
-  /// The one whose public key this is and whose certificate is still to come, with its private key.
+  /// The waiting request of a public key, with its private key.
   package static func awaited(
     _ database: Database, publicKeySHA256: String, sealer: any Sealer
   ) throws -> (request: SigningRequest, key: [UInt8])? {
@@ -140,7 +125,7 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
     return (request, try sealer.open(sealed, associatedData: place("certificate_requests", request.id)))
   }
 
-  /// The certificate has come, and has the key: the copy here is wiped.
+  /// Marks it as fulfilled, and deletes its copy of the key, which the certificate now has.
   package static func fulfil(
     _ database: Database, id: Int64, by certificate: Int64, sealer: any Sealer, now: Date
   ) throws {
@@ -150,9 +135,9 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
       empty, id)
   }
 
-  /// Removes one; a certificate that is issued for it later comes without its key then.
+  /// Deletes a request; a certificate issued for it later will lack its key.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func delete(_ database: Database, uid: String) throws -> Bool {
     try database.run("DELETE FROM certificate_requests WHERE uid = ?", uid) > 0

@@ -3,7 +3,7 @@ package import Model
 package import SQLite
 
 extension TrackedCertificate {
-  /// Keeps a file. `material` (whatever the Certificates room needs to use it again) is sealed to this very row.
+  /// Adds a file. `material`, in the Certificates room's own format, is sealed for this row.
   @discardableResult
   package static func add(
     _ database: Database, _ details: Details, material: [UInt8], sealer: any Sealer, by user: String, now: Date
@@ -17,70 +17,62 @@ extension TrackedCertificate {
       details.teamID, details.keyID, text(details.environments.map(\.rawValue)), text(details.topics),
       details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
     let id = database.lastInsertedID
-    // The seal names the row, and only now is its number known.
+    // The seal contains the row ID, which is known only now.
     let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
     try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
     return try get(database, id: id)
   }
 
-  /// The material of a file, unsealed.
+  /// The unsealed material of a file.
   ///
-  /// - Throws: `StoreError.notFound`, or what the sealer throws if the row was tampered with or the key is another one.
+  /// - Throws: `StoreError.notFound`, or the sealer's error if the row was changed or the key is another one.
   package static func material(_ database: Database, id: Int64, sealer: any Sealer) throws -> [UInt8] {
     let sealed = try database.fetchOne("SELECT sealed FROM certificates WHERE id = ?", id) { $0.blob(0) }
     guard let sealed else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
     return try sealer.open(sealed, associatedData: place("certificates", id))
   }
 
-  /// All of them: what ends first stands first, what never ends last.
+  /// Ordered by end; certificates without an end are last.
   package static func all(_ database: Database) throws -> [TrackedCertificate] {
     try database.fetchAll("SELECT \(columns) FROM certificates t ORDER BY t.not_after NULLS LAST, t.id") {
       try TrackedCertificate($0)
     }
   }
 
-  /// One of them, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> TrackedCertificate? {
     try database.fetchOne("SELECT \(columns) FROM certificates t WHERE t.id = ?", id) { try TrackedCertificate($0) }
   }
 
-  /// Those with the same fingerprint: the file was uploaded before.
+  /// Certificates with this fingerprint: the file was uploaded before.
   package static func find(_ database: Database, sha256: String) throws -> [TrackedCertificate] {
     try database.fetchAll("SELECT \(columns) FROM certificates t WHERE t.sha256 = ? ORDER BY t.id", sha256) {
       try TrackedCertificate($0)
     }
   }
 
-  /// One of them.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> TrackedCertificate {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
     return found
   }
 
-  /// Changes what people said about it.
+  /// Changes the fields set by people.
   @discardableResult
   package static func update(_ database: Database, id: Int64, name: String, app: Int64?) throws -> TrackedCertificate {
     try database.run("UPDATE certificates SET name = ?, app_id = ? WHERE id = ?", name, app, id)
     return try get(database, id: id)
   }
 
-  /// One place where a certificate is needed.
+  /// A use of a certificate.
   package struct Use: Sendable, Hashable {
-    /// The credential.
     package let credentialID: Int64
-    /// The app.
     package let appID: Int64
-    /// The app's bundle id.
     package let bundleID: String
-    /// The service.
     package let provider: ProviderKind
-    /// The environment.
     package let environment: Environment
-    /// When a push was last taken with it.
+    /// When a push was last accepted with it.
     package let lastAcceptedAt: Date?
-    /// How many devices could not be reached without it.
+    /// Devices that depend on it.
     package let activeDevices: Int
     package init(
       credentialID: Int64, appID: Int64, bundleID: String, provider: ProviderKind, environment: Environment,
@@ -96,7 +88,7 @@ extension TrackedCertificate {
     }
   }
 
-  /// What depends on certificates, by certificate; or on one.
+  /// The uses of all certificates, or of one, by certificate.
   package static func uses(_ database: Database, id: Int64? = nil) throws -> [Int64: [Use]] {
     var uses: [Int64: [Use]] = [:]
     try database.forEach(
@@ -120,10 +112,10 @@ extension TrackedCertificate {
     return uses
   }
 
-  /// Removes it.
+  /// Deletes a certificate.
   ///
-  /// - Returns: whether there was one.
-  /// - Throws: `StoreError.inUse` if a credential needs it.
+  /// - Returns: whether it existed.
+  /// - Throws: `StoreError.inUse` if a credential uses it.
   @discardableResult
   package static func delete(_ database: Database, id: Int64) throws -> Bool {
     let uses = try uses(database, id: id)[id] ?? []
@@ -131,7 +123,7 @@ extension TrackedCertificate {
       let by = uses.map { "\($0.bundleID) (\($0.provider.rawValue), \($0.environment.rawValue))" }
       throw StoreError.inUse(noun: "certificate", by: by)
     }
-    // What it replaced is replaced by its own successor now; without one it wakes up.
+    // Certificates that it replaced now point to its own successor, or become active.
     try database.run(
       """
       UPDATE certificates SET replaced_by = (SELECT replaced_by FROM certificates WHERE id = ?1) WHERE replaced_by = ?1

@@ -7,9 +7,9 @@ extension TrackedCertificate {
   /// How long a replaced certificate is kept for undo, in seconds.
   package static let undoTime: TimeInterval = 30 * 86_400
 
-  /// Puts a successor in its place: everything that sends with it sends with the successor from now on.
+  /// Replaces a certificate: credentials that use it use the successor from now on.
   ///
-  /// - Returns: the credentials that went over.
+  /// - Returns: the switched credentials.
   /// - Throws: `StoreError.notFound`.
   @discardableResult
   package static func replace(_ database: Database, id: Int64, by successor: Int64, now: Date) throws -> [Int64] {
@@ -20,7 +20,7 @@ extension TrackedCertificate {
       $0.int64(0)
     }
     try move(database, moved, to: successor)
-    // What comes into use is replaced by nothing, whatever it was before.
+    // A certificate in use is replaced by nothing, whatever it was before.
     try wake(database, id: successor)
     try database.run("UPDATE certificates SET replaced_by = ?1 WHERE replaced_by = ?2", successor, id)
     try database.run(
@@ -30,7 +30,7 @@ extension TrackedCertificate {
     return moved
   }
 
-  /// Health starts anew: what the provider said was said of another certificate.
+  /// Resets the health, which belongs to the former certificate.
   private static func move(_ database: Database, _ credentials: [Int64], to certificate: Int64) throws {
     for credential in credentials {
       try database.run(
@@ -48,9 +48,9 @@ extension TrackedCertificate {
       """, id)
   }
 
-  /// Seals its secret anew, after the key that it was sealed with was lost; or for the first time, if it came without.
+  /// Re-seals the secret after the old key was lost, or seals it for the first time.
   ///
-  /// - Parameter publicPEM: the certificates of the file, in place of those that were kept; nil: those stay.
+  /// - Parameter publicPEM: the file's certificates; nil: keep the stored ones.
   package static func refill(
     _ database: Database, id: Int64, material: [UInt8], publicPEM: String? = nil, sealer: any Sealer, now: Date
   ) throws {
@@ -61,10 +61,9 @@ extension TrackedCertificate {
       """, sealed, publicPEM, id)
   }
 
-  /// Takes a replacement back: the credentials that went over return, unless somebody gave them another certificate
-  /// meanwhile.
+  /// Undoes a replacement: the switched credentials return, except those assigned to another certificate since.
   ///
-  /// - Returns: the credentials that are back; nil if it is not replaced.
+  /// - Returns: the returned credentials; nil if it was not replaced.
   package static func undoReplacement(_ database: Database, id: Int64) throws -> [Int64]? {
     guard let back = try returning(database, id: id) else { return nil }
     try move(database, back, to: id)
@@ -72,7 +71,7 @@ extension TrackedCertificate {
     return back
   }
 
-  /// The credentials that return to it if its replacement is undone; nil if it is not replaced.
+  /// The credentials that an undo would return; nil if it was not replaced.
   package static func returning(_ database: Database, id: Int64) throws -> [Int64]? {
     guard let replacement = try get(database, id: id).replacement else { return nil }
     return try replacement.credentials.filter { credential in
@@ -81,16 +80,17 @@ extension TrackedCertificate {
     }
   }
 
-  /// Those in whose place it stands, the latest first.
+  /// The certificates that it replaces, latest first.
   package static func replaced(_ database: Database, by id: Int64) throws -> [TrackedCertificate] {
     try database.fetchAll(
       "SELECT \(columns) FROM certificates t WHERE t.replaced_by = ? ORDER BY t.replaced_at DESC, t.id", id
     ) { try TrackedCertificate($0) }
   }
 
-  /// Removes those whose time for undo is over, with an audit line each; one that something sends with again stays.
+  /// Deletes replaced certificates whose undo time has ended, with an activity log entry each, unless a credential uses
+  /// them again.
   ///
-  /// - Returns: what was removed.
+  /// - Returns: the deleted ones.
   @discardableResult
   package static func sweepReplaced(_ database: Database, now: Date) throws -> [TrackedCertificate] {
     let over = try database.fetchAll(

@@ -4,70 +4,57 @@ package import Model
 internal import SQLite
 import Text
 
-/// Something that was uploaded and can end: a certificate, a key, a profile. What is secret in it stands sealed.
+/// An uploaded certificate, key or profile. Its secrets are sealed.
 package struct TrackedCertificate: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// What it is.
   package let details: Details
-  /// Who uploaded it.
   package let uploadedBy: String
-  /// When.
   package let createdAt: Date
-  /// What stands in its place; nil: nothing, or what did was removed.
+  /// Nil: not replaced, or the replacement was deleted.
   package let replacement: Replacement?
 
-  /// Whether a successor is in its place. It raises no alarms then, unless something still sends with it.
+  /// Whether it was replaced. It then needs no attention, unless a credential still uses it.
   package var isReplaced: Bool { replacement != nil }
 
-  /// How a successor took its place.
+  /// A replacement by a successor.
   package struct Replacement: Sendable, Hashable {
-    /// The successor.
     package let by: Int64
-    /// When.
     package let at: Date
-    /// Until when it can be undone.
+    /// The end of the undo time.
     package let keptUntil: Date
-    /// The credentials that went over.
+    /// The switched credentials.
     package let credentials: [Int64]
   }
 
-  /// What a file says about itself, and what people said about it.
+  /// Information from the file and from people.
   package struct Details: Sendable, Hashable {
-    /// As `apns-certificate`, `apns-key`; the Certificates room's kinds.
+    /// The Certificates room's kinds, such as `apns-certificate`, `apns-key`.
     package var kind: String
-    /// What people call it.
+    /// The display name.
     package var name: String
-    /// The app it is for, if that is said.
+    /// The app it was uploaded for.
     package var appID: Int64?
-    /// Distinguished name.
     package var subject: String?
-    /// Distinguished name.
     package var issuer: String?
     /// Hexadecimal.
     package var serial: String?
-    /// Fingerprint, hexadecimal with colons.
+    /// Hexadecimal with colons.
     package var sha256: String?
     /// Ten characters.
     package var teamID: String?
     /// Ten characters, of a `.p8`.
     package var keyID: String?
-    /// Where it may send.
     package var environments: [Environment] = []
-    /// For which topics.
     package var topics: [String] = []
-    /// Not valid before.
     package var notBefore: Date?
-    /// Not valid after; nil: never ends.
+    /// Nil: no end.
     package var notAfter: Date?
-    /// Whether the private key is in it.
     package var hasPrivateKey = false
-    /// The certificates, without any key.
+    /// Without any key.
     package var publicPEM: String?
     /// As uploaded.
     package var fileName: String
 
-    /// Creates details; the rest is set one by one.
     package init(kind: String, name: String, fileName: String) {
       self.kind = kind
       self.name = name
@@ -75,7 +62,7 @@ package struct TrackedCertificate: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Whole days from `now` until the end, rounded down; negative after it; nil: never ends.
+  /// Whole days until the end, rounded down; negative after it; nil: no end.
   package func daysLeft(_ now: Date) -> Int? {
     details.notAfter.map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
   }
@@ -88,7 +75,7 @@ package struct TrackedCertificate: Sendable, Hashable, Identifiable {
 
   init(_ row: borrowing Row) throws {
     id = row.int64(0)
-    // Names come from strangers' files, and were kept as they stood there before ``Swift/String/singleLine`` was.
+    // Names come from untrusted files; rows written by older versions are not filtered yet.
     var details = Details(kind: row.text(1), name: row.text(2).singleLine, fileName: row.text(16).singleLine)
     details.appID = row.optionalInt64(3)
     details.subject = row.optionalText(4)?.singleLine

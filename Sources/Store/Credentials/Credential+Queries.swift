@@ -3,8 +3,7 @@ package import Model
 package import SQLite
 
 extension Credential {
-  /// Says with what an app's pushes are sent; replaces what was said before. Health starts anew if the certificate or
-  /// the endpoint is another one.
+  /// Assigns a certificate and endpoint for an app's pushes. A change resets the health.
   @discardableResult
   package static func bind(
     _ database: Database, app: Int64, provider: ProviderKind, environment: Environment, certificate: Int64?,
@@ -26,15 +25,14 @@ extension Credential {
     return bound
   }
 
-  /// Takes a credential away; the certificate stays.
+  /// Deletes a credential; the certificate stays.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func unbind(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM credentials WHERE id = ?", id) > 0
   }
 
-  /// All credentials, or an app's.
   package static func all(_ database: Database, app: Int64? = nil) throws -> [Credential] {
     try database.fetchAll(
       """
@@ -44,12 +42,11 @@ extension Credential {
     ) { try Credential($0) }
   }
 
-  /// One credential, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> Credential? {
     try database.fetchOne("SELECT \(columns) FROM \(table) WHERE c.id = ?", id) { try Credential($0) }
   }
 
-  /// What sends an app's pushes, nil if nothing does.
+  /// The credential for an app's pushes, nil if there is none.
   package static func find(
     _ database: Database, app: Int64, provider: ProviderKind, environment: Environment
   ) throws -> Credential? {
@@ -59,15 +56,15 @@ extension Credential {
     ) { try Credential($0) }
   }
 
-  /// What a provider's answers said about a credential.
+  /// A provider's verdict on a credential.
   package enum Verdict: Sendable, Hashable {
-    /// A push was taken.
+    /// A push was accepted.
     case accepted(at: Date)
-    /// The credential itself was refused, as `ExpiredProviderToken`.
+    /// The credential was refused, for instance with `ExpiredProviderToken`.
     case refused(at: Date, reason: String)
   }
 
-  /// Keeps what a provider's answer said; an older answer never hides a newer one.
+  /// Records a verdict; an older one never replaces a newer one.
   package static func note(_ database: Database, id: Int64, _ verdict: Verdict) throws {
     switch verdict {
     case .accepted(let at):

@@ -3,44 +3,37 @@ package import Model
 internal import SQLite
 import Text
 
-/// With what, and where, an app's pushes are sent in one environment of one provider.
+/// The certificate and endpoint for an app's pushes in one environment of one provider.
 package struct Credential: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// The app.
   package let appID: Int64
-  /// The service.
   package let provider: ProviderKind
-  /// The environment.
   package let environment: Environment
-  /// The certificate or key; nil: none yet, as for the simulator.
+  /// Nil: none, as for the simulator.
   package let certificateID: Int64?
   /// `apple`, `simulator`, or `host:port`.
   package let endpoint: String
-  /// Roots that the server's certificate must come from; nil: the system's.
+  /// Trusted roots for the server; nil: the system's.
   package let trustPEM: String?
-  /// When the provider last took a push with it.
+  /// When the provider last accepted a push with it.
   package let lastAcceptedAt: Date?
   /// When the provider last refused the credential itself.
   package let lastRefusedAt: Date?
-  /// What it said then.
+  /// The reason of that refusal.
   package let lastRefusal: String?
-  /// The name of the certificate or key.
   package let certificateName: String?
-  /// When the certificate ends; nil: never, or there is none.
+  /// The certificate's end; nil: no end, or no certificate.
   package let certificateNotAfter: Date?
 
-  /// What the last answer says about it.
+  /// According to the last answer.
   package enum Health: String, Sendable, Hashable {
-    /// Never used.
     case unused
-    /// The last answer took a push.
+    /// The last answer accepted a push.
     case accepted
     /// The last answer refused the credential.
     case refused
   }
 
-  /// What the last answer says about it.
   package var health: Health {
     switch (lastAcceptedAt, lastRefusedAt) {
     case (nil, nil): .unused
@@ -70,4 +63,34 @@ package struct Credential: Sendable, Hashable, Identifiable {
     certificateName = row.optionalText(10)?.singleLine
     certificateNotAfter = row.optionalDate(11)
   }
+}
+
+/// The destination of a credential.
+package enum CredentialPlace: Sendable, Hashable {
+  case service
+  case simulator
+  case server(host: String, port: UInt16)
+
+  /// The stored names of places.
+  private enum Word: String {
+    case service = "apple"
+    case simulator
+  }
+
+  /// Reads a credential's endpoint; nil if malformed.
+  package init?(_ text: String) {
+    switch Word(rawValue: text) {
+    case .service: self = .service
+    case .simulator: self = .simulator
+    case nil:
+      let parts = text.split(separator: ":")
+      guard parts.count == 2, let port = UInt16(parts[1]) else { return nil }
+      self = .server(host: String(parts[0]), port: port)
+    }
+  }
+}
+
+extension Credential {
+  /// Nil if the endpoint is malformed.
+  package var place: CredentialPlace? { CredentialPlace(endpoint) }
 }

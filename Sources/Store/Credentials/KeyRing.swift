@@ -2,45 +2,40 @@ internal import Foundation
 package import OpenSSL
 import Synchronization
 
-/// The key of a running installation, which may be lost: what is closed stays closed, everything else goes on, and a
-/// new key can be taken into use without a restart.
+/// The sealing key of a running installation, which may be lost: sealed values then stay sealed, everything else works,
+/// and a new key can be created without a restart.
 package final class KeyRing: Sealer {
-  /// Where the key should be; named in messages.
+  /// The key's file, for messages.
   package let path: String
   private let key: Mutex<SealingKey?>
   private let make: @Sendable () throws -> SealingKey
-  /// How the values begin that this key has opened, by column and row: a page that asks what is closed does not open
-  /// everything each time.
+  /// Prefixes of values that this key has opened, by column and row, so that pages listing unreadable values need not
+  /// open everything each time.
   private let opened = Mutex<[SealedColumn: [Int64: [UInt8]]]>([:])
 
   /// - Parameters:
-  ///   - key: nil: it is lost.
-  ///   - make: makes a new key in the place of the lost one.
+  ///   - key: nil: lost.
+  ///   - make: creates a new key in place of the lost one.
   package init(_ key: SealingKey?, path: String, make: @escaping @Sendable () throws -> SealingKey) {
     self.key = Mutex(key)
     self.path = path
     self.make = make
   }
 
-  /// Whether there is no key.
   package var isMissing: Bool { key.withLock { $0 == nil } }
 
-  /// Tells the key from others.
   package var keyIdentifier: String? { key.withLock { $0?.identifier } }
 
-  /// Makes a key where there is none.
   package func makeIfMissing() throws {
     try key.withLock { key in
       if key == nil { key = try make() }
     }
   }
 
-  /// As the key seals.
   package func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     try present().seal(bytes, associatedData: associatedData)
   }
 
-  /// As the key opens.
   package func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
     try present().open(bytes, associatedData: associatedData)
   }
@@ -52,5 +47,38 @@ package final class KeyRing: Sealer {
   private func present() throws(SealingMismatch) -> SealingKey {
     guard let key = key.withLock({ $0 }) else { throw .missing }
     return key
+  }
+}
+
+/// Encrypts secrets for the database, bound to their place.
+package protocol Sealer: Sendable {
+  /// Encrypts; opening requires the same `associatedData`.
+  func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
+  /// Decrypts the output of ``seal(_:associatedData:)``.
+  ///
+  /// - Throws: if the bytes were changed, belong to another place, or were sealed with another key.
+  func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8]
+  /// Identifies the key without revealing it; nil: the sealer has no key.
+  var keyIdentifier: String? { get }
+}
+
+extension Sealer {
+  package var keyIdentifier: String? { nil }
+}
+
+/// The place of a sealed value, which cannot be opened in another row.
+func place(_ table: String, _ id: Int64) -> [UInt8] { Array("\(table)/\(id)".utf8) }
+
+extension SealingKey: Sealer {
+  package var keyIdentifier: String? { identifier }
+
+  package func seal(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+    let sealed: Data = try seal(bytes, associatedData: associatedData)
+    return Array(sealed)
+  }
+
+  package func open(_ bytes: [UInt8], associatedData: [UInt8]) throws -> [UInt8] {
+    let opened: Data = try open(bytes, associatedData: associatedData)
+    return Array(opened)
   }
 }

@@ -2,43 +2,40 @@ package import Foundation
 internal import OpenSSL
 package import SQLite
 
-/// Which key a database is sealed with, so that another one is told from a damaged row before harm is done.
+/// The key that a database is sealed with, so that a wrong key is distinguished from damaged rows.
 package enum Sealing {
-  /// How a key and a database stand to each other.
+  /// The relation of a key and a database.
   package enum State: Sendable, Hashable {
-    /// What is sealed opens, and new things may be sealed.
+    /// The key matches, and may seal new values.
     case fits
     /// There is no key.
     case missing
-    /// The database is sealed with another key, which has this identifier.
+    /// The database is sealed with another key, with this identifier.
     case other(database: String)
   }
 
-  /// What does not open, and where it stands.
+  /// A value that cannot be opened.
   package struct Closed: Sendable, Hashable {
-    /// The table.
     package let table: String
-    /// The row.
     package let id: Int64
   }
 
-  /// The identifier of the key that the database is sealed with, nil if nothing was ever sealed in it.
+  /// The identifier of the database's key, nil if nothing was ever sealed.
   package static func identifier(_ database: Database) throws -> String? {
     try database.fetchOne("SELECT identifier FROM sealing_key WHERE id = 1") { $0.text(0) }
   }
 
-  /// Whether the database is sealed with this key.
   package static func state(_ database: Database, _ sealer: any Sealer) throws -> State {
     if let ring = sealer as? KeyRing, ring.isMissing { return .missing }
     guard let own = sealer.keyIdentifier else { return .fits }
-    // Whoever seals records the key in the same transaction: without a record, nothing is sealed yet.
+    // Sealing records the key in the same transaction: without a record, nothing is sealed yet.
     guard let known = try identifier(database) else { return .fits }
     return known == own ? .fits : .other(database: known)
   }
 
-  /// Records the key in a database that has none recorded, if it fits.
+  /// Records the key if none is recorded.
   ///
-  /// - Returns: whether it fits.
+  /// - Returns: whether it matches.
   @discardableResult
   package static func recordKey(_ database: Database, _ sealer: any Sealer, now: Date) throws -> State {
     let state = try state(database, sealer)
@@ -46,7 +43,7 @@ package enum Sealing {
     return state
   }
 
-  /// From now on the database is sealed with this key; what was sealed with another one stays closed.
+  /// Makes this the database's key; values sealed with another one stay unreadable.
   package static func beginAnew(_ database: Database, _ sealer: any Sealer, now: Date) throws {
     try database.run("DELETE FROM sealing_key")
     try note(database, sealer, now: now)
@@ -58,9 +55,10 @@ package enum Sealing {
       "INSERT INTO sealing_key(id, identifier, since) VALUES (1, ?, ?) ON CONFLICT(id) DO NOTHING", own, now)
   }
 
-  /// Seals a value for a row, in the transaction that keeps it.
+  /// Seals a value for a row, in the transaction that stores it.
   ///
-  /// - Throws: ``SealingMismatch`` if the database is sealed with another key: two keys in one file lose one half.
+  /// - Throws: ``SealingMismatch`` if the database has another key, because with two keys half of the values would be
+  /// lost.
   static func seal(
     _ database: Database, _ bytes: [UInt8], _ table: String, _ id: Int64, _ sealer: any Sealer, now: Date
   ) throws -> [UInt8] {
@@ -72,14 +70,14 @@ package enum Sealing {
     return try sealer.seal(bytes, associatedData: place(table, id))
   }
 
-  /// Everything that this key does not open.
+  /// All values that this key cannot open.
   package static func closed(_ database: Database, _ sealer: any Sealer) throws -> [Closed] {
     try SealedColumn.all.flatMap { column in
       try closedRows(database, column, sealer).map { Closed(table: column.table, id: $0) }
     }
   }
 
-  /// The rows of a table that this key does not open.
+  /// The rows of a table that this key cannot open.
   package static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
     Set(
       try SealedColumn.all.filter { $0.table == table }.flatMap { column in
@@ -87,17 +85,17 @@ package enum Sealing {
       })
   }
 
-  /// Whether this key does not open a row of a table.
+  /// Whether this key cannot open a row of a table.
   package static func isClosed(
     _ database: Database, in table: String, id: Int64, _ sealer: any Sealer
   ) throws -> Bool {
     try SealedColumn.all.contains { try $0.table == table && !opens(database, $0, id, sealer) }
   }
 
-  /// The rows of a column that this key does not open.
+  /// The rows of a column that this key cannot open.
   ///
-  /// A value that opened once opens again, as long as it is the same value: each begins with random bytes of its own
-  /// (`SealingKey`). A ``KeyRing`` remembers these, and only values that it has not seen are opened.
+  /// An opened value opens again as long as it is unchanged: each begins with its own random bytes (`SealingKey`). A
+  /// ``KeyRing`` remembers these, so that only new values are opened.
   private static func closedRows(
     _ database: Database, _ column: SealedColumn, _ sealer: any Sealer
   ) throws -> [Int64] {
@@ -120,9 +118,9 @@ package enum Sealing {
     return closed
   }
 
-  /// Opens every value with one key and seals it with another, in one transaction.
+  /// Re-seals every value with another key in one transaction.
   ///
-  /// - Returns: how many, and what the old key did not open, which is left as it is.
+  /// - Returns: how many, and the values that the old key could not open, which stay unchanged.
   package static func reseal(
     _ database: Database, from old: any Sealer, to new: any Sealer, now: Date
   ) throws -> (count: Int, closed: [Closed]) {
@@ -145,8 +143,8 @@ package enum Sealing {
     return (count, closed)
   }
 
-  /// What a call that opens something sealed gives; nil if that does not open, whatever the reason of its seal. Anything
-  /// else that goes wrong, as a busy database, is thrown: it would look as if there were no secret.
+  /// The result of a call that unseals something; nil if it cannot be unsealed. Other errors, such as a busy database,
+  /// are thrown, because they would look like a missing secret.
   package static func opened<Value>(_ open: () throws -> Value?) throws -> Value? {
     do { return try open() } catch is SealingError { return nil } catch is SealingMismatch { return nil }
   }
@@ -165,19 +163,17 @@ package enum Sealing {
     _ database: Database, _ column: SealedColumn, _ id: Int64, _ sealer: any Sealer
   ) throws -> Bool {
     guard let bytes = try value(database, column, id) else { return true }
-    // Why it does not open cannot be told apart; that it does not is the answer.
+    // The reason does not matter.
     return (try? sealer.open(bytes, associatedData: place(column.table, id))) != nil
   }
 }
 
-/// Why nothing may be sealed.
+/// Why sealing is refused.
 package enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible {
-  /// There is no key.
   case missing
-  /// The database is sealed with another key than the one at hand.
+  /// The database is sealed with another key.
   case other
 
-  /// What is wrong, and what to do.
   package var description: String {
     switch self {
     case .missing:
@@ -190,12 +186,12 @@ package enum SealingMismatch: Error, Sendable, Hashable, CustomStringConvertible
   }
 }
 
-/// A column whose values are sealed. Every one stands in ``all``: what is not there is not sealed anew when the key
-/// is changed, and lost with the old key; a test holds the list against the schema.
+/// A column with sealed values. ``all`` must contain every one, because others would be lost when the key is changed; a
+/// test compares it with the schema.
 package struct SealedColumn: Sendable, Hashable {
-  /// Its rows have an integer `id`; what is sealed there opens as `<table>/<id>` and nowhere else.
+  /// Has an integer `id`; values are sealed for the place `<table>/<id>`.
   package let table: String
-  /// Named `sealed`, or `sealed_…`.
+  /// `sealed` or `sealed_…`.
   package let column: String
 
   init(_ table: String, _ column: String = "sealed") {

@@ -3,13 +3,13 @@ package import Model
 package import SQLite
 
 extension Device {
-  /// Registers devices of one app, thousands in one transaction; one result for each, in order.
+  /// Registers devices of one app in bulk; one result for each, in order.
   ///
-  /// A token that is known is brought up to date and to life, a new one added. Of two rows with the same token the
-  /// later counts. A large import is quickest in transactions of some 50,000 rows: each commit writes every page of the
-  /// token index that it touched.
+  /// A known token is updated and reactivated, a new one added. Of two rows with the same token the later wins. A large
+  /// import is fastest in transactions of some 50,000 rows, because each commit writes every changed page of the token
+  /// index.
   ///
-  /// - Parameter actor: who does it, for the timeline; nil: the app itself.
+  /// - Parameter actor: for the timeline; nil: the app itself.
   package static func register(
     _ database: Database, app: Int64, _ registrations: [Registration], limits: DeviceLimits = DeviceLimits(),
     by actor: String? = nil, now: Date
@@ -22,7 +22,7 @@ extension Device {
 
   /// Changes alias, tags, or name of a device.
   ///
-  /// - Throws: `StoreError.notFound`; `Problem` if it is against the limits.
+  /// - Throws: `StoreError.notFound`; `Problem` if a limit is exceeded.
   @discardableResult
   package static func update(
     _ database: Database, id: Int64, alias: Change<String?> = .keep, tags: Change<[String]> = .keep,
@@ -40,9 +40,9 @@ extension Device {
     return try get(database, id: id)
   }
 
-  /// Moves a device to the other environment, or sets it free from quarantine, because a person says so.
+  /// Moves a device to the other environment, or reactivates it after quarantine, on a person's request.
   ///
-  /// - Parameter environment: nil: as it was.
+  /// - Parameter environment: nil: unchanged.
   /// - Throws: `StoreError.notFound`.
   @discardableResult
   package static func release(
@@ -58,9 +58,9 @@ extension Device {
     return try get(database, id: id)
   }
 
-  /// Removes a device and its timeline. Its deliveries stay in the pushes' history.
+  /// Deletes a device and its timeline. Its deliveries stay in the pushes' history.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func delete(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try DeviceWriter.run(database, now: now) { writer in
@@ -71,5 +71,34 @@ extension Device {
       try database.run("DELETE FROM device_events WHERE device_id = ?", id)
       return try database.run("DELETE FROM devices WHERE id = ?", id) == 1
     }
+  }
+}
+
+extension Device {
+  /// The tokens of an audience that no device of the app has in any environment, pasted to try a push.
+  package static func unknownTokens(
+    _ database: Database, app: Int64, audience: Audience
+  ) throws -> [DeviceToken] {
+    guard case .rule(let rule) = audience else { return [] }
+    return try rule.deviceToken.filter { try find(database, app: app, token: $0) == nil }
+  }
+
+  /// Registers a draft's unknown tokens, so that the push reaches them and their outcomes can be recorded. Belongs into
+  /// the transaction that stores the push.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  package static func registerUnknown(
+    _ database: Database, of draft: PushDraft, app: Int64, by actor: String, now: Date
+  ) throws -> Int {
+    let registrations = try unknownTokens(database, app: app, audience: draft.audience).map { token in
+      // Firebase tokens contain a colon, APNs tokens are binary; see DeviceToken's notations.
+      let isFirebase = !draft.platforms.contains(.ios) || token.bytes.contains(UInt8(ascii: ":"))
+      return Registration(
+        token: token, environment: draft.environment,
+        platform: isFirebase && draft.platforms.contains(.android) ? .android : .ios)
+    }
+    guard !registrations.isEmpty else { return 0 }
+    return try register(database, app: app, registrations, by: actor, now: now).count { $0.deviceID != nil }
   }
 }

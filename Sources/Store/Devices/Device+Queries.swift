@@ -2,38 +2,33 @@ package import Model
 package import SQLite
 
 extension Device {
-  /// In which order devices are listed.
+  /// The order of a list of devices.
   package enum Order: Sendable {
-    /// Registered last first: for pages.
+    /// For pages.
     case newestFirst
-    /// Registered first first: for exports.
+    /// For exports.
     case oldestFirst
   }
 
-  /// One device, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> Device? {
     try one(database, "d.id = ?", id)
   }
 
-  /// One device.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> Device {
     guard let device = try find(database, id: id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
     return device
   }
 
-  /// An app's device with this token, nil if there is none.
   package static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {
     try one(database, "d.token = ? AND d.app_id = ?", token.bytes, app)
   }
 
-  /// An app's device with this registration id, nil if there is none.
   package static func find(_ database: Database, app: Int64, registrationID: String) throws -> Device? {
     try one(database, "d.registration_id = ? AND d.app_id = ?", registrationID, app)
   }
 
-  /// The devices with this token, in whatever app.
+  /// Devices with this token in any app.
   package static func all(_ database: Database, token: DeviceToken) throws -> [Device] {
     let found = try database.fetchAll(
       "SELECT \(columns) FROM devices d WHERE d.token = ? ORDER BY d.app_id", token.bytes
@@ -41,14 +36,14 @@ extension Device {
     return try withTags(database, found)
   }
 
-  /// The highest device id given so far; 0 without devices. A push is for devices up to the one at its start.
+  /// The highest device ID so far; 0 without devices. A push goes to devices up to the one at its start.
   package static func lastID(_ database: Database) throws -> Int64 {
     try database.fetchOne("SELECT max(id) FROM devices") { $0.int64(0) } ?? 0
   }
 
-  /// A page of the devices that fit.
+  /// A page of matching devices.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
     _ database: Database, _ filter: DeviceFilter, order: Order = .newestFirst, cursor: String? = nil, limit: Int
@@ -69,7 +64,7 @@ extension Device {
     return try withTags(database, [device])[0]
   }
 
-  /// Nil: nothing can fit.
+  /// Nil: no device can match.
   static func query(
     _ database: Database, _ filter: DeviceFilter, _ order: Order, _ cursor: Int64?, _ limit: Int
   ) throws -> (sql: String, arguments: [SQLiteValue])? {

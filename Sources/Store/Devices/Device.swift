@@ -4,35 +4,29 @@ internal import SQLite
 
 /// One app on one device, by its token.
 package struct Device: Sendable, Hashable, Identifiable {
-  /// Row id; never used again for another device.
+  /// Never reused.
   package let id: Int64
-  /// The app.
   package let appID: Int64
-  /// Which of the provider's worlds the token belongs to.
+  /// The token's environment.
   package let environment: Environment
-  /// What it runs.
   package let platform: Platform
-  /// Whether it can be sent to.
   package let state: DeviceState
-  /// Why it is not active, in the provider's word or ours.
   package let stateReason: String?
-  /// Since when it is not active.
   package let stateAt: Date?
-  /// What the provider calls it by.
+  /// The provider's address of the installation.
   package let token: DeviceToken
-  /// The user, by the app's alias rule.
+  /// The user, according to the app's alias rule.
   package let alias: String?
-  /// Our, or JPush's, own id of the installation.
+  /// Signalbox's, or JPush's, ID of the installation.
   package let registrationID: String?
-  /// What people call it.
   package let name: String?
   /// First registration.
   package let createdAt: Date
-  /// Last registration. A provider's "gone since" counts only if it is later.
+  /// Last registration. Only a later invalidation by the provider counts.
   package let registeredAt: Date
-  /// When the app last spoke to us.
+  /// When the app last contacted the server.
   package let seenAt: Date
-  /// Names of its tags, sorted.
+  /// Sorted.
   package internal(set) var tags: [String] = []
 
   static let columns = """
@@ -57,7 +51,7 @@ package struct Device: Sendable, Hashable, Identifiable {
     seenAt = row.date(13)
   }
 
-  /// Fills in the tags of devices that were just read.
+  /// Loads the tags of devices.
   static func withTags(_ database: Database, _ devices: [Device]) throws -> [Device] {
     try database.withStatement(
       "SELECT t.name FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ? ORDER BY t.name"
@@ -72,16 +66,15 @@ package struct Device: Sendable, Hashable, Identifiable {
   }
 }
 
-/// Whether a device can be sent to. Stored as the number: append only.
+/// Whether a device can be sent to. Stored as a number: append only.
 package enum DeviceState: Int, Sendable, CaseIterable, Hashable {
-  /// Can be sent to.
   case active = 1
-  /// A provider doubts the token; waits for a new registration or a person.
+  /// The provider doubts the token; waits for a new registration or a person.
   case quarantined = 2
-  /// A provider said that the token is gone.
+  /// The provider said that the token is invalid.
   case dead = 3
 
-  /// As the API and the pages say it.
+  /// As in the API and the pages.
   package var name: String {
     switch self {
     case .active: "active"
@@ -90,7 +83,6 @@ package enum DeviceState: Int, Sendable, CaseIterable, Hashable {
     }
   }
 
-  /// Reads ``name``.
   package init?(name: String) {
     guard let state = DeviceState.allCases.first(where: { $0.name == name }) else { return nil }
     self = state

@@ -1,9 +1,8 @@
 package import Model
 package import SQLite
 
-/// Changes to the counters of devices and tags, summed up in memory and written once a transaction.
+/// Changes to the counters of devices and tags, collected in memory and written once per transaction.
 package struct DeviceCounters {
-  /// What a device is counted as.
   struct Kind: Hashable {
     var environment: Int
     var platform: Int
@@ -26,7 +25,7 @@ package struct DeviceCounters {
 
   mutating func add(_ count: Int, tag: Int64, _ kind: Kind) { tags[Key(owner: tag, kind: kind), default: 0] += count }
 
-  /// Writes the changes and forgets them.
+  /// Writes the changes and resets them.
   mutating func flush(_ database: Database) throws {
     for (table, owner, changes) in [("device_counters", "app_id", devices), ("tag_counters", "tag_id", tags)] {
       try database.withStatement(
@@ -50,20 +49,15 @@ package struct DeviceCounters {
   }
 }
 
-/// How many devices of one kind an app has.
 package struct DeviceCount: Sendable, Hashable {
-  /// The app.
   package let appID: Int64
-  /// The environment.
   package let environment: Environment
-  /// The platform.
   package let platform: Platform
-  /// The state.
   package let state: DeviceState
-  /// How many, more than 0.
+  /// More than 0.
   package let count: Int
 
-  /// The counters of all apps, or of one: never counts devices.
+  /// From counters; of all apps, or of one.
   package static func all(_ database: Database, app: Int64? = nil) throws -> [DeviceCount] {
     try database.fetchAll(
       """

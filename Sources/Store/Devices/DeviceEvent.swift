@@ -3,15 +3,14 @@ package import JSON
 import Model
 package import SQLite
 
-/// One line of a device's own history.
+/// One event of a device's timeline.
 package struct DeviceEvent: Sendable, Hashable {
-  /// What happened. Stored as the text: append only.
+  /// Stored as text: append only.
   package enum Kind: String, Sendable, CaseIterable {
-    /// First seen.
     case registered
-    /// Active again by a new registration: `from`, `reason`.
+    /// Reactivated by a new registration: `from`, `reason`.
     case revived
-    /// Now in the other environment: `from`, `to`, and `push` if the answers of a push were why.
+    /// Moved to the other environment: `from`, `to`, and `push` if a push's answers were the reason.
     case environmentChanged = "environment_changed"
     /// Now another platform: `from`, `to`.
     case platformChanged = "platform_changed"
@@ -27,20 +26,18 @@ package struct DeviceEvent: Sendable, Hashable {
     case quarantined
     /// The provider says that the token is gone: `reason`, `push`, `since`.
     case declaredDead = "declared_dead"
-    /// Set free by a person.
+    /// Reactivated by a person.
     case released
-    /// Set free, because the provider took a push for it: `push`.
+    /// Reactivated, because the provider accepted a push for it: `push`.
     case proven
   }
 
-  /// When.
   package let at: Date
-  /// What.
   package let kind: Kind
-  /// More about it; members as said at the kind, and `by` if a person did it.
+  /// Members as listed at the kind, and `by` for a person.
   package let detail: JSONValue?
 
-  /// A device's history, newest first; it ends with the first registration.
+  /// A device's timeline, newest first; it ends with the first registration.
   package static func all(_ database: Database, device: Int64, limit: Int = 200) throws -> [DeviceEvent] {
     var events = try database.fetchAll(
       "SELECT at, kind, detail FROM device_events WHERE device_id = ? ORDER BY number DESC LIMIT ?", device, limit
@@ -49,7 +46,7 @@ package struct DeviceEvent: Sendable, Hashable {
         at: row.date(0), kind: try row.value(1, as: Kind.self),
         detail: try json(row.optionalText(2), "device_events.detail"))
     }
-    // Not stored: an import of 10 million devices would write 10 million lines that say what the row says already.
+    // Not stored as an event: an import of 10 million devices would write 10 million redundant rows.
     let created = try database.fetchOne("SELECT created_at FROM devices WHERE id = ?", device) { $0.date(0) }
     if let created, events.count < limit { events.append(DeviceEvent(at: created, kind: .registered, detail: nil)) }
     return events

@@ -1,30 +1,24 @@
 package import Model
 internal import SQLite
 
-/// What a list of devices is narrowed down to; nil: not by this.
+/// The filter of a device list; nil: any.
 package struct DeviceFilter: Sendable, Hashable {
-  /// Devices of this app.
   package var app: Int64?
-  /// Devices of this environment.
   package var environment: Environment?
-  /// Devices of this platform.
   package var platform: Platform?
-  /// Devices in this state.
   package var state: DeviceState?
-  /// Devices with the tag of exactly this name.
+  /// Exact name.
   package var tag: String?
-  /// Devices of exactly this user.
+  /// Exact alias.
   package var alias: String?
-  /// Devices whose token is this, or begins so.
+  /// A token or its prefix.
   package var tokenPrefix: [UInt8]?
-  /// The device with exactly this registration id.
+  /// Exact registration ID.
   package var registrationID: String?
 
-  /// All devices.
   package init(app: Int64? = nil) { self.app = app }
 }
 
-/// Conditions on `devices d`, joined by AND.
 struct DeviceCondition {
   private(set) var sql = ""
   private(set) var arguments: [SQLiteValue] = []
@@ -42,7 +36,7 @@ struct DeviceCondition {
     if let value { add("d.\(column) = ?", [.integer(value)]) }
   }
 
-  /// With any of these tags, or, negated, with none of them.
+  /// Any of these tags or, negated, none of them.
   mutating func addTags(_ ids: [Int64], negated: Bool = false) {
     add(
       """

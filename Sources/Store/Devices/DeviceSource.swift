@@ -1,20 +1,18 @@
 internal import Model
 internal import SQLite
 
-/// A query that gives device ids in order, straight from an index: what lists and audiences walk along.
+/// A query that yields device IDs in order directly from an index, for lists and audiences.
 ///
-/// Sources are put in front of `devices` by ``query(_:where:limit:)`` in a form that SQLite runs row by row:
-/// "a subquery … as the left-most … with CROSS JOIN … is implemented as a co-routine"
-/// (https://www.sqlite.org/optoverview.html#subquery_co_routines). `LIMIT -1` keeps its ORDER BY and keeps it from being
-/// flattened; several arms are merged, because each is in order already. Tests hold the plans.
+/// ``query(_:where:limit:)`` joins a source to `devices` in a form that SQLite runs row by row: "a subquery … as the
+/// left-most … with CROSS JOIN … is implemented as a co-routine"
+/// (https://www.sqlite.org/optoverview.html#subquery_co_routines). `LIMIT -1` keeps its ORDER BY and prevents
+/// flattening; several arms are merged, because each is already ordered. Tests check the query plans.
 struct DeviceSource {
-  /// Which ids, and in which direction.
   struct Range {
-    /// Ids above this.
+    /// Exclusive.
     var after: Int64 = -1
-    /// Ids up to this.
+    /// Inclusive.
     var upTo: Int64 = .max
-    /// From high to low.
     var descending = false
   }
 
@@ -59,7 +57,7 @@ struct DeviceSource {
     guard !ids.isEmpty else { return nil }
     let bounds: [SQLiteValue] = [.integer(range.after), .integer(range.upTo)]
     if ids.count > 100 {
-      // More arms than SQLite merges well (its limit is 500): sorted instead.
+      // Too many arms for a fast merge (SQLite's limit is 500): sorted instead.
       return DeviceSource(
         arms: [
           """
@@ -75,22 +73,22 @@ struct DeviceSource {
       ids.flatMap { [.integer($0)] + bounds }, distinct: true, range)
   }
 
-  /// Devices of any of these users, in an app or in all.
+  /// Devices of any of these users, in one app or all.
   static func alias(_ aliases: [String], app: Int64?, _ range: Range) -> DeviceSource {
     looked(up: "alias", index: "devices_alias", aliases.map { .text($0) }, app: app, range)
   }
 
-  /// Devices with any of these registration ids, in an app or in all.
+  /// Devices with any of these registration IDs, in one app or all.
   static func registrationID(_ ids: [String], app: Int64?, _ range: Range) -> DeviceSource {
     looked(up: "registration_id", index: "devices_registration_id", ids.map { .text($0) }, app: app, range)
   }
 
-  /// Devices with any of these tokens, in an app or in all.
+  /// Devices with any of these tokens, in one app or all.
   static func token(_ tokens: [DeviceToken], app: Int64?, _ range: Range) -> DeviceSource {
     looked(up: "token", index: "devices_token", tokens.map { .blob($0.bytes) }, app: app, range)
   }
 
-  /// Devices whose token begins so.
+  /// Devices whose token has this prefix.
   static func token(prefix: [UInt8], _ range: Range) -> DeviceSource {
     let (sql, arguments) = unordered(tokenPrefix: prefix)
     return DeviceSource(
@@ -98,9 +96,9 @@ struct DeviceSource {
       arguments + [.integer(range.after), .integer(range.upTo)], range)
   }
 
-  /// The query for devices whose token begins so, in the order of the tokens: for a few of very many.
+  /// Devices whose token has this prefix, in the order of the tokens: for few matches among many devices.
   static func unordered(tokenPrefix prefix: [UInt8]) -> (sql: String, arguments: [SQLiteValue]) {
-    // The first value above all that begin so: the prefix counted up by one, trailing 0xff cut off.
+    // The first value above the prefix: the prefix incremented by one, without trailing 0xff.
     var above = prefix
     while above.last == 0xff { above.removeLast() }
     if let last = above.popLast() { above.append(last + 1) }
@@ -110,7 +108,7 @@ struct DeviceSource {
     )
   }
 
-  /// Devices of a push with one of these outcomes, none of them `accepted`, and not for one of these reasons.
+  /// Devices of a push with one of these outcomes, except `accepted`, and without these reasons.
   static func outcomes(
     push: Int64, _ outcomes: [OutcomeKind], withoutReasons reasons: [Int64], _ range: Range
   ) -> DeviceSource? {
@@ -128,7 +126,7 @@ struct DeviceSource {
       }, range)
   }
 
-  /// The query over `devices d` for the ids of this source.
+  /// The query over `devices d` for the source's IDs.
   func query(_ columns: String, where filter: DeviceCondition, tail: String) -> (sql: String, arguments: [SQLiteValue])
   {
     let condition = filter.sql.isEmpty ? "" : " WHERE " + filter.sql
@@ -141,7 +139,7 @@ struct DeviceSource {
   private static func looked(
     up column: String, index: String, _ values: [SQLiteValue], app: Int64?, _ range: Range
   ) -> DeviceSource {
-    // Unary plus: the range may not tempt the planner away from the index (§ "Disqualifying WHERE-clause terms").
+    // Unary plus keeps the planner on the index (§ "Disqualifying WHERE-clause terms").
     DeviceSource(
       arms: [
         """

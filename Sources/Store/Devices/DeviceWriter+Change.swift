@@ -4,7 +4,7 @@ internal import Model
 internal import SQLite
 
 extension DeviceWriter {
-  /// What a device is to become.
+  /// The wanted state of a device.
   struct Target {
     var kind: DeviceCounters.Kind
     var alias: Change<String?> = .keep
@@ -13,11 +13,11 @@ extension DeviceWriter {
     var name: Change<String?> = .keep
     /// Whether the app itself registered.
     var isRegistration = false
-    /// The push because of which it is moved to another environment, for the timeline.
+    /// The push that caused a move to another environment, for the timeline.
     var push: String?
   }
 
-  /// Why a change is against the limits, nil if it is not.
+  /// Why a change exceeds a limit, nil if it does not.
   func problem(
     _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: Before?, tags: Int
   ) throws -> Problem? {
@@ -38,9 +38,9 @@ extension DeviceWriter {
       ["limit": "\(limit)"])
   }
 
-  /// Changes a device that is there, with a line in its timeline for each difference.
+  /// Changes a device, with a timeline event for each difference.
   func change(_ before: Before, to target: Target) throws {
-    // The row first, as the new kind: then the tags are counted as what the device is now.
+    // Changes the row first, so that tags are counted as the new kind.
     try recount(before, as: target.kind)
     let alias = target.alias.applied(to: before.alias)
     let registrationID = target.registrationID.applied(to: before.registrationID)
@@ -64,7 +64,7 @@ extension DeviceWriter {
     try changeTags(before, target)
   }
 
-  /// Takes a registration id from the device of the app that has it.
+  /// Removes a registration ID from the app's device that has it.
   func release(_ registrationID: String, app: Int64, except device: Int64?) throws {
     let holder = try database.fetchOne(
       "SELECT id FROM devices WHERE registration_id = ? AND app_id = ?", registrationID, app

@@ -3,7 +3,7 @@ internal import Model
 internal import SQLite
 
 extension DeviceWriter {
-  /// The statements of an import, compiled once for all its rows.
+  /// The statements of an import, compiled once.
   struct Registrar {
     let insert: Statement
     let find: Statement
@@ -18,7 +18,7 @@ extension DeviceWriter {
     }
   }
 
-  /// Registers a device: adds it, or brings the one with this token up to date and to life.
+  /// Adds a device, or updates and reactivates the one with this token.
   func register(
     _ registration: Registration, app: Int64, _ registrar: Registrar, _ limits: DeviceLimits
   ) throws -> RegistrationResult {
@@ -26,7 +26,7 @@ extension DeviceWriter {
       environment: registration.environment.code, platform: registration.platform.code,
       state: DeviceState.active.rawValue)
     let tags = registration.tags.applied(toTags: [])
-    // Most rows of an import are new: they are inserted without a look first, unless a limit asks for one.
+    // Most rows of an import are new: insert without a look-up first, unless a limit requires one.
     if limits.devicesPerAlias == nil, tags.count <= limits.tagsPerDevice {
       if let id = try insert(registration, app: app, kind, tags, registrar) { return .added(id) }
     }
@@ -84,7 +84,7 @@ extension DeviceWriter {
     let id = database.lastInsertedID
     counters.add(1, app: app, kind)
     try addTags(tags, device: id, app: app, kind)
-    // Afterwards, because another device may have it, and a row that is not added must not take it away.
+    // After the insert, because a rejected row must not take the ID from another device.
     if case .set(let registrationID?) = registration.registrationID {
       try release(registrationID, app: app, except: id)
       try database.run("UPDATE devices SET registration_id = ? WHERE id = ?", registrationID, id)

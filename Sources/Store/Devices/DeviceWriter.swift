@@ -3,11 +3,11 @@ import JSON
 internal import Model
 internal import SQLite
 
-/// The one place that changes devices: it keeps their counters, their tags' counters, and their timeline in step.
+/// All changes of devices: keeps their counters, their tags' counters and their timeline consistent.
 final class DeviceWriter {
   let database: Database
   let now: Date
-  /// Who does it, for the timeline; nil: the app itself.
+  /// For the timeline; nil: the app itself.
   let actor: String?
   var counters = DeviceCounters()
   private let tagOf: Statement
@@ -19,7 +19,7 @@ final class DeviceWriter {
     let name: String
   }
 
-  /// What a device was before a change.
+  /// The state of a device before a change.
   struct Before {
     let id: Int64
     let app: Int64
@@ -39,7 +39,7 @@ final class DeviceWriter {
     tie = try database.prepare("INSERT OR IGNORE INTO device_tags(tag_id, device_id) VALUES (?, ?)")
   }
 
-  /// Runs `body`, then writes the counters. What `body` changed before an error is undone, so that they always agree.
+  /// Runs `body`, then writes the counters. On an error everything is rolled back, so that they stay consistent.
   static func run<Result>(
     _ database: Database, now: Date, actor: String? = nil, _ body: (DeviceWriter) throws -> Result
   ) throws -> Result {
@@ -66,7 +66,7 @@ final class DeviceWriter {
       name: row.optionalText(8), registeredAt: row.date(9))
   }
 
-  /// Puts a line into the timeline.
+  /// Adds a timeline event.
   func note(_ device: Int64, _ kind: DeviceEvent.Kind, _ detail: [String: JSONValue]) throws {
     var detail = detail
     if let actor { detail["by"] = .string(actor) }
@@ -77,7 +77,7 @@ final class DeviceWriter {
       """, device, now, kind.rawValue, detail.isEmpty ? nil : JSONValue.object(detail).text())
   }
 
-  /// The number of a tag, which is made if it is new.
+  /// A tag's ID; creates the tag if it is new.
   func tagID(_ name: String, app: Int64) throws -> Int64 {
     let key = TagKey(app: app, name: name)
     if let id = tagIDs[key] { return id }
@@ -95,7 +95,7 @@ final class DeviceWriter {
     return id
   }
 
-  /// Gives a device tags that it does not have yet; those that it has are passed over.
+  /// Adds tags to a device; tags that it has are skipped.
   func addTags(_ names: some Sequence<String>, device: Int64, app: Int64, _ kind: DeviceCounters.Kind) throws {
     for name in names {
       let tag = try tagID(name, app: app)
@@ -106,7 +106,7 @@ final class DeviceWriter {
     }
   }
 
-  /// The tags of a device, by name.
+  /// By name.
   func tags(of device: Int64) throws -> [String: Int64] {
     var tags: [String: Int64] = [:]
     try database.forEach(
@@ -118,7 +118,7 @@ final class DeviceWriter {
     return tags
   }
 
-  /// Counts a device as another kind, and its tags with it.
+  /// Counts a device and its tags as another kind.
   func recount(_ before: Before, as kind: DeviceCounters.Kind) throws {
     guard kind != before.kind else { return }
     counters.add(-1, app: before.app, before.kind)

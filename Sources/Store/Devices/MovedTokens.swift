@@ -3,27 +3,27 @@ import JSON
 import Model
 package import SQLite
 
-/// Devices whose token a push found not to be of its environment: development builds get tokens of the one, TestFlight
+/// Devices whose token a push found to be of the other environment: development builds have tokens of one, TestFlight
 /// and App Store builds of the other.
 ///
-/// They can be moved to the other environment together, where they are active again, and back, where they are parked
-/// as before. Both are found by the push's own deliveries and the devices' histories; no list of them is kept.
+/// They can be moved together to the other environment, where they are active again, and back, where they are parked as
+/// before. Both sets derive from the push's deliveries and the devices' timelines; no list is stored.
 package struct MovedTokens: Sendable, Hashable {
-  /// Parked, in the push's environment: may be moved. At most ``limit``, the first by number.
+  /// Parked devices in the push's environment, which may be moved. At most ``limit``, lowest IDs first.
   package var parked: [Int64] = []
-  /// How many of ``parked`` were of the other environment once, by their own registration or by a person: there is
-  /// evidence that they belong there.
+  /// How many of ``parked`` were once in the other environment, by registration or by a person: evidence that they
+  /// belong there.
   package var proven = 0
-  /// Moved because of this push, and still there: may be moved back. At most ``limit``.
+  /// Devices moved because of this push and still there, which may be moved back. At most ``limit``.
   package var moved: [Int64] = []
 
-  /// So many are looked at, and moved at once; the next step finds the next.
+  /// The most devices per move; the next move finds the next.
   package static let limit = 10_000
 
-  /// The provider's word for a token that may belong to the other environment.
+  /// The provider's reason for a token that may belong to the other environment.
   package static let reason = "BadDeviceToken"
 
-  /// What can be moved because of a push. Walks along what the push was refused, ``limit`` at most.
+  /// Finds the devices of a push, checking at most ``limit`` refusals.
   package static func find(_ database: Database, push: Push) throws -> MovedTokens {
     var found = MovedTokens()
     guard let reason = try Reasons.find(database, reason) else { return found }
@@ -56,7 +56,7 @@ package struct MovedTokens: Sendable, Hashable {
     return found
   }
 
-  /// Moves the parked ones to the other environment, where they are active.
+  /// Moves the parked devices to the other environment and activates them.
   ///
   /// - Returns: how many.
   package static func move(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
@@ -73,7 +73,7 @@ package struct MovedTokens: Sendable, Hashable {
     return ids.count
   }
 
-  /// Moves those that ``move(_:push:by:now:)`` moved back, and parks them again.
+  /// Reverts ``move(_:push:by:now:)``, and parks the devices again.
   ///
   /// - Returns: how many.
   package static func moveBack(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {

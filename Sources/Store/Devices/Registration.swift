@@ -1,23 +1,18 @@
 package import Model
 
-/// An app that tells its token. Checked by the caller (token, alias rule, tag rule); kept as it is.
+/// A token registration by an app. The caller has validated it.
 package struct Registration: Sendable {
-  /// The token.
   package var token: DeviceToken
-  /// The token's environment.
   package var environment: Environment
-  /// What the device runs.
   package var platform: Platform
-  /// The user.
   package var alias: Change<String?> = .keep
-  /// The tags.
   package var tags: Change<[String]> = .keep
-  /// The installation's id; another device of the app that had it loses it.
+  /// The installation's ID; another device of the app that had it loses it.
   package var registrationID: Change<String?> = .keep
-  /// What people call the device.
+  /// The display name.
   package var name: Change<String?> = .keep
 
-  /// Creates a registration that changes nothing else.
+  /// Creates a registration without other changes.
   package init(token: DeviceToken, environment: Environment, platform: Platform) {
     self.token = token
     self.environment = environment
@@ -25,16 +20,16 @@ package struct Registration: Sendable {
   }
 }
 
-/// What became of a registration.
+/// The result of a registration.
 package enum RegistrationResult: Sendable, Hashable {
-  /// A device that was not known.
+  /// A new device.
   case added(Int64)
-  /// A device that was known by this token; now active, whatever it was.
+  /// A device known by this token; now active.
   case updated(Int64)
   /// Nothing was changed.
   case rejected(Problem)
 
-  /// The device, nil if rejected.
+  /// Nil if rejected.
   package var deviceID: Int64? {
     switch self {
     case .added(let id), .updated(let id): id
@@ -43,28 +38,25 @@ package enum RegistrationResult: Sendable, Hashable {
   }
 }
 
-/// Limits that hold over several devices, or over what a device had before.
+/// Limits across devices or over time.
 package struct DeviceLimits: Sendable, Hashable {
-  /// How many devices of an app one alias may have; nil: any number. JPush: 10 (docs/protocols.md §4.4).
+  /// Devices of an app per alias; nil: unlimited. JPush: 10 (docs/protocols.md §4.4).
   package var devicesPerAlias: Int?
-  /// How many tags one device may have. JPush: 1000.
+  /// Tags per device. JPush: 1000.
   package var tagsPerDevice: Int
 
-  /// Creates limits.
   package init(devicesPerAlias: Int? = nil, tagsPerDevice: Int = 1000) {
     self.devicesPerAlias = devicesPerAlias
     self.tagsPerDevice = tagsPerDevice
   }
 }
 
-/// Whether a value is to be changed.
+/// A possible change of a value.
 package enum Change<Value: Sendable>: Sendable {
-  /// As it was.
   case keep
-  /// To this.
   case set(Value)
 
-  /// What the value becomes.
+  /// The resulting value.
   func applied(to old: Value) -> Value {
     switch self {
     case .keep: old
@@ -74,7 +66,7 @@ package enum Change<Value: Sendable>: Sendable {
 }
 
 extension Change<[String]> {
-  /// What the tags of a device become.
+  /// The resulting tags of a device.
   func applied(toTags old: Set<String>) -> Set<String> {
     switch self {
     case .keep: old

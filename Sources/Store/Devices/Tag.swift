@@ -1,23 +1,19 @@
 package import SQLite
 
-/// A name that devices of an app can have in common.
 package struct Tag: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// The app.
   package let appID: Int64
-  /// As devices give it.
   package let name: String
-  /// How many devices have it.
+  /// Devices with the tag.
   package let members: Int
-  /// How many of them are active.
+  /// Active devices among them.
   package let active: Int
 
-  /// An app's tags by name, from counters alone.
+  /// An app's tags by name, from counters.
   ///
   /// - Parameters:
-  ///   - prefix: only names that begin so.
-  ///   - cursor: `next` of the page before: the last name.
+  ///   - prefix: of the names.
+  ///   - cursor: `next` of the previous page: the last name.
   package static func list(
     _ database: Database, app: Int64, prefix: String = "", cursor: String? = nil, limit: Int
   ) throws -> Page<Tag> {
@@ -34,7 +30,7 @@ package struct Tag: Sendable, Hashable, Identifiable {
     return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].name : nil)
   }
 
-  /// The ids of the tags that exist, in an app or in all.
+  /// The IDs of existing tags, in one app or all.
   static func ids(_ database: Database, _ names: [String], app: Int64?) throws -> [Int64] {
     try names.flatMap { name in
       try database.fetchAll("SELECT id FROM tags WHERE name = ?1 AND (?2 IS NULL OR app_id = ?2)", name, app) {
@@ -43,7 +39,7 @@ package struct Tag: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// How many devices have a tag.
+  /// The number of devices with a tag.
   static func members(_ database: Database, id: Int64) throws -> Int {
     try database.int("SELECT coalesce(sum(count), 0) FROM tag_counters WHERE tag_id = ?", id)
   }

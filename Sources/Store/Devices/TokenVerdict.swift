@@ -3,18 +3,17 @@ import JSON
 internal import Model
 package import SQLite
 
-/// What a provider's answer means for a device's token.
+/// The meaning of a provider's answer for a device's token.
 package struct TokenVerdict: Sendable, Hashable {
-  /// The device.
   package var deviceID: Int64
-  /// Quarantined, or dead.
+  /// Quarantined or dead.
   package var state: DeviceState
-  /// The provider's word.
+  /// The provider's reason.
   package var reason: String
-  /// Since when the token is bad: the provider's time stamp, or when we asked. A device that registered at that moment
-  /// or later is left alone.
+  /// When the token became invalid: the provider's time stamp, or the time of the request. Devices registered at that
+  /// moment or later are not affected.
   package var since: Date
-  /// Public id of the push that found out.
+  /// Public ID of the push.
   package var push: String?
   package init(deviceID: Int64, state: DeviceState, reason: String, since: Date, push: String?) {
     self.deviceID = deviceID
@@ -24,12 +23,12 @@ package struct TokenVerdict: Sendable, Hashable {
     self.push = push
   }
 
-  /// Reasons that park a token until somebody looks: it may be right, in the other environment.
+  /// Reasons that park a token: it may be valid in the other environment.
   static let doubtful: Set<String> = ["BadDeviceToken"]
 
-  /// What an outcome says about the token, nil if nothing.
+  /// The verdict of an outcome, nil if there is none.
   ///
-  /// - Parameter askedAt: when the request was made, for answers without a time stamp.
+  /// - Parameter askedAt: the time of the request, for answers without a time stamp.
   init?(device: Int64, outcome: Outcome, askedAt: Date, push: String?) {
     guard case .rejected(_, let reason, let invalidSince) = outcome else { return nil }
     if outcome.kind == .deadToken {
@@ -41,9 +40,9 @@ package struct TokenVerdict: Sendable, Hashable {
     }
   }
 
-  /// Carries verdicts out, with a line in each timeline.
+  /// Applies verdicts, with a timeline event each.
   ///
-  /// - Returns: the ids of the devices that changed: those still there, not worse already, not registered since.
+  /// - Returns: the IDs of changed devices: those that exist, are not in a worse state, and have not registered since.
   @discardableResult
   package static func carryOut(_ database: Database, _ verdicts: [TokenVerdict], now: Date) throws -> [Int64] {
     guard !verdicts.isEmpty else { return [] }
@@ -55,7 +54,7 @@ package struct TokenVerdict: Sendable, Hashable {
 
 extension DeviceWriter {
   fileprivate func carryOut(_ verdict: TokenVerdict) throws -> Bool {
-    // A 410 older than the registration speaks of the token's former life (docs/protocols.md §1; Apple, "timestamp").
+    // A 410 older than the registration concerns the token's former life (docs/protocols.md §1; Apple, "timestamp").
     guard let before = try find(verdict.deviceID), verdict.since > before.registeredAt,
       verdict.state.rawValue > before.kind.state
     else { return false }
@@ -75,11 +74,10 @@ extension DeviceWriter {
 }
 
 extension Device {
-  /// Sets quarantined devices free whose token a provider took after all, in a push that was sent after they had been
-  /// parked. Quick whatever the number of devices: only those parked between the first and the last of them are looked
-  /// at, a thousand at most.
+  /// Reactivates quarantined devices whose token a provider accepted in a push sent after they were parked. Fast for
+  /// any number of devices: only devices parked between the first and the last are checked, at most a thousand.
   ///
-  /// - Parameter accepted: devices that took the push, with the time when they were asked.
+  /// - Parameter accepted: devices that accepted the push, with the time of the request.
   static func prove(
     _ database: Database, app: Int64, environment: Environment, push: String, _ accepted: [Int64: Date], now: Date
   ) throws {

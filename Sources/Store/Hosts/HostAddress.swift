@@ -1,19 +1,18 @@
-/// Where a certificate is looked for: a host, a port, and how TLS begins there.
+/// Where to check a certificate: host, port, and how TLS begins.
 package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
-  /// How TLS begins. The raw values stand in the database and in JSON.
+  /// The raw values are stored and used in JSON.
   package enum StartProtocol: String, Sendable, Hashable, Codable, CaseIterable {
-    /// With the first byte.
+    /// From the first byte.
     case tls
     /// After `STARTTLS` (RFC 3207).
     case smtp
-    /// After `STARTTLS` (RFC 9051 §6.2.1).
     case imap
     /// After `STLS` (RFC 2595 §4).
     case pop3
     /// After PostgreSQL's `SSLRequest`.
     case postgres
 
-    /// The port that is meant if none is said.
+    /// The default port.
     package var port: UInt16 {
       switch self {
       case .tls: 443
@@ -25,13 +24,12 @@ package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A name in lower case, or an address in figures.
+  /// A lower-case name, or a numeric address.
   package var host: String
   /// From 1 to 65535.
   package var port: UInt16
-  /// The name that the server is asked for (SNI), and that its certificate must be for.
+  /// The name sent as SNI, which the certificate must match.
   package var serverName: String
-  /// How TLS begins.
   package var startProtocol: StartProtocol
 
   /// Creates an address.

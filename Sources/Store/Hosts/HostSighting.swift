@@ -4,15 +4,13 @@ internal import Model
 internal import SQLite
 import Text
 
-/// The certificates that a host showed.
+/// The certificates that a host presented.
 package struct HostSighting: Sendable, Hashable {
-  /// One certificate of the chain.
   package struct Link: Sendable, Hashable {
-    /// Whom it is for.
     package let subject: String
     /// As `AB:CD:…`.
     package let sha256: String
-    /// The last second in which it is valid.
+    /// The last valid second.
     package let notAfter: Date
     package init(subject: String, sha256: String, notAfter: Date) {
       self.subject = subject
@@ -21,7 +19,7 @@ package struct HostSighting: Sendable, Hashable {
     }
   }
 
-  /// Where it was reached, as `192.0.2.1:443`.
+  /// The reached address, such as `192.0.2.1:443`.
   package let address: String
   /// As `TLSv1.3`.
   package let tlsVersion: String
@@ -33,20 +31,18 @@ package struct HostSighting: Sendable, Hashable {
   package let serial: String
   /// Of the host's own certificate, as `AB:CD:…`.
   package let sha256: String
-  /// Host names and addresses that it is for.
+  /// Its host names and addresses.
   package let names: [String]
-  /// From when on.
   package let notBefore: Date?
-  /// The host's own certificate first, then what it showed of its issuers.
+  /// The host's own certificate first, then the issuers that it sent.
   package let chain: [Link]
   /// A raw value of `TLSChainTrust`.
   package let trust: String
-  /// Whether it is for the name that was asked for.
+  /// Whether it matches the requested name.
   package let nameMatches: Bool
 
-  /// The earliest end in the chain: from then on it is not believed any more.
   package var ends: Link? { chain.min { $0.notAfter < $1.notAfter } }
-  /// The end that counts.
+  /// The earliest end in the chain, after which it is not trusted.
   package var notAfter: Date? { ends?.notAfter }
   package init(
     address: String, tlsVersion: String, subject: String, issuer: String, serial: String, sha256: String,

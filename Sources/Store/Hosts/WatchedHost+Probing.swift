@@ -1,16 +1,16 @@
 package import Foundation
 package import SQLite
 
-/// What came of looking at a host.
+/// The result of checking a host.
 package typealias HostOutcome = Result<HostSighting, HostFailure>
 
 extension WatchedHost {
-  /// So many lines of a host's history are kept; the oldest go.
+  /// Events kept per host; the oldest are dropped.
   static let historyLimit = 500
 
-  /// Keeps what a probe found, and what changed by it in the history.
+  /// Stores a probe's result, and adds changes to the history.
   ///
-  /// A probe of an address that was changed meanwhile is not kept.
+  /// Ignored if the address was changed meanwhile.
   package static func note(
     _ database: Database, id: Int64, at address: HostAddress, _ outcome: HostOutcome, now: Date
   ) throws {
@@ -45,23 +45,20 @@ extension WatchedHost {
   }
 }
 
-/// Something that changed at a watched host.
+/// A change at a watched host.
 package struct HostEvent: Sendable, Hashable, Identifiable {
-  /// What changed. The raw values stand in the database and in JSON.
+  /// The raw values are stored and used in JSON.
   package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It showed a certificate that it did not show before.
+    /// A new certificate.
     case certificate
-    /// It showed none, or none for another reason.
+    /// No certificate, or another reason for that.
     case failed
-    /// It shows one again.
+    /// A certificate again.
     case answered
   }
 
-  /// Row id.
   package let id: Int64
-  /// When.
   package let at: Date
-  /// What.
   package let kind: Kind
   /// Of the new certificate.
   package let sha256: String?
@@ -69,12 +66,11 @@ package struct HostEvent: Sendable, Hashable, Identifiable {
   package let serial: String?
   /// Of the new certificate.
   package let issuer: String?
-  /// The end that counts from then on.
+  /// The effective end from then on.
   package let notAfter: Date?
-  /// Why it showed none.
   package let failure: HostFailure?
 
-  /// What happened at a host, newest first.
+  /// A host's events, newest first.
   package static func list(_ database: Database, host: Int64, limit: Int = 100) throws -> [HostEvent] {
     try database.fetchAll(
       """

@@ -2,7 +2,7 @@ package import Foundation
 package import SQLite
 
 extension WatchedHost {
-  /// Watches a host from now on; nothing is known of it yet.
+  /// Adds a host.
   ///
   /// - Throws: `StoreError.taken` if it is watched already.
   @discardableResult
@@ -20,19 +20,17 @@ extension WatchedHost {
     return try get(database, id: database.lastInsertedID)
   }
 
-  /// All of them, by their names.
   package static func all(_ database: Database) throws -> [WatchedHost] {
     try database.fetchAll("SELECT \(columns) FROM watched_hosts h ORDER BY h.host, h.port, h.id") {
       try WatchedHost($0)
     }
   }
 
-  /// One of them, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> WatchedHost? {
     try database.fetchOne("SELECT \(columns) FROM watched_hosts h WHERE h.id = ?", id) { try WatchedHost($0) }
   }
 
-  /// The one with this address, nil if it is not watched.
+  /// Nil if the address is not watched.
   package static func find(_ database: Database, _ address: HostAddress) throws -> WatchedHost? {
     try database.fetchOne(
       """
@@ -42,18 +40,15 @@ extension WatchedHost {
     ) { try WatchedHost($0) }
   }
 
-  /// One of them.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> WatchedHost {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "watched host", id: "\(id)") }
     return found
   }
 
-  /// Changes where is looked, and what people say of it. What was seen at another address is forgotten; the history
-  /// stays.
+  /// Changes address and note. The certificate seen at another address is dropped; the history stays.
   ///
-  /// - Throws: `StoreError.taken` if another one has the address.
+  /// - Throws: `StoreError.taken` if the address is watched already.
   @discardableResult
   package static func update(
     _ database: Database, id: Int64, _ address: HostAddress, note: String
@@ -76,9 +71,9 @@ extension WatchedHost {
     return try get(database, id: id)
   }
 
-  /// Watches it no longer; its history goes with it.
+  /// Deletes a host with its history.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM watched_hosts WHERE id = ?", id) > 0

@@ -3,27 +3,22 @@ internal import Model
 internal import SQLite
 import Text
 
-/// A host whose certificate is watched by its address, and what was last seen there.
+/// A watched host with its last known certificate.
 package struct WatchedHost: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// Where.
   package let address: HostAddress
-  /// What people say of it.
   package let note: String
-  /// Who wanted it watched.
   package let createdBy: String
-  /// Since when.
   package let createdAt: Date
-  /// When it was last looked at, nil: not yet.
+  /// When it was last checked; nil: not yet.
   package let probedAt: Date?
-  /// When it last showed certificates.
+  /// When it last presented a certificate.
   package let answeredAt: Date?
-  /// Since when it shows none; nil: the last probe saw some.
+  /// Since when it presents none; nil: the last probe succeeded.
   package let failingSince: Date?
-  /// Why the last probe saw nothing.
+  /// Why the last probe failed.
   package let failure: HostFailure?
-  /// What was seen at ``answeredAt``; still counts while it fails.
+  /// Seen at ``answeredAt``; still valid while probes fail.
   package let seen: HostSighting?
 
   static let columns = """
@@ -60,37 +55,34 @@ package struct WatchedHost: Sendable, Hashable, Identifiable {
   }
 }
 
-/// Why a host showed no certificate.
+/// Why a host presented no certificate.
 package struct HostFailure: Error, Sendable, Hashable {
-  /// What happened. The raw values stand in the database and in JSON.
   package enum Code: String, Sendable, Hashable, Codable, CaseIterable {
     /// The name has no address.
     case noSuchName = "no_such_name"
-    /// Its address is link-local, or of a cloud's metadata service.
+    /// Link-local, or a cloud's metadata service.
     case forbiddenAddress = "forbidden_address"
     /// Nothing listens there.
     case refused
-    /// No way leads there.
+    /// No route to the host.
     case unreachable
-    /// It did not answer in time.
     case timeout
-    /// It hung up.
+    /// The host closed the connection.
     case closed
-    /// What it answered is no TLS.
+    /// The answer is not TLS.
     case notTLS = "not_tls"
-    /// It speaks the protocol and does not offer to begin TLS.
+    /// The host does not offer STARTTLS.
     case startTLSNotOffered = "starttls_not_offered"
-    /// What it answered is not the protocol that TLS should begin from.
+    /// The answer is not the expected protocol.
     case wrongProtocol = "wrong_protocol"
-    /// It ended the handshake.
+    /// The handshake failed.
     case handshake
-    /// The handshake was done without a certificate.
+    /// The handshake succeeded without a certificate.
     case noCertificate = "no_certificate"
   }
 
-  /// What happened.
   package let code: Code
-  /// The same in the words of whoever said so; may come from a stranger.
+  /// The original message; may come from an untrusted host.
   package let detail: String
   package init(_ code: Code, detail: String = "") {
     self.code = code

@@ -1,23 +1,18 @@
 package import Foundation
 package import SQLite
 
-/// A bearer token of the API. Kept hashed, shown once.
+/// A bearer token of the API. Stored as a hash, shown once.
 package struct APIToken: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// What people call it.
   package let name: String
-  /// What it may do.
   package let scopes: [String]
-  /// Whose it is; nil: the installation's.
+  /// The owner; nil: the installation.
   package let userID: Int64?
-  /// When made.
   package let createdAt: Date
-  /// When last used, to the minute or so.
+  /// Accurate to a minute.
   package let lastUsedAt: Date?
-  /// Until when; nil: for ever.
+  /// Nil: no end.
   package let expiresAt: Date?
-  /// Since when it is refused.
   package let revokedAt: Date?
 
   static let columns = "id, name, scopes, user_id, created_at, last_used_at, expires_at, revoked_at"
@@ -33,7 +28,6 @@ package struct APIToken: Sendable, Hashable, Identifiable {
     revokedAt = row.optionalDate(7)
   }
 
-  /// Keeps a token.
   @discardableResult
   package static func add(
     _ database: Database, name: String, hash: [UInt8], scopes: [String], user: Int64?, expiresAt: Date? = nil,
@@ -47,17 +41,15 @@ package struct APIToken: Sendable, Hashable, Identifiable {
     return token
   }
 
-  /// All tokens, newest first.
   package static func all(_ database: Database) throws -> [APIToken] {
     try database.fetchAll("SELECT \(columns) FROM tokens ORDER BY id DESC") { try APIToken($0) }
   }
 
-  /// One token, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> APIToken? {
     try database.fetchOne("SELECT \(columns) FROM tokens WHERE id = ?", id) { try APIToken($0) }
   }
 
-  /// The token with this hash, nil if there is none that is good now.
+  /// The valid token with this hash, nil if there is none.
   package static func find(_ database: Database, hash: [UInt8], now: Date) throws -> APIToken? {
     try database.fetchOne(
       """
@@ -66,10 +58,9 @@ package struct APIToken: Sendable, Hashable, Identifiable {
     ) { try APIToken($0) }
   }
 
-  /// Whether a token that was found once, and has not changed since, would be found now.
+  /// Whether a token found before, and unchanged since, is still valid.
   func isGood(now: Date) -> Bool { expiresAt.map { $0.milliseconds > now.milliseconds } ?? true }
 
-  /// Whether it is still good.
   package static func isGood(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.int(
       """
@@ -77,16 +68,16 @@ package struct APIToken: Sendable, Hashable, Identifiable {
       """, id, now) > 0
   }
 
-  /// Notes that it was used, at most once in a minute.
+  /// Records its use, at most once a minute.
   package static func touch(_ database: Database, id: Int64, now: Date) throws {
     try database.run(
       "UPDATE tokens SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) < ?", now, id,
       now.addingTimeInterval(-60))
   }
 
-  /// Refuses it from now on.
+  /// Revokes it.
   ///
-  /// - Returns: whether it was good until now.
+  /// - Returns: whether it was valid until now.
   @discardableResult
   package static func revoke(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try database.run("UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id) == 1

@@ -2,24 +2,23 @@ package import Foundation
 internal import SQLite
 internal import Synchronization
 
-/// Sessions and tokens as they were last read, so that a request costs no query for who asks.
+/// Caches sessions and tokens, so that authenticating a request needs no query.
 ///
-/// Nothing is kept longer than the database stays as it is: any commit, of this process or of another one, empties the
-/// cache, whatever it changed. A token that was revoked, a person who was disabled, a role that was changed counts for the
-/// next request, as if each request read the database.
+/// Any commit of any process empties the cache. So a revoked token, a disabled person and a changed role take effect at
+/// the next request, as if each request read the database.
 final class AccessCache: Sendable {
   private struct State {
     var mark: DatabasePool.ChangeMark?
     var sessions: [[UInt8]: (session: Session, user: User)] = [:]
     var tokens: [[UInt8]: APIToken] = [:]
 
-    /// Forgets everything unless it was read at this mark.
+    /// Empties the cache unless it was filled at this mark.
     mutating func keep(only mark: DatabasePool.ChangeMark?) {
       if mark != self.mark || mark == nil { self = State(mark: mark) }
     }
   }
 
-  /// More browsers and tokens at the same time than this read the database again.
+  /// With more sessions or tokens, the cache is emptied.
   private static let limit = 1000
 
   private let state = Mutex(State())
@@ -38,7 +37,7 @@ final class AccessCache: Sendable {
     }
   }
 
-  /// Keeps what was read after `mark` was, unless somebody has looked with another mark meanwhile.
+  /// Stores a result read after `mark`, unless the mark has changed meanwhile.
   func keep(_ found: (session: Session, user: User), at mark: DatabasePool.ChangeMark?) {
     state.withLock { state in
       guard mark != nil, state.mark == mark else { return }
@@ -47,7 +46,7 @@ final class AccessCache: Sendable {
     }
   }
 
-  /// The same of a token.
+  /// Like the above, for a token.
   func keep(_ token: APIToken, hash: [UInt8], at mark: DatabasePool.ChangeMark?) {
     state.withLock { state in
       guard mark != nil, state.mark == mark else { return }
@@ -58,11 +57,11 @@ final class AccessCache: Sendable {
 }
 
 extension Store {
-  /// ``Session/find(_:idHash:idle:now:)``, with a query only if the database has changed since the last time.
+  /// ``Session/find(_:idHash:idle:now:)``, with a query only if the database has changed.
   package func session(
     idHash: [UInt8], idle: TimeInterval, now: Date
   ) async throws -> (session: Session, user: User)? {
-    // Before the query: what is committed in between makes the mark another one.
+    // Read before the query, so that a commit in between changes the mark.
     let mark = pool.changeMark
     if let kept = access.session(idHash, at: mark) {
       return kept.session.isGood(idle: idle, now: now) ? kept : nil
@@ -72,7 +71,7 @@ extension Store {
     return found
   }
 
-  /// ``APIToken/find(_:hash:now:)``, with a query only if the database has changed since the last time.
+  /// ``APIToken/find(_:hash:now:)``, with a query only if the database has changed.
   package func token(hash: [UInt8], now: Date) async throws -> APIToken? {
     let mark = pool.changeMark
     if let kept = access.token(hash, at: mark) { return kept.isGood(now: now) ? kept : nil }

@@ -3,16 +3,13 @@ package import JSON
 import Model
 package import SQLite
 
-/// Who did what, when, from where. Nothing changes or removes a line: triggers in the file refuse it.
+/// Who did what, when, from where. Triggers in the file prevent changes and deletions.
 package struct AuditEntry: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// When.
   package let at: Date
-  /// The line itself.
   package let entry: NewAuditEntry
 
-  /// Adds a line, in the transaction of what it tells of.
+  /// Adds an entry, in the transaction of the action.
   @discardableResult
   package static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
     try database.run(
@@ -21,9 +18,9 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     return database.lastInsertedID
   }
 
-  /// A page of the lines that fit, newest first; nil: not narrowed down by this.
+  /// A page of matching entries, newest first; nil: any.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   package static func list(
     _ database: Database, actor: String? = nil, action: String? = nil, subject: String? = nil, from: Date? = nil,
     before: Date? = nil, cursor: String? = nil, limit: Int
@@ -53,17 +50,15 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
   }
 }
 
-/// A line for the audit.
 package struct NewAuditEntry: Sendable, Hashable {
-  /// Who: a user's name, `token <name>`, `cli`, `signalbox`.
+  /// A user's name, `token <name>`, `cli`, `signalbox`.
   package var actor: String
-  /// What, as `push.create`.
+  /// Such as `push.create`.
   package var action: String
-  /// To what, as `push 7f3a…`.
+  /// Such as `push 7f3a…`.
   package var subject: String
   /// Before and after, without secrets.
   package var detail: JSONValue?
-  /// From where.
   package var address: String?
   package init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
     self.actor = actor

@@ -1,13 +1,12 @@
 package import Foundation
 package import SQLite
 
-/// The secret address of a person's calendar of expiry dates. Kept hashed, shown once.
+/// The secret address of a person's expiry calendar. Stored as a hash, shown once.
 package struct CalendarFeed: Sendable, Hashable {
-  /// Whose it is.
+  /// The person.
   package let userID: Int64
-  /// When its address was made.
   package let createdAt: Date
-  /// When a calendar last read it, to the hour or so.
+  /// When a calendar last read it, accurate to an hour.
   package let readAt: Date?
 
   private static let columns = "f.user_id, f.created_at, f.read_at"
@@ -18,7 +17,7 @@ package struct CalendarFeed: Sendable, Hashable {
     readAt = row.optionalDate(2)
   }
 
-  /// Gives a person an address; the one before leads nowhere from now on.
+  /// Creates a person's address; the previous one becomes invalid.
   package static func make(_ database: Database, user: Int64, hash: [UInt8], now: Date) throws {
     try database.run(
       """
@@ -27,12 +26,11 @@ package struct CalendarFeed: Sendable, Hashable {
       """, user, hash, now)
   }
 
-  /// A person's, nil if there is none.
   package static func find(_ database: Database, user: Int64) throws -> CalendarFeed? {
     try database.fetchOne("SELECT \(columns) FROM calendar_feeds f WHERE f.user_id = ?", user) { CalendarFeed($0) }
   }
 
-  /// The one with this hash; nil if there is none, or its person is disabled.
+  /// Nil if there is none, or its person is disabled.
   package static func find(_ database: Database, hash: [UInt8]) throws -> CalendarFeed? {
     try database.fetchOne(
       """
@@ -42,16 +40,16 @@ package struct CalendarFeed: Sendable, Hashable {
     ) { CalendarFeed($0) }
   }
 
-  /// Notes that it was read, at most once in an hour.
+  /// Records a read, at most once an hour.
   package static func touch(_ database: Database, user: Int64, now: Date) throws {
     try database.run(
       "UPDATE calendar_feeds SET read_at = ? WHERE user_id = ? AND coalesce(read_at, 0) < ?", now, user,
       now.addingTimeInterval(-3600))
   }
 
-  /// Takes a person's address away.
+  /// Deletes a person's address.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func remove(_ database: Database, user: Int64) throws -> Bool {
     try database.run("DELETE FROM calendar_feeds WHERE user_id = ?", user) > 0

@@ -1,23 +1,18 @@
 package import Foundation
 package import SQLite
 
-/// The answer to a request with an `Idempotency-Key`, kept so that a repeat gets the same one.
+/// The answer to a request with an `Idempotency-Key`, stored for repetitions.
 package struct IdempotentAnswer: Sendable, Hashable {
-  /// Whose key: the same key of another client is another key.
+  /// The client: keys of different clients are independent.
   package var actor: String
-  /// As sent.
   package var key: String
-  /// As `POST /api/v1/pushes`.
+  /// Such as `POST /api/v1/pushes`.
   package var route: String
-  /// Of the request's body: the same key with another body is a mistake.
+  /// Of the request's body: the same key with another body is an error.
   package var requestHash: [UInt8]
-  /// HTTP status.
   package var status: Int
-  /// The Location header.
   package var location: String?
-  /// The body.
   package var body: [UInt8]
-  /// Until when it is kept.
   package var expiresAt: Date
   package init(
     actor: String, key: String, route: String, requestHash: [UInt8], status: Int, location: String?, body: [UInt8],
@@ -33,17 +28,16 @@ package struct IdempotentAnswer: Sendable, Hashable {
     self.expiresAt = expiresAt
   }
 
-  /// What is known of a key.
   package enum Lookup: Sendable, Hashable {
-    /// Nothing: the request is to be carried out.
+    /// Unknown: carry out the request.
     case fresh
-    /// It was carried out; this was the answer.
+    /// Carried out before, with this answer.
     case answered(IdempotentAnswer)
-    /// The key was used for another request.
+    /// Used for another request.
     case mismatch
   }
 
-  /// Looks a key up, in the transaction that carries the request out.
+  /// Looks a key up, in the request's transaction.
   package static func find(
     _ database: Database, actor: String, key: String, route: String, requestHash: [UInt8], now: Date
   ) throws -> Lookup {
@@ -61,9 +55,9 @@ package struct IdempotentAnswer: Sendable, Hashable {
     return found.route == route && found.requestHash == requestHash ? .answered(found) : .mismatch
   }
 
-  /// Keeps the answer, in the transaction that carried the request out.
+  /// Stores the answer, in the request's transaction.
   ///
-  /// - Throws: `SQLiteError` if the key is in use: then nothing of the transaction may stay.
+  /// - Throws: `SQLiteError` if the key is in use: then the transaction must be rolled back.
   package func keep(_ database: Database, now: Date) throws {
     try database.run("DELETE FROM idempotency WHERE actor = ? AND key = ? AND expires_at <= ?", actor, key, now)
     try database.run(

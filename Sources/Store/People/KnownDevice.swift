@@ -1,12 +1,12 @@
 package import Foundation
 package import SQLite
 
-/// A browser in which a person has signed in before, known by a cookie of its own. It lets nobody in: its wrong passwords
-/// are counted apart from those of strangers, so that strangers cannot lock a person out. Kept hashed.
+/// A browser in which a person has signed in before, recognised by its own cookie. It grants no access: its failed
+/// attempts are counted separately, so that strangers cannot lock a person out. Stored as a hash.
 package enum KnownDevice {
-  /// A browser that nobody signs in with for so many seconds is a stranger again: 180 days.
+  /// Unused for 180 days, in seconds, a browser is no longer known.
   package static let lifetime: TimeInterval = 180 * 86_400
-  /// A person has so many at most; the one that was used least recently gives way.
+  /// The most per person; the least recently used is dropped.
   static let limit = 20
 
   /// Whether a person has signed in with this browser.
@@ -16,9 +16,9 @@ package enum KnownDevice {
       now.addingTimeInterval(-lifetime)) > 0
   }
 
-  /// Notes a sign-in. The browser gets a new cookie each time: one that was planted in it is worth nothing afterwards.
+  /// Records a sign-in. The browser gets a new cookie each time, so that a planted one becomes worthless.
   ///
-  /// - Parameter former: of its cookie before; whoever else signs in with this browser stays known with the new one.
+  /// - Parameter former: of its previous cookie; other people who use this browser stay known with the new one.
   package static func note(_ database: Database, hash: [UInt8], former: [UInt8]?, user: Int64, now: Date) throws {
     if let former { try database.run("UPDATE known_devices SET hash = ? WHERE hash = ?", hash, former) }
     try database.run(
@@ -33,7 +33,7 @@ package enum KnownDevice {
       """, user, limit)
   }
 
-  /// Clears away those that are strangers again.
+  /// Deletes browsers that are no longer known.
   ///
   /// - Returns: how many.
   @discardableResult

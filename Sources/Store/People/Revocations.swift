@@ -1,34 +1,32 @@
 package import Foundation
 package import SQLite
 
-/// Whom and what a database no longer lets in: read from the one that is set aside, and applied to the older one that
-/// takes its place.
+/// Withdrawn access rights: read from a database that is set aside, and applied to the older one that replaces it.
 ///
-/// A row is known by its number and the time at which it was made: numbers are never given twice in a database, but
-/// another installation begins with the same ones.
+/// A row is identified by its ID and creation time: IDs are unique within a database, but another installation starts
+/// with the same ones.
 package struct Revocations: Sendable {
-  /// What was applied, by what people call it.
+  /// The applied revocations by name.
   package struct Report: Sendable, Hashable {
-    /// How many browsers were signed in.
+    /// Browsers that were signed in.
     package var sessions = 0
-    /// How many sign-in links were good.
+    /// Valid sign-in links.
     package var links = 0
-    /// People who had been removed.
+    /// Removed people.
     package var removed: [String] = []
-    /// People who had been disabled.
+    /// Disabled people.
     package var disabled: [String] = []
-    /// People who had another password, which counts.
+    /// People with a changed password, which stays in force.
     package var passwords: [String] = []
-    /// People who could do less, and can do no more than that.
+    /// People with a lower role, which stays in force.
     package var roles: [String] = []
-    /// Tokens that had been revoked.
+    /// Revoked tokens.
     package var tokens: [String] = []
-    /// People whose calendar address had been changed or taken away.
+    /// People whose calendar address was changed or deleted.
     package var calendars: [String] = []
-    /// Whether nobody is left of those who could sign in as an administrator.
+    /// Whether no administrator who can sign in is left.
     package var lacksAdmin = false
 
-    /// Creates an empty one.
     package init() {}
   }
 
@@ -40,13 +38,12 @@ package struct Revocations: Sendable {
   }
 
   private let people: [Key: User]
-  /// When somebody of this name was removed last.
+  /// The last removal by name.
   private let removals: [String: Date]
   private let tokens: [[UInt8]: Date]
-  /// Hashes of calendars' addresses by the person.
+  /// Hashes of calendar addresses by person.
   private let calendars: [Int64: [UInt8]]
 
-  /// Reads a database.
   package init(_ database: Database) throws {
     people = Dictionary(try User.all(database).map { (Key($0), $0) }) { first, _ in first }
     removals = Dictionary(
@@ -68,7 +65,7 @@ package struct Revocations: Sendable {
     }
   }
 
-  /// Ends every session and every sign-in link: what a backup holds of them is over.
+  /// Ends every session and sign-in link in a backup.
   package static func endAccess(_ database: Database, now: Date) throws -> Report {
     var report = Report()
     report.sessions = try database.run("DELETE FROM sessions")
@@ -78,12 +75,12 @@ package struct Revocations: Sendable {
     return report
   }
 
-  /// Takes away from a database what this one no longer allowed.
+  /// Applies the revocations to a database.
   package func apply(to database: Database, _ report: inout Report) throws {
     let hadAdmin = try User.activeCount(database, role: .admin) > 0
     for user in try User.all(database) {
       guard let present = people[Key(user)] else {
-        // Of another installation, or of a time that the database set aside knew nothing of: it took nothing away.
+        // Of another installation, or added after the removal: not affected.
         guard let removed = removals[user.name], removed >= user.createdAt else { continue }
         try User.delete(database, id: user.id)
         report.removed.append(user.name)

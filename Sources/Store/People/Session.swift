@@ -1,23 +1,18 @@
 package import Foundation
 package import SQLite
 
-/// A browser that is signed in. Its id is kept hashed: who reads the file cannot become somebody.
+/// A signed-in browser. Its ID is stored as a hash, so that reading the file grants no access.
 package struct Session: Sendable, Hashable {
   /// SHA-256 of the cookie's value.
   package let idHash: [UInt8]
-  /// Who.
   package let userID: Int64
-  /// What forms have to send along.
   package let csrf: String
-  /// When signed in.
   package let createdAt: Date
-  /// When last used, to the minute or so.
+  /// Accurate to a minute.
   package let seenAt: Date
-  /// When it ends, however much it is used.
+  /// The absolute end.
   package let expiresAt: Date
-  /// From where it was opened.
   package let address: String?
-  /// With which browser.
   package let userAgent: String?
 
   static let columns = """
@@ -36,7 +31,6 @@ package struct Session: Sendable, Hashable {
     userAgent = row.optionalText(7)
   }
 
-  /// Opens a session.
   package static func open(
     _ database: Database, idHash: [UInt8], user: Int64, csrf: String, lifetime: TimeInterval, address: String? = nil,
     userAgent: String? = nil, now: Date
@@ -48,8 +42,8 @@ package struct Session: Sendable, Hashable {
       """, idHash, user, csrf, now, now.addingTimeInterval(lifetime), address, userAgent)
   }
 
-  /// The session of a cookie, with its person; nil if there is none, it has ended, was not used for `idle` seconds, or
-  /// the person is disabled.
+  /// A cookie's session with its person; nil if there is none, it has ended, was unused for `idle` seconds, or the
+  /// person is disabled.
   package static func find(
     _ database: Database, idHash: [UInt8], idle: TimeInterval, now: Date
   ) throws -> (session: Session, user: User)? {
@@ -61,35 +55,33 @@ package struct Session: Sendable, Hashable {
     ) { (Session($0), try User($0, from: columnCount)) }
   }
 
-  /// Whether a session that was found once, and has not changed since, would be found now.
+  /// Whether a session found before, and unchanged since, is still valid.
   func isGood(idle: TimeInterval, now: Date) -> Bool {
     expiresAt.milliseconds > now.milliseconds
       && seenAt.milliseconds > now.addingTimeInterval(-idle).milliseconds
   }
 
-  /// Notes that it was used.
+  /// Records its use.
   package static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
     try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)
   }
 
-  /// A person's sessions, used last first, ended ones too until they are cleared away.
   package static func all(_ database: Database, user: Int64) throws -> [Session] {
     try database.fetchAll("SELECT \(columns) FROM sessions s WHERE s.user_id = ? ORDER BY s.seen_at DESC", user) {
       Session($0)
     }
   }
 
-  /// Ends a session.
   package static func end(_ database: Database, idHash: [UInt8]) throws {
     try database.run("DELETE FROM sessions WHERE id_hash = ?", idHash)
   }
 
-  /// Ends all sessions of a person, but one.
+  /// Ends all sessions of a person except one.
   package static func endAll(_ database: Database, user: Int64, except kept: [UInt8]? = nil) throws {
     try database.run("DELETE FROM sessions WHERE user_id = ? AND id_hash IS NOT ?", user, kept)
   }
 
-  /// Clears away what has ended.
+  /// Deletes ended sessions.
   ///
   /// - Returns: how many.
   @discardableResult

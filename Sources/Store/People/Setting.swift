@@ -1,19 +1,13 @@
+internal import Model
 package import SQLite
 
-/// One value of the installation that people set in the console.
+/// A setting of the installation.
 package enum Setting {
-  /// The value of a key, nil if it was never set.
   package static func find(_ database: Database, _ key: String) throws -> String? {
     try database.fetchOne("SELECT value FROM settings WHERE key = ?", key) { $0.text(0) }
   }
 
-  /// All values by key.
-  package static func all(_ database: Database) throws -> [String: String] {
-    let rows = try database.fetchAll("SELECT key, value FROM settings") { ($0.text(0), $0.text(1)) }
-    return Dictionary(uniqueKeysWithValues: rows)
-  }
-
-  /// Sets a value; nil takes it away.
+  /// Nil deletes the value.
   package static func set(_ database: Database, _ key: String, _ value: String?) throws {
     if let value {
       try database.run(
@@ -22,5 +16,24 @@ package enum Setting {
     } else {
       try database.run("DELETE FROM settings WHERE key = ?", key)
     }
+  }
+}
+
+/// The setting of how long a push from the browser is held back for undo.
+package enum UndoWindow {
+  package static let key = "undo_seconds"
+
+  /// Seconds; 0: off.
+  ///
+  /// - Parameter usual: used without a setting, or with an invalid one.
+  package static func find(_ database: Database, usual: Int) throws -> Int {
+    let seconds = try Setting.find(database, key).flatMap { Int($0) } ?? usual
+    return PushLimits.undoSeconds.contains(seconds) ? seconds : usual
+  }
+
+  /// - Precondition: it is within `PushLimits.undoSeconds`.
+  package static func set(_ database: Database, seconds: Int) throws {
+    precondition(PushLimits.undoSeconds.contains(seconds), "an undo window is 0 to 60 seconds")
+    try Setting.set(database, key, String(seconds))
   }
 }

@@ -2,20 +2,19 @@ package import Foundation
 internal import OpenSSL
 package import SQLite
 
-/// Failed sign-ins of one account, or from one place: what a throttle decides by. An attempt whose password is still being
-/// checked counts as failed until it is taken back.
+/// Failed sign-ins of one account or address, for the throttle. An attempt counts as failed while its password is being
+/// checked.
 package struct SignInFailures: Sendable, Hashable {
-  /// Whose failures.
   package enum Subject: Sendable, Hashable {
-    /// Of an account, whether it exists or not, from browsers that it does not know.
+    /// An account, existing or not, from unknown browsers.
     case account(String)
-    /// From an IPv4 address.
+    /// An IPv4 address.
     case address(String)
-    /// From an IPv6 network, as `2001:db8::/64`: one customer of a provider has as many addresses as he likes.
+    /// An IPv6 network such as `2001:db8::/64`, because one customer has all its addresses.
     case network(String)
-    /// From a known device, by the hash of its cookie.
+    /// A known device, by the hash of its cookie.
     case device([UInt8])
-    /// Of somebody who is signed in, by the session's hash.
+    /// A signed-in person, by the session's hash.
     case session([UInt8])
 
     var key: String {
@@ -29,14 +28,12 @@ package struct SignInFailures: Sendable, Hashable {
     }
   }
 
-  /// How many since the first.
+  /// The number since the first.
   package var count = 0
-  /// The first of them; nil: none.
   package var firstAt: Date?
-  /// The last of them; nil: none.
   package var lastAt: Date?
 
-  /// The failures of the last `window` seconds; a pause of that length makes them forgotten.
+  /// The failures of the last `window` seconds; a pause of that length resets them.
   package static func find(
     _ database: Database, _ subject: Subject, window: TimeInterval, now: Date
   ) throws -> SignInFailures {
@@ -46,9 +43,9 @@ package struct SignInFailures: Sendable, Hashable {
     ) { row in SignInFailures(count: row.int(0), firstAt: row.date(1), lastAt: row.date(2)) } ?? SignInFailures()
   }
 
-  /// Counts one more.
+  /// Counts a failure.
   ///
-  /// - Returns: with this one.
+  /// - Returns: including this one.
   @discardableResult
   package static func add(
     _ database: Database, _ subject: Subject, window: TimeInterval, now: Date
@@ -62,11 +59,11 @@ package struct SignInFailures: Sendable, Hashable {
     return try find(database, subject, window: window, now: now)
   }
 
-  /// Takes back an attempt that was counted before it was checked.
+  /// Reverts an attempt that was counted before its check.
   ///
   /// - Parameters:
   ///   - attemptedAt: when it was counted.
-  ///   - lastAt: of the failure before it.
+  ///   - lastAt: of the previous failure.
   package static func takeBack(
     _ database: Database, _ subject: Subject, attemptedAt: Date, lastAt: Date?
   ) throws {
@@ -78,7 +75,7 @@ package struct SignInFailures: Sendable, Hashable {
     try database.run("DELETE FROM sign_in_failures WHERE subject = ? AND count <= 0", subject.key)
   }
 
-  /// Forgets them: the sign-in was right.
+  /// Resets them after a successful sign-in.
   package static func clear(_ database: Database, _ subject: Subject) throws {
     try database.run("DELETE FROM sign_in_failures WHERE subject = ?", subject.key)
   }

@@ -1,26 +1,23 @@
 package import Foundation
+internal import OpenSSL
 package import SQLite
 
-/// A link that lets a person in once: the first start, an invitation, a forgotten password. Kept hashed.
+/// A one-time sign-in link: first start, invitation, password reset. Stored as a hash.
 package struct SignInLink: Sendable, Hashable {
-  /// What it is for. Stored as the text.
+  /// Stored as text.
   package enum Purpose: String, Sendable {
-    /// Makes the first administrator.
+    /// Creates the first administrator.
     case firstStart = "first_start"
-    /// Sets the first password of somebody who was added.
+    /// Sets the first password of a new person.
     case invitation
-    /// Sets a new password.
     case reset
   }
 
-  /// What it is for.
   package let purpose: Purpose
-  /// For whom; nil on the first start.
   package let userID: Int64?
-  /// Until when.
   package let expiresAt: Date
 
-  /// Keeps a link; the older ones of the same purpose and person end.
+  /// Adds a link; older ones of the same purpose and person become invalid.
   package static func add(
     _ database: Database, hash: [UInt8], purpose: Purpose, user: Int64?, lifetime: TimeInterval, now: Date
   ) throws {
@@ -30,7 +27,7 @@ package struct SignInLink: Sendable, Hashable {
       user, now.addingTimeInterval(lifetime))
   }
 
-  /// A link that would still work: for the page that asks for the password.
+  /// A valid link, for the page that asks for the password.
   package static func find(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
     try database.fetchOne(
       """
@@ -42,17 +39,29 @@ package struct SignInLink: Sendable, Hashable {
     }
   }
 
-  /// Uses a link up.
+  /// Uses a link.
   ///
-  /// - Returns: nil if there is none, it was used before, or it is too old.
+  /// - Returns: nil if there is none, it was used before, or it has expired.
   package static func use(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
     guard let link = try find(database, hash: hash, now: now) else { return nil }
     try database.run("UPDATE sign_in_links SET used_at = ? WHERE hash = ?", now, hash)
     return link
   }
 
-  /// Ends all links of a person.
+  /// Invalidates all links of a person.
   static func endAll(_ database: Database, user: Int64) throws {
     try database.run("DELETE FROM sign_in_links WHERE user_id = ?", user)
   }
+}
+
+/// Random texts that grant access. They are shown once and stored as hashes, so that reading the file grants nothing.
+package enum Secret {
+  /// A new API token, such as `sbx_…`, whose prefix scanners for leaked secrets can find.
+  package static func apiToken() -> String { "sbx_" + Random.token(bytes: 32) }
+
+  /// For a cookie or a link.
+  package static func text() -> String { Random.token(bytes: 32) }
+
+  /// The stored form. Plain SHA-256 is enough, because random texts cannot be guessed like passwords.
+  package static func hash(_ text: String) -> [UInt8] { Digest.sha256(Array(text.utf8)) }
 }

@@ -4,7 +4,7 @@ package import SQLite
 extension User {
   /// Adds a person.
   ///
-  /// - Throws: `StoreError.taken` if there is one of this name.
+  /// - Throws: `StoreError.taken` if the name exists.
   @discardableResult
   package static func add(
     _ database: Database, name: String, role: Role, passwordHash: String? = nil, language: String? = nil, now: Date
@@ -19,7 +19,6 @@ extension User {
     return try get(database, id: database.lastInsertedID)
   }
 
-  /// All people, by name.
   package static func all(_ database: Database) throws -> [User] {
     try database.fetchAll("SELECT \(columns) FROM users u ORDER BY u.name") { try User($0) }
   }
@@ -32,32 +31,27 @@ extension User {
       """, role?.rawValue)
   }
 
-  /// One person, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> User? {
     try database.fetchOne("SELECT \(columns) FROM users u WHERE u.id = ?", id) { try User($0) }
   }
 
-  /// One person by name, nil if there is none.
   package static func find(_ database: Database, name: String) throws -> User? {
     try database.fetchOne("SELECT \(columns) FROM users u WHERE u.name = ?", name) { try User($0) }
   }
 
-  /// One person.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> User {
     guard let user = try find(database, id: id) else { throw StoreError.notFound(noun: "user", id: "\(id)") }
     return user
   }
 
-  /// Changes role and language.
   @discardableResult
   package static func update(_ database: Database, id: Int64, role: Role, language: String?) throws -> User {
     try database.run("UPDATE users SET role = ?, language = ? WHERE id = ?", role.rawValue, language, id)
     return try get(database, id: id)
   }
 
-  /// Sets the password and ends all sessions of the person but one, and all links that would set another.
+  /// Sets the password, and ends all other sessions and all links of the person.
   package static func setPassword(
     _ database: Database, id: Int64, hash: String, keepingSession session: [UInt8]? = nil
   ) throws {
@@ -68,12 +62,12 @@ extension User {
     try SignInLink.endAll(database, user: id)
   }
 
-  /// Keeps a new hash of the same password, unless the password was changed meanwhile.
+  /// Stores a new hash of the same password, unless the password was changed meanwhile.
   package static func rehash(_ database: Database, id: Int64, from former: String, to hash: String) throws {
     try database.run("UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?", hash, id, former)
   }
 
-  /// Keeps the person from signing in, ends all sessions and links, and revokes all tokens; or lets the person in again.
+  /// Disables a person, ending all sessions and links and revoking all tokens; or enables the person again.
   @discardableResult
   package static func setDisabled(_ database: Database, id: Int64, _ isDisabled: Bool, now: Date) throws -> User {
     try database.run("UPDATE users SET disabled_at = ? WHERE id = ?", isDisabled ? now : nil, id)
@@ -85,9 +79,9 @@ extension User {
     return try get(database, id: id)
   }
 
-  /// Removes a person with sessions, links and tokens. What the person did stays in the audit.
+  /// Deletes a person with sessions, links and tokens. The activity log keeps the person's actions.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether the person existed.
   @discardableResult
   package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM users WHERE id = ?", id) == 1

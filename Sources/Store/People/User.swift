@@ -1,30 +1,24 @@
 package import Foundation
 internal import SQLite
 
-/// A person who may sign in.
 package struct User: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// For signing in; case does not count for ASCII letters.
+  /// For signing in; ASCII case is ignored.
   package let name: String
-  /// PHC string; nil: invited, no password yet. Never shown.
+  /// PHC string; nil: invited, without a password yet. Never shown.
   package let passwordHash: String?
-  /// What the person may do.
   package let role: Role
-  /// Language tag, as chosen; nil: the browser's.
+  /// The chosen language tag; nil: the browser's.
   package let language: String?
-  /// When added.
   package let createdAt: Date
-  /// Since when the person may not sign in any more.
   package let disabledAt: Date?
 
-  /// What a person may do. Stored as the text.
+  /// Stored as text.
   package enum Role: String, Sendable, CaseIterable {
-    /// Everything.
     case admin
-    /// Sends, edits devices; no people, credentials or settings.
+    /// Sends and edits devices; no people, credentials or settings.
     case `operator`
-    /// Looks.
+    /// Reads only.
     case viewer
   }
 
@@ -45,6 +39,6 @@ package struct User: Sendable, Hashable, Identifiable {
 extension User.Role: Comparable {
   private var rank: Int { self == .viewer ? 0 : self == .operator ? 1 : 2 }
 
-  /// By what one may do: a viewer less than an operator, an operator less than an administrator.
+  /// A viewer is less than an operator, an operator less than an administrator.
   package static func < (one: User.Role, other: User.Role) -> Bool { one.rank < other.rank }
 }

@@ -3,21 +3,17 @@ package import JSON
 package import Model
 package import SQLite
 
-/// A handset of the built-in simulator, as it is kept from one start to the next.
+/// A stored phone of the built-in simulator.
 package struct Phone: Sendable, Hashable, Identifiable {
-  /// The simulator's own number.
+  /// The simulator's ID.
   package var id: Int64
-  /// What people call it.
   package var name: String
-  /// What it runs.
   package var platform: Platform
-  /// The app on it.
   package var bundleID: String
-  /// The app's build.
   package var environment: Environment
-  /// The token that the stand-in provider gave it.
+  /// The token given by the simulator.
   package var token: DeviceToken
-  /// How it is at the moment, as the simulator writes it.
+  /// In the simulator's format.
   package var state: JSONValue
   package init(
     id: Int64, name: String, platform: Platform, bundleID: String, environment: Environment, token: DeviceToken,
@@ -32,7 +28,7 @@ package struct Phone: Sendable, Hashable, Identifiable {
     self.state = state
   }
 
-  /// Keeps a phone, new or known.
+  /// Adds or updates a phone.
   package func save(_ database: Database, now: Date) throws {
     try database.run(
       """
@@ -42,7 +38,6 @@ package struct Phone: Sendable, Hashable, Identifiable {
       """, id, name, platform.rawValue, bundleID, environment.rawValue, token.bytes, state.text(), now)
   }
 
-  /// All phones, oldest first.
   package static func all(_ database: Database) throws -> [Phone] {
     try database.fetchAll(
       "SELECT id, name, platform, bundle_id, environment, token, state FROM phones ORDER BY id"
@@ -54,11 +49,58 @@ package struct Phone: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Removes a phone with what it received.
+  /// Deletes a phone with its notifications.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether it existed.
   @discardableResult
   package static func delete(_ database: Database, id: Int64) throws -> Bool {
     try database.run("DELETE FROM phones WHERE id = ?", id) == 1
+  }
+}
+
+/// A stored notification of a simulated phone.
+package struct PhoneNotification: Sendable, Hashable, Identifiable {
+  /// The simulator's ID, counting over all phones.
+  package var id: Int64
+  package var phoneID: Int64
+  package var at: Date
+  /// Given by the sender, or made by the simulator.
+  package var apnsID: String?
+  /// The request's headers and its effects on the phone, in the simulator's format.
+  package var headers: JSONValue
+  package var payload: [UInt8]
+  package init(id: Int64, phoneID: Int64, at: Date, apnsID: String?, headers: JSONValue, payload: [UInt8]) {
+    self.id = id
+    self.phoneID = phoneID
+    self.at = at
+    self.apnsID = apnsID
+    self.headers = headers
+    self.payload = payload
+  }
+
+  /// Adds or updates a notification.
+  package func save(_ database: Database) throws {
+    try database.run(
+      """
+      INSERT INTO phone_notifications(id, phone_id, at, apns_id, headers, payload) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT(id) DO UPDATE SET at = excluded.at, headers = excluded.headers
+      """, id, phoneID, at, apnsID, headers.text(), payload)
+  }
+
+  /// By phone, newest first.
+  package static func all(_ database: Database) throws -> [Int64: [PhoneNotification]] {
+    let found = try database.fetchAll(
+      "SELECT id, phone_id, at, apns_id, headers, payload FROM phone_notifications ORDER BY id DESC"
+    ) { row in
+      PhoneNotification(
+        id: row.int64(0), phoneID: row.int64(1), at: row.date(2), apnsID: row.optionalText(3),
+        headers: try json(row.text(4), "phone_notifications.headers") ?? .null, payload: row.blob(5))
+    }
+    return Dictionary(grouping: found, by: \.phoneID)
+  }
+
+  /// Deletes notifications; unknown IDs are ignored.
+  package static func delete(_ database: Database, ids: [Int64]) throws {
+    for id in ids { try database.run("DELETE FROM phone_notifications WHERE id = ?", id) }
   }
 }

@@ -2,13 +2,12 @@ package import Model
 internal import SQLite
 
 extension DeliveryFilter {
-  /// Whether it is answered by looking at one row after the other: there is no index of what was accepted, which would
-  /// be as large as the table.
+  /// Whether it needs a scan: accepted deliveries have no index, which would be as large as the table.
   var looksThroughAll: Bool { outcome == .accepted && reason == nil && search.isEmpty }
 }
 
 extension Delivery {
-  /// Nil: nothing can fit.
+  /// Nil: no delivery can match.
   static func query(
     _ database: Database, _ push: Int64, _ filter: DeliveryFilter, after: Int64, limit: Int
   ) throws -> (sql: String, arguments: [SQLiteValue])? {
@@ -36,7 +35,8 @@ extension Delivery {
       )
     }
     if filter.looksThroughAll {
-      // Row after row: as a rule nearly all fit. Of the others it gives one of each lot, so that it can be ended.
+      // A scan, because nearly all rows usually match. It also returns one of each lot of other rows, so that it can be
+      // stopped.
       let accepted = try database.fetchOne("SELECT accepted FROM pushes WHERE id = ?", push) { $0.int(0) }
       guard let accepted, accepted > 0 else { return nil }
       return (
@@ -47,7 +47,7 @@ extension Delivery {
         """, [.integer(push), .integer(after)]
       )
     }
-    // What was accepted has no reason.
+    // Accepted deliveries have no reason.
     if filter.outcome == .accepted { return nil }
     if filter.outcome == nil, filter.reason == nil {
       return (
@@ -57,7 +57,7 @@ extension Delivery {
         """, [.integer(push), .integer(after)]
       )
     }
-    // One arm for each outcome, each in order by an index of what was not accepted, merged.
+    // One arm for each outcome, each ordered by an index of unaccepted deliveries, merged.
     let outcomes = filter.outcome.map { [$0] } ?? OutcomeKind.allCases.filter { $0 != .accepted }
     let condition = conditions.map { " AND " + $0 }.joined()
     let arm = """
@@ -71,7 +71,7 @@ extension Delivery {
     )
   }
 
-  /// Devices of a search; one that finds more than these is none.
+  /// Devices of a search, which fails if it finds more than these.
   private static func devices(_ database: Database, _ search: [DeliveryFilter.Search]) throws -> [Int64] {
     let limit = 1000
     var ids: Set<Int64> = []
@@ -90,25 +90,21 @@ extension Delivery {
   }
 }
 
-/// What a list of deliveries is narrowed down to; nil: not by this.
+/// The filter of a list of deliveries; nil: any.
 package struct DeliveryFilter: Sendable, Hashable {
-  /// What a device is looked up by.
   package enum Search: Sendable, Hashable {
-    /// Exactly this user.
+    /// Exact alias.
     case alias(String)
-    /// Exactly this installation.
+    /// Exact registration ID.
     case registrationID(String)
-    /// A token, or its beginning.
+    /// A token or its prefix.
     case token([UInt8])
   }
 
-  /// With this outcome.
   package var outcome: OutcomeKind?
-  /// For this reason.
   package var reason: String?
-  /// Devices that are found by any of these; empty: all devices.
+  /// Devices matching any of these; empty: all devices.
   package var search: [Search] = []
 
-  /// All deliveries.
   package init() {}
 }

@@ -3,48 +3,36 @@ package import Model
 package import SQLite
 
 extension Delivery {
-  /// A delivery with the device that it was for.
   package struct WithDevice: Sendable, Hashable {
-    /// The delivery.
     package let delivery: Delivery
-    /// The device as it is now, without its tags; nil: removed since.
+    /// The device's present state, without tags; nil: removed since.
     package let device: Device?
   }
 
-  /// A delivery with the push that it was of.
   package struct WithPush: Sendable, Hashable {
-    /// The delivery.
     package let delivery: Delivery
-    /// The push's public id.
     package let uid: String
-    /// The push's seed.
     package let seed: UInt64
-    /// The push's title.
     package let title: String?
-    /// The push's body.
     package let body: String?
-    /// When the push was asked for.
     package let createdAt: Date
   }
 
-  /// How many devices were refused for one reason.
+  /// The number of devices refused for one reason.
   package struct ReasonCount: Sendable, Hashable {
-    /// What they run.
     package let platform: Platform
-    /// What became of it.
     package let outcome: OutcomeKind
-    /// Why; nil for what was accepted.
+    /// Nil for accepted deliveries.
     package let reason: String?
-    /// How many.
     package let count: Int
   }
 
-  /// A page of a push's deliveries, by device.
+  /// A page of a push's deliveries by device.
   ///
-  /// The accepted ones are looked for row by row: of a push that hardly reached anybody a page may have fewer items than
-  /// asked for, and the next one goes on behind what there was `patience` for.
+  /// Accepted deliveries need a scan: a page of a push with few of them may be short, and the next one continues where
+  /// `patience` ended.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
     _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int,
@@ -79,7 +67,7 @@ extension Delivery {
     }
   }
 
-  /// One delivery with its device (and the device's tags), nil if there is none yet.
+  /// A delivery with its device and tags, nil if there is none yet.
   package static func find(_ database: Database, push: Int64, device: Int64) throws -> WithDevice? {
     let delivery = try database.fetchOne(
       "SELECT \(columns) FROM deliveries x \(reasons) WHERE x.push_id = ? AND x.device_id = ?", push, device
@@ -106,7 +94,7 @@ extension Delivery {
     return Page(found, limit: limit, key: \.delivery.pushID)
   }
 
-  /// Why devices were refused, most frequent first; with what was accepted. Read from counters.
+  /// The reasons of refusals, most frequent first, and the accepted number; from counters.
   package static func reasonCounts(_ database: Database, push: Int64) throws -> [ReasonCount] {
     try database.fetchAll(
       """

@@ -3,24 +3,23 @@ internal import Model
 package import SQLite
 
 extension Delivery {
-  /// What ``record(_:push:_:waiting:cursor:handedOut:credential:now:)`` did.
+  /// The effects of ``record(_:push:_:waiting:cursor:handedOut:credential:now:)``.
   package struct Recorded: Sendable, Hashable {
-    /// Results that were new; the others were there already and count for nothing.
+    /// New results; repeated ones are ignored.
     package var counts = OutcomeCounts()
-    /// Devices that are now dead or quarantined.
+    /// Devices that became dead or quarantined.
     package var retired: [Int64] = []
   }
 
-  /// Keeps the results of a batch: rows, the push's counters, reasons, latencies, dead tokens, the credential's health,
-  /// what is to be sent again, and the push's cursor; all in one transaction. The same batch a second time changes
-  /// nothing. A device that has its outcome waits no more.
+  /// Records the results of a batch in one transaction: rows, the push's counters, reasons, latencies, dead tokens, the
+  /// credential's health, waiting devices, and the push's cursor. Idempotent. A device with an outcome no longer waits.
   ///
   /// - Parameters:
-  ///   - push: row id of the push.
-  ///   - waiting: devices that are to be sent to again; none of them has an outcome.
-  ///   - cursor: every device of the audience up to this id has its outcome now, or waits; nil: as it was.
-  ///   - handedOut: devices up to this id may be sent to from now on; nil: as it was.
-  ///   - credential: what the answers said about the credential.
+  ///   - push: row ID of the push.
+  ///   - waiting: devices to retry, without outcomes.
+  ///   - cursor: every device up to this ID has an outcome or waits; nil: unchanged.
+  ///   - handedOut: devices up to this ID may be sent to; nil: unchanged.
+  ///   - credential: the answers' verdict on the credential.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
     cursor: Int64? = nil, handedOut: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil,
@@ -63,9 +62,9 @@ extension Delivery {
     var reasons: [ReasonKey: Int] = [:]
     var latencies = LatencyHistogram()
     var words = Reasons()
-    /// Those that were taken, with the time when they were asked.
+    /// Devices that accepted, with the time of the request.
     var accepted: [Int64: Date] = [:]
-    /// By how many more or fewer devices wait.
+    /// The change in the number of waiting devices.
     var waiting = 0
 
     mutating func insert(_ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult]) throws {
@@ -113,7 +112,7 @@ extension Delivery {
     }
 
     mutating func keep(_ database: Database, _ push: Int64, _ items: [WaitingDelivery]) throws {
-      // Replacing a row by an upsert would count as one change, as adding one does.
+      // Not an upsert, whose replacement would count as a change like an insert.
       try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
         try statement.bind(1, push)
         for item in items {
@@ -173,12 +172,35 @@ extension Delivery {
 }
 
 extension Outcome {
-  /// HTTP status, 0 without an answer; and the word that goes with it.
+  /// HTTP status, 0 without an answer; and its reason.
   fileprivate var statusAndReason: (Int, String?) {
     switch self {
     case .accepted: (200, nil)
     case .rejected(let status, let reason, _): (status, reason)
     case .unknown(let reason), .skipped(let reason): (0, reason)
     }
+  }
+}
+
+/// The reasons of providers, each stored once.
+struct Reasons {
+  private var ids: [String: Int64] = [:]
+
+  /// The ID of a reason; adds it if it is new.
+  mutating func id(_ database: Database, _ text: String) throws -> Int64 {
+    if let id = ids[text] { return id }
+    let id: Int64
+    if let known = try Self.find(database, text) {
+      id = known
+    } else {
+      try database.run("INSERT INTO reasons(text) VALUES (?)", text)
+      id = database.lastInsertedID
+    }
+    ids[text] = id
+    return id
+  }
+
+  static func find(_ database: Database, _ text: String) throws -> Int64? {
+    try database.fetchOne("SELECT id FROM reasons WHERE text = ?", text) { $0.int64(0) }
   }
 }

@@ -2,23 +2,18 @@ package import Foundation
 package import Model
 internal import SQLite
 
-/// What became of a push on one device, as it is kept. Its `apns-id` is `APNsID(seed: push.seed, device: deviceID)`.
+/// The stored outcome of a push on one device. Its `apns-id` is `APNsID(seed: push.seed, device: deviceID)`.
 package struct Delivery: Sendable, Hashable {
-  /// The push's row id.
   package let pushID: Int64
-  /// The device's row id.
   package let deviceID: Int64
-  /// What became of it.
   package let outcome: OutcomeKind
-  /// The provider's HTTP status; 0 without an answer.
+  /// 0 without an answer.
   package let status: Int
-  /// The provider's word or ours; nil for what was accepted.
+  /// The provider's or our reason; nil if accepted.
   package let reason: String?
-  /// When that was known.
+  /// When the outcome was known.
   package let at: Date
-  /// From the request to the answer.
   package let durationMilliseconds: Int
-  /// How many times it was sent.
   package let attempts: Int
 
   static let columns = "x.push_id, x.device_id, x.outcome, x.status, r.text, x.at, x.duration_ms, x.attempts"
@@ -33,5 +28,69 @@ package struct Delivery: Sendable, Hashable {
     at = row.date(5)
     durationMilliseconds = row.int(6)
     attempts = row.int(7)
+  }
+}
+
+package struct DeliveryResult: Sendable, Hashable {
+  package var deviceID: Int64
+  package var platform: Platform
+  package var outcome: Outcome
+  /// When the outcome was known.
+  package var at: Date
+  /// From request to answer; 0 without a request.
+  package var durationMilliseconds: Int
+  package var attempts: Int
+  package init(
+    deviceID: Int64, platform: Platform, outcome: Outcome, at: Date, durationMilliseconds: Int = 0, attempts: Int = 1
+  ) {
+    self.deviceID = deviceID
+    self.platform = platform
+    self.outcome = outcome
+    self.at = at
+    self.durationMilliseconds = durationMilliseconds
+    self.attempts = attempts
+  }
+}
+
+/// The number of devices by outcome.
+package struct OutcomeCounts: Sendable, Hashable {
+  /// Accepted by the provider.
+  package var accepted = 0
+  package var failed = 0
+  /// Refused, because the token is invalid.
+  package var deadToken = 0
+  package var skipped = 0
+  /// Possibly sent, without an answer.
+  package var unknown = 0
+
+  package init(accepted: Int = 0, failed: Int = 0, deadToken: Int = 0, skipped: Int = 0, unknown: Int = 0) {
+    self.accepted = accepted
+    self.failed = failed
+    self.deadToken = deadToken
+    self.skipped = skipped
+    self.unknown = unknown
+  }
+
+  package var total: Int { accepted + failed + deadToken + skipped + unknown }
+
+  package subscript(kind: OutcomeKind) -> Int {
+    get {
+      switch kind {
+      case .accepted: accepted
+      case .failed: failed
+      case .deadToken: deadToken
+      case .skipped: skipped
+      case .unknown: unknown
+      }
+    }
+    set {
+      switch kind {
+      case .accepted: accepted = newValue
+      case .failed: failed = newValue
+      case .deadToken: deadToken = newValue
+      case .skipped: skipped = newValue
+      case .unknown: unknown = newValue
+      }
+    }
   }
 }

@@ -1,25 +1,22 @@
 package import SQLite
 
-/// How long the provider took to answer, counted in buckets.
+/// Response times counted in buckets.
 package struct LatencyHistogram: Sendable, Hashable {
-  /// Upper bounds of the buckets in milliseconds, each included; what took longer is in one more bucket.
-  /// Stored by position: append only.
+  /// Inclusive upper bounds of the buckets in milliseconds; longer times are in one more bucket. Stored by position:
+  /// append only.
   package static let bounds = [5, 10, 20, 35, 50, 75, 100, 150, 250, 500, 1000, 2500, 5000, 10_000, 30_000]
 
-  /// One count for each bound, and one for what took longer.
+  /// One count for each bound, and one for longer times.
   package var counts = [Int](repeating: 0, count: bounds.count + 1)
 
-  /// An empty histogram.
   package init() {}
 
-  /// The bucket of a duration.
   static func bucket(_ milliseconds: Int) -> Int { bounds.firstIndex { milliseconds <= $0 } ?? bounds.count }
 
-  /// How many answers were counted.
   package var total: Int { counts.reduce(0, +) }
 
-  /// Milliseconds within which this share (0 to 1) of the answers came: a bound, or nil for longer than all bounds, or
-  /// without answers.
+  /// Milliseconds within which this share (0 to 1) of the answers came: a bound; nil: longer than all bounds, or no
+  /// answers.
   package func quantile(_ share: Double) -> Int? {
     let wanted = Int((Double(total) * share).rounded(.up))
     guard total > 0 else { return nil }
@@ -31,7 +28,6 @@ package struct LatencyHistogram: Sendable, Hashable {
     return nil
   }
 
-  /// The histogram of a push.
   package static func find(_ database: Database, push: Int64) throws -> LatencyHistogram {
     var histogram = LatencyHistogram()
     try database.forEach("SELECT bucket, count FROM push_latencies WHERE push_id = ?", push) { row in

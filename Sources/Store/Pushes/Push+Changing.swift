@@ -3,13 +3,13 @@ package import Model
 package import SQLite
 
 extension Push {
-  /// Keeps a new push, queued. With the idempotency answer and the audit line of the same request in one transaction,
-  /// either all of it is there or nothing.
+  /// Adds a push, queued. In the same transaction as the idempotent answer and the activity log entry, so that all are
+  /// stored or none.
   ///
   /// - Parameters:
-  ///   - answer: makes the answer that a repeat of the request gets; it is given the push.
-  ///   - audit: who asked for it, from where.
-  /// - Throws: `StoreError.detailsRemoved` for a repeat of a push of which nobody knows any more whom it did not reach.
+  ///   - answer: makes the answer for repetitions of the request from the push.
+  ///   - audit: who requested it, from where.
+  /// - Throws: `StoreError.detailsRemoved` for a retry of a push whose details were removed.
   @discardableResult
   package static func create(
     _ database: Database, _ new: NewPush, answer: ((Push) throws -> IdempotentAnswer)? = nil,
@@ -35,13 +35,13 @@ extension Push {
     }
   }
 
-  /// Moves a push on, if it is where the caller thinks it is. One that goes on before it began is due from now on: it
-  /// was not late while somebody let it rest.
+  /// Changes the state of a push if it is in an expected state. A push resumed before its start is due from now on,
+  /// because a pause does not make it late.
   ///
-  /// One that is cancelled after it has begun is settling from then on, until ``settle(_:id:)``.
+  /// A push cancelled after its start is settling until ``settle(_:id:)``.
   ///
   /// - Parameter error: why it failed.
-  /// - Returns: whether it was in one of `states`; false: somebody else was quicker, nothing was changed.
+  /// - Returns: whether it was in one of `states`; false: nothing was changed.
   package static func move(
     _ database: Database, id: Int64, from states: Set<PushState>, to state: PushState, error: String? = nil, now: Date
   ) throws -> Bool {
@@ -57,10 +57,10 @@ extension Push {
       """, state.rawValue, error, now, id) == 1
   }
 
-  /// Says that every device of an ended push has its outcome.
+  /// Marks an ended push as settled: every device has its outcome.
   ///
-  /// Devices that joined or left the audience after it was counted (removed, dead, a tag more or less) make the target
-  /// another number: it is now what was really reached for, so that the outcomes add up to it.
+  /// Devices that joined or left the audience after it was counted (removed, dead, other tags) change the target, which
+  /// is now the number actually reached, so that the outcomes add up to it.
   package static func settle(_ database: Database, id: Int64) throws {
     try database.run(
       """
@@ -70,7 +70,7 @@ extension Push {
       """, id)
   }
 
-  /// Counts devices that are about to be sent to although they may have it already.
+  /// Counts devices that are about to be sent to although they may have received the push.
   package static func note(_ database: Database, id: Int64, repeats: Repeats) throws {
     try database.run(
       """
@@ -79,7 +79,7 @@ extension Push {
       """, repeats.unanswered, repeats.interrupted, id)
   }
 
-  /// Says for how many devices it is, and which is the last that takes part.
+  /// Sets the number of devices, and the last that takes part.
   ///
   /// - Parameters:
   ///   - handedOut: as in ``setHandedOut(_:id:upTo:)``.
@@ -98,13 +98,13 @@ extension Push {
       targets.values.reduce(0, +), lastDeviceID, handedOut, trail, id)
   }
 
-  /// Says that nothing is under way, and that no device above `device` was sent to.
+  /// Records that nothing is in flight, and that no device above `device` was sent to.
   package static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = ? WHERE id = ?", device, id)
   }
 
-  /// Says that devices up to `device` may be sent to from now on: kept before it happens, so that a restart knows which
-  /// devices without an outcome may have the push already.
+  /// Records that devices up to `device` may be sent to, before it happens, so that a restart knows which devices
+  /// without an outcome may have received the push.
   package static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = max(handed_out, ?) WHERE id = ?", device, id)
   }

@@ -1,14 +1,15 @@
+import Calendar
 package import Foundation
+package import JSON
 package import Model
 package import SQLite
 
 extension Push {
-  /// A page of the pushes that fit, newest first.
+  /// A page of matching pushes, newest first.
   ///
-  /// Where no index finds what fits, a page may have fewer items than asked for: it then looked as far back as it had
-  /// `patience`, and the next page goes on behind that.
+  /// Without a matching index, a page may be short: it ends where `patience` ended, and the next page continues there.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
     _ database: Database, _ filter: PushFilter, cursor: String? = nil, limit: Int, patience: Patience = Patience()
@@ -32,8 +33,8 @@ extension Push {
     return Page(items: page.items, next: page.next ?? reached.map { String($0) })
   }
 
-  /// The query of a page; or, where it looks through all from `before` on, one for the ids of what fits and of a row of
-  /// each lot of ``Patience``, and whether they fit.
+  /// The query of a page; or, for a scan from `before` on, one for the IDs of matches and of a row of each lot of
+  /// ``Patience``, and whether they match.
   static func query(
     _ filter: PushFilter, before: Int64, limit: Int
   ) -> (sql: String, arguments: [any SQLiteBindable], looksThrough: Bool) {
@@ -87,38 +88,33 @@ extension Push {
   }
 }
 
-/// Text as LIKE takes it literally, with `\` as the escape.
+/// Escapes text for LIKE with `\\`.
 func escaped(_ text: String) -> String {
   text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
 }
 
-/// What a list of pushes is narrowed down to; nil: not by this.
+/// The filter of a list of pushes; nil: any.
 package struct PushFilter: Sendable, Hashable {
-  /// Pushes of this app.
   package var app: Int64?
-  /// Pushes to this environment.
   package var environment: Environment?
-  /// Pushes in one of these states; empty: in any.
   package var states: [PushState] = []
-  /// Pushes that came this way.
   package var source: String?
-  /// Asked for at or after.
+  /// Created at or after.
   package var from: Date?
-  /// Asked for before.
+  /// Created before.
   package var before: Date?
-  /// With this text in title, body, a tag, an alias or a registration id; case is ignored for ASCII letters.
+  /// Text in title, body, a tag, an alias or a registration ID; ASCII case is ignored.
   package var search: String?
   /// Occurrences of this schedule.
   package var schedule: Int64?
-  /// Repeats of this push.
+  /// Retries of this push.
   package var parent: Int64?
 
-  /// All pushes.
   package init(app: Int64? = nil) { self.app = app }
 }
 
 extension Push {
-  /// How many pushes are in each state, from an index.
+  /// The number of pushes in each state, from an index.
   package static func states(_ database: Database) throws -> [PushState: Int] {
     var states: [PushState: Int] = [:]
     try database.forEach("SELECT state, count(*) FROM pushes INDEXED BY pushes_states GROUP BY state") { row in
@@ -128,7 +124,7 @@ extension Push {
     return states
   }
 
-  /// How many devices had which outcome, of all pushes that are kept; and how many wait to be sent to again.
+  /// The outcomes of all stored pushes, and the number of waiting devices.
   package static func outcomes(_ database: Database) throws -> (counts: OutcomeCounts, waiting: Int) {
     var counts = OutcomeCounts()
     try database.forEach("SELECT outcome, sum(count) FROM push_reasons GROUP BY outcome") { row in
@@ -140,5 +136,62 @@ extension Push {
       SELECT coalesce(sum(waiting), 0) FROM pushes INDEXED BY pushes_unfinished WHERE state IN ('queued', 'sending')
       """)
     return (counts, waiting)
+  }
+}
+
+/// A push scheduled for the future.
+package struct PlannedPush: Sendable, Hashable {
+  /// Public ID.
+  package let uid: String
+  package let title: String?
+  package let appID: Int64
+  package let bundleID: String
+  package let environment: Environment
+  package let platforms: [Platform]
+  package let sendAt: Date
+
+  package init(
+    uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
+    sendAt: Date
+  ) {
+    self.uid = uid
+    self.title = title
+    self.appID = appID
+    self.bundleID = bundleID
+    self.environment = environment
+    self.platforms = platforms
+    self.sendAt = sendAt
+  }
+
+  /// All future pushes, the next first. Fast for any number of past pushes.
+  package static func all(_ database: Database, after now: Date, app: Int64? = nil) throws -> [PlannedPush] {
+    // The planner recognises the index's condition by its text.
+    try database.fetchAll(
+      """
+      SELECT p.uid, coalesce(p.title, p.body), p.app_id, a.bundle_id, p.environment,
+        iif(json_valid(p.draft), json_extract(p.draft, '$.platforms'), '[]'), p.send_at
+      FROM pushes p INDEXED BY pushes_unfinished JOIN apps a ON a.id = p.app_id
+      WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND p.send_at > ?1
+        AND (?2 IS NULL OR p.app_id = ?2)
+      ORDER BY p.send_at, p.id
+      """, now, app
+    ) { row in
+      PlannedPush(
+        uid: row.text(0), title: row.optionalText(1), appID: row.int64(2), bundleID: row.text(3),
+        environment: try row.value(4, as: Environment.self),
+        platforms: try texts(row.optionalText(5) ?? "[]", "pushes.draft").compactMap(Platform.init(rawValue:)),
+        sendAt: row.date(6))
+    }
+  }
+}
+
+extension PlannedPush: JSONWritable {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("push", uid)
+      json.member("app", bundleID)
+      json.member("environment", environment.rawValue)
+      json.member("send_at", sendAt)
+    }
   }
 }

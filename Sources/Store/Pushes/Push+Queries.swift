@@ -1,27 +1,23 @@
 package import Foundation
-package import Model
+import Model
 package import SQLite
 
 extension Push {
-  /// One push by its public id, nil if there is none.
   package static func find(_ database: Database, uid: String) throws -> Push? {
     try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.uid = ?", uid) { try Push($0) }
   }
 
-  /// One push, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> Push? {
     try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try Push($0) }
   }
 
-  /// One push.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> Push {
     guard let push = try find(database, id: id) else { throw StoreError.notFound(noun: "push", id: "\(id)") }
     return push
   }
 
-  /// Those that still have to be sent, oldest first: what is taken up at start.
+  /// Pushes still to be sent, oldest first: resumed at startup.
   package static func unfinished(_ database: Database) throws -> [Push] {
     try database.fetchAll(
       """
@@ -30,9 +26,9 @@ extension Push {
     ) { try Push($0) }
   }
 
-  /// Row ids of those that wait and whose time has come, oldest first. Quick whatever the number of pushes.
+  /// Row IDs of due pushes, oldest first. Fast for any number of pushes.
   package static func due(_ database: Database, now: Date) throws -> [Int64] {
-    // The first condition is the index's own; the planner knows it by its text.
+    // The planner recognises the index's condition by its text.
     try database.fetchAll(
       """
       SELECT p.id FROM pushes p INDEXED BY pushes_unfinished
@@ -43,31 +39,18 @@ extension Push {
     ) { $0.int64(0) }
   }
 
-  /// How many devices of each platform it is for.
-  package static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
-    var targets: [Platform: Int] = [:]
-    try database.forEach("SELECT platform, count FROM push_targets WHERE push_id = ?", id) { row in
-      targets[try Platform(code: row.int(0))] = row.int(1)
-      return .continue
-    }
-    return targets
-  }
-
-  /// What came of all pushes asked for in a stretch of time.
+  /// The outcomes of all pushes created in a period.
   package struct Sum: Sendable, Hashable {
-    /// When the stretch begins.
     package let from: Date
-    /// How many pushes were asked for.
     package let pushes: Int
-    /// How many devices have which outcome.
     package let counts: OutcomeCounts
   }
 
-  /// Sums over stretches of time, oldest first: what the 30-day chart shows. Stretches without a push are left out.
+  /// Sums per period, oldest first, for the 30-day chart. Periods without a push are omitted.
   ///
   /// - Parameters:
-  ///   - from: where the first stretch begins, as midnight in the viewer's zone.
-  ///   - length: of a stretch, in seconds.
+  ///   - from: the start of the first period, such as midnight in the viewer's time zone.
+  ///   - length: of a period, in seconds.
   package static func sums(
     _ database: Database, app: Int64? = nil, from: Date, before: Date, length: Int = 86_400
   ) throws -> [Sum] {
@@ -83,6 +66,50 @@ extension Push {
         from: from.addingTimeInterval(Double(row.int(0) * length)), pushes: row.int(1),
         counts: OutcomeCounts(
           accepted: row.int(2), failed: row.int(3), deadToken: row.int(4), skipped: row.int(5), unknown: row.int(6)))
+    }
+  }
+}
+
+/// Uses a trail (a file that names the devices that left, see Delivery) after a crash.
+extension Push {
+  /// Row IDs of pushes whose devices in flight are in a trail.
+  package static func ofTrail(_ database: Database, _ trail: Int64) throws -> [Int64] {
+    try database.fetchAll("SELECT id FROM pushes WHERE trail = ? AND trail <> 0 ORDER BY id", trail) { $0.int64(0) }
+  }
+
+  /// Records the trail of a push, before its first device leaves.
+  package static func setTrail(_ database: Database, id: Int64, _ trail: Int64) throws {
+    try database.run("UPDATE pushes SET trail = ? WHERE id = ?", trail, id)
+  }
+
+  /// Records which devices a push had left for when its process ended: exactly those without an outcome are in flight.
+  /// Idempotent.
+  ///
+  /// - Parameter left: row IDs of the devices in the trail.
+  package static func follow(_ database: Database, id: Int64, left: [Int64], now: Date) throws {
+    try database.transaction {
+      let left = Set(left)
+      let onItsWay = WaitingDelivery.onItsWay
+      // Marked, and never sent.
+      let taken = try database.fetchAll(
+        "SELECT device_id FROM push_waiting WHERE push_id = ? AND due_at = \(onItsWay)", id
+      ) { $0.int64(0) }
+      for device in taken where !left.contains(device) {
+        try database.run("UPDATE push_waiting SET due_at = ? WHERE push_id = ? AND device_id = ?", now, id, device)
+      }
+      let reason = try WaitingDelivery.interruptedReason(database)
+      var added = 0
+      for device in left {
+        added += try database.run(
+          """
+          INSERT INTO push_waiting(push_id, device_id, due_at, attempts, first_at, outcome, status, reason_id)
+          SELECT ?1, ?2, \(onItsWay), 0, ?3, \(OutcomeKind.skipped.rawValue), 0, ?4
+          WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
+            AND NOT EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
+          """, id, device, now, reason)
+      }
+      try database.run(
+        "UPDATE pushes SET handed_out = cursor, trail = 0, waiting = waiting + ? WHERE id = ?", added, id)
     }
   }
 }

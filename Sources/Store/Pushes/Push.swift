@@ -2,102 +2,86 @@ package import Foundation
 package import Model
 internal import SQLite
 
-/// A push as it is kept: what was asked for, and how far it is. (`Push` is the name of the module of its values.)
+/// A stored push: its request and its progress.
 package struct Push: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// Public id.
   package let uid: String
-  /// For `APNsID(seed:device:)`.
   package let seed: UInt64
-  /// The app.
   package let appID: Int64
-  /// The environment.
   package let environment: Environment
-  /// The API's own JSON of the draft.
+  /// The API's JSON of the draft.
   package let draftJSON: String
-  /// For lists.
   package let title: String?
-  /// For lists.
   package let body: String?
-  /// Where it is in its life.
   package let state: PushState
-  /// Why it failed.
   package let error: String?
-  /// As `web`, `api`, `cli`, `schedule`.
+  /// Such as `web`, `api`, `cli`, `schedule`.
   package let source: String
-  /// Who asked for it.
   package let createdBy: String
-  /// When it was asked for.
   package let createdAt: Date
-  /// When it is to be sent; nil: at once.
+  /// Nil: at once.
   package let sendAt: Date?
-  /// When sending began.
   package let startedAt: Date?
-  /// When the last device had its outcome, or it was given up.
+  /// When the last device had its outcome, or the push was given up.
   package let finishedAt: Date?
-  /// How many devices it is for; nil: not counted yet.
+  /// The number of devices; nil: not counted yet.
   package let target: Int?
-  /// How many devices have which outcome.
   package let counts: OutcomeCounts
-  /// Every device of the audience up to this id has its outcome.
+  /// Every device of the audience up to this ID has its outcome.
   package let cursor: Int64
-  /// Devices registered after this one do not take part; nil: not begun.
+  /// Devices registered later do not take part; nil: not started.
   package let lastDeviceID: Int64?
-  /// How many devices without an outcome wait to be sent to again.
+  /// Devices without an outcome that wait for a retry.
   package let waiting: Int
-  /// Devices up to this id may have been sent to; those without an outcome are at most as many as may be under way.
+  /// Devices up to this ID may have been sent to; at most as many of them lack an outcome as may be in flight.
   package let handedOut: Int64
-  /// Whether it is over, and devices that it did not come to are still given their outcome.
+  /// Whether it has ended, and remaining devices are still being given their outcomes.
   package let isSettling: Bool
-  /// How many devices may have been sent to twice.
+  /// Devices that may have been sent to twice.
   package let repeats: Repeats
-  /// The number of the trail that names the devices that it has left for; 0: none does, or nothing is under way.
+  /// The trail that names the devices in flight; 0: none.
   package let trail: Int64
-  /// The push that this one repeats for those that it did not reach.
+  /// The push that this one retries.
   package let parentID: Int64?
-  /// Until when it is held back, so that it can be taken back whole.
+  /// The end of the undo window.
   package let holdUntil: Date?
-  /// The schedule that it is an occurrence of.
   package let scheduleID: Int64?
 
-  /// A hold further off than this is none: the clock was set back.
+  /// A longer hold is invalid: the clock was set back.
   package static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
 
-  /// When it was to begin, if that was not the moment when it was kept.
+  /// The planned start, if it differs from the creation.
   package var plannedAt: Date? { [sendAt, holdUntil].compactMap { $0 }.max() }
 
-  /// When it may begin, nil: now.
+  /// When it may start; nil: now.
   package func waits(now: Date) -> Date? {
     let hold = holdUntil.flatMap { $0 <= now.addingTimeInterval(Self.longestHold) ? $0 : nil }
     return [sendAt, hold].compactMap { $0 }.filter { $0 > now }.max()
   }
 
-  /// Since when what it did on each device is being removed, or was; the counts remain. Nil: it is all there.
+  /// Since when its deliveries are being removed, or were; counts remain. Nil: nothing was removed.
   package let detailsRemovedAt: Date?
 
-  /// Sends that were made although one before may have arrived: no more doubles than this can there be. Those of which
-  /// a trail knows that they left are counted one by one; without one, all that may have been under way.
+  /// Sends made although an earlier one may have arrived: an upper bound for duplicates. With a trail, devices are
+  /// counted individually; without one, everything that may have been in flight counts.
   package struct Repeats: Sendable, Hashable {
-    /// An answer had not come in time, or the connection had ended before it.
+    /// No answer came in time, or the connection ended before it.
     package var unanswered = 0
-    /// Under way, as far as the store knew, when the process ended.
+    /// In flight, as far as known, when the process ended.
     package var interrupted = 0
 
-    /// No repeats.
     package init() {}
 
-    /// All of them.
     package var total: Int { unanswered + interrupted }
 
-    /// Counts a device that was sent to again after `last`, if it may have it from then.
+    /// Counts a device that was resent after `last`, if it may have received the push then.
     package mutating func count(after last: Outcome?) {
       guard case .unknown(let reason) = last else { return }
       if reason == OwnReason.interrupted.rawValue { interrupted += 1 } else { unanswered += 1 }
     }
   }
 
-  /// How many devices of the audience have no outcome yet; nil: not counted yet.
+  /// Devices without an outcome; nil: not counted yet.
   package var pending: Int? { target.map { max(0, $0 - counts.total) } }
 
   static let columns = """
@@ -141,5 +125,44 @@ package struct Push: Sendable, Hashable, Identifiable {
     repeats.interrupted = row.int(32)
     self.repeats = repeats
     trail = row.int64(33)
+  }
+}
+
+/// A push to be stored.
+package struct NewPush: Sendable {
+  /// Public ID, hard to guess.
+  package var uid: String
+  package var seed: UInt64
+  package var appID: Int64
+  package var environment: Environment
+  /// The API's JSON of the draft.
+  package var draftJSON: String
+  /// For lists and search.
+  package var title: String?
+  /// For lists and search.
+  package var body: String?
+  /// Further search terms: tags, aliases, registration IDs.
+  package var searchTerms: [String] = []
+  /// Such as `web`, `api`, `cli`, `schedule`.
+  package var source: String
+  package var createdBy: String
+  /// Nil: at once.
+  package var sendAt: Date?
+  package var holdUntil: Date?
+  package var scheduleID: Int64?
+  /// The push that this one retries.
+  package var parentID: Int64?
+
+  package init(
+    uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: String,
+    createdBy: String
+  ) {
+    self.uid = uid
+    self.seed = seed
+    self.appID = appID
+    self.environment = environment
+    self.draftJSON = draftJSON
+    self.source = source
+    self.createdBy = createdBy
   }
 }

@@ -1,16 +1,16 @@
 internal import Model
 package import SQLite
 
-/// What sending a push again to those whom it did not reach would be.
+/// A possible retry of a push for devices that it did not reach.
 package struct PushRepeat: Sendable, Hashable {
-  /// Devices that would be sent to: failed, unknown or skipped, for a reason that may be gone.
+  /// Devices to be sent to: failed, unknown or skipped for a reason that may have gone.
   package var devices = 0
-  /// Those among them that may have it already: no answer had come.
+  /// Those that may have received it already: no answer had come.
   package var unknown = 0
-  /// Devices that would not, by reason: refused for what stays as it is, or their token is gone.
+  /// Excluded devices by reason: permanently refused, or an invalid token.
   package var excluded: [Delivery.ReasonCount] = []
 
-  /// What a repeat of a push would be now. Read from counters.
+  /// From counters.
   package static func find(_ database: Database, push: Int64) throws -> PushRepeat {
     var found = PushRepeat()
     for count in try Delivery.reasonCounts(database, push: push) where count.outcome != .accepted {
@@ -24,7 +24,7 @@ package struct PushRepeat: Sendable, Hashable {
     return found
   }
 
-  /// The choice of devices of a push that repeats `push`.
+  /// The devices of a push that retries `push`.
   package static func choice(_ database: Database, push: Int64) throws -> AudienceQuery.Retry {
     let excluded = try find(database, push: push).excluded.compactMap(\.reason)
     return AudienceQuery.Retry(
@@ -33,10 +33,10 @@ package struct PushRepeat: Sendable, Hashable {
 }
 
 extension Push {
-  /// The push that already goes, or went, to those that a push did not reach; nil: there is none. One that ended before
-  /// it had counted its devices does not count: it took nobody over.
+  /// The push that retries a push; nil: there is none. One that ended before it had counted its devices does not count.
   ///
-  /// What that one leaves out is repeated from there: two repeats of the same push would send the same twice.
+  /// Devices that the retry does not reach are retried from there, because two retries of the same push would send
+  /// twice.
   package static func repeating(_ database: Database, push: Int64) throws -> Push? {
     try database.fetchOne(
       """

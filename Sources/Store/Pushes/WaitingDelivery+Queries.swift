@@ -1,31 +1,29 @@
 package import Foundation
-internal import Model
+package import Model
 package import SQLite
 
 extension WaitingDelivery {
-  /// A waiting device with what a provider needs to know of it.
+  /// A waiting device with what a provider needs.
   package struct Due: Sendable, Hashable {
-    /// What waits.
     package let waiting: WaitingDelivery
-    /// Nil: removed, or declared dead or doubtful, since it began to wait.
+    /// Nil: removed, dead or quarantined since.
     package let member: AudienceMember?
   }
 
-  /// Devices of a push whose time has come, the longest overdue first. Those on their way are not among them.
+  /// Due devices of a push, longest overdue first, without those in flight.
   package static func due(_ database: Database, push: Int64, now: Date, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at <= ? AND w.due_at < \(onItsWay) ORDER BY w.due_at, w.device_id LIMIT ?", push,
       min(now.milliseconds, onItsWay - 1), limit)
   }
 
-  /// Devices of a push that wait, whenever they are due: for an end of the push before that. Those on their way are not
-  /// among them.
+  /// All waiting devices of a push, for its early end, without those in flight.
   package static func all(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at < ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
   }
 
-  /// Devices that were on their way when the process ended (see ``take(_:push:devices:)``).
+  /// Devices in flight when the process ended (see ``take(_:push:devices:)``).
   package static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
     try list(
       database, "w.due_at = ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
@@ -39,7 +37,7 @@ extension WaitingDelivery {
     return next ?? nil
   }
 
-  /// Why devices of a push wait, most frequent first; of the first 10,000, so that a page never reads millions.
+  /// The reasons of waiting devices, most frequent first; of the first 10,000, so that a page never reads millions.
   package static func reasonCounts(_ database: Database, push: Int64) throws -> [(reason: String, count: Int)] {
     try database.fetchAll(
       """
@@ -49,7 +47,7 @@ extension WaitingDelivery {
     ) { ($0.text(0), $0.int(1)) }
   }
 
-  /// Marks devices as on their way, before they are sent to again: a restart knows that they may have the push.
+  /// Marks devices as in flight before they are resent, so that a restart knows that they may have received the push.
   package static func take(_ database: Database, push: Int64, devices: [Int64]) throws {
     try database.withStatement(
       "UPDATE push_waiting SET due_at = \(onItsWay) WHERE push_id = ?1 AND device_id = ?2"
@@ -62,10 +60,10 @@ extension WaitingDelivery {
     }
   }
 
-  /// Lets devices that were on their way when the process ended wait again, until `date`: as what was not answered, for
-  /// they may have the push.
+  /// Makes devices in flight when the process ended wait until `date`, as unanswered, because they may have received
+  /// the push.
   ///
-  /// - Returns: how many of them may have had it before already, and so have it twice now.
+  /// - Returns: how many may have received it before already, and so twice now.
   package static func releaseInterrupted(
     _ database: Database, push: Int64, dueAt date: Date
   ) throws -> Push.Repeats {
@@ -79,7 +77,7 @@ extension WaitingDelivery {
     return repeats
   }
 
-  /// Moves the times of a push's devices by what the clock was set by: they wait as long as they would have.
+  /// Shifts the times of a push's devices after a change of the clock, so that they wait as long as planned.
   package static func shift(_ database: Database, push: Int64, by seconds: TimeInterval) throws {
     let milliseconds = Int64((seconds * 1000).rounded())
     try database.run(
@@ -88,7 +86,7 @@ extension WaitingDelivery {
       """, milliseconds, push)
   }
 
-  /// How many rows stand for devices that may have the push from the attempt before the present one.
+  /// The number of devices that may have received the push from an earlier attempt.
   static func repeats(
     _ database: Database, _ condition: String, _ arguments: any SQLiteBindable...
   ) throws -> Push.Repeats {
@@ -111,7 +109,7 @@ extension WaitingDelivery {
     return try words.id(database, OwnReason.interrupted.rawValue)
   }
 
-  /// Row ids of pushes that are over while devices of theirs have no outcome yet: cut short between the two.
+  /// Row IDs of ended pushes with devices without outcomes: interrupted between the two.
   package static func leftBehind(_ database: Database) throws -> [Int64] {
     try database.fetchAll(
       """
@@ -154,4 +152,29 @@ extension Outcome {
     case .failed, .deadToken, .accepted: self = .rejected(status: status, reason: reason, tokenInvalidSince: nil)
     }
   }
+}
+
+/// A device waiting for a retry, with the last attempt's result.
+package struct WaitingDelivery: Sendable, Hashable {
+  package var deviceID: Int64
+  package var dueAt: Date
+  /// 0: never sent.
+  package var attempts: Int
+  /// When it was first tried.
+  package var firstAt: Date
+  /// The outcome if the last attempt was final.
+  package var last: Outcome
+
+  /// - Precondition: `last` is not `accepted`.
+  package init(deviceID: Int64, dueAt: Date, attempts: Int, firstAt: Date, last: Outcome) {
+    precondition(last != .accepted, "what was accepted does not wait")
+    self.deviceID = deviceID
+    self.dueAt = dueAt
+    self.attempts = attempts
+    self.firstAt = firstAt
+    self.last = last
+  }
+
+  /// Marks a device in flight: never due.
+  static let onItsWay = Int64.max
 }

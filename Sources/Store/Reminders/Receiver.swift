@@ -3,29 +3,24 @@ import JSON
 internal import Model
 package import SQLite
 
-/// Somebody, or some chat, that is reminded of what ends.
+/// A person or chat that receives reminders.
 package struct Receiver: Sendable, Hashable, Identifiable {
-  /// How it is reached. The raw values are stored, and stand in the API.
+  /// The raw values are stored and used in the API.
   package enum Channel: String, Sendable, Hashable, CaseIterable {
     case email, webhook, slack, dingtalk, feishu, wecom
   }
 
-  /// What people choose.
   package struct Details: Sendable, Hashable {
-    /// How it is reached.
     package var channel: Channel
-    /// What people call it.
     package var name: String
-    /// What may be shown of the address: all of a mail address, the host of a webhook.
+    /// The visible part of the address: all of a mail address, the host of a webhook.
     package var target: String
-    /// Language tag of what it gets.
     package var language: String
-    /// Only what is of this app; nil: everything.
+    /// Only reminders of this app; nil: all.
     package var appID: Int64?
-    /// Whether it gets anything.
+    /// Whether it receives anything.
     package var isActive: Bool
 
-    /// Creates details.
     package init(
       channel: Channel, name: String, target: String, language: String = "en", appID: Int64? = nil,
       isActive: Bool = true
@@ -39,14 +34,12 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Where to, and what signs it. Sealed in the file.
+  /// Address and signing secret. Sealed in the file.
   package struct Secrets: Sendable, Hashable {
-    /// A mail address, or the address of a webhook, which is a secret itself.
+    /// A mail address, or a webhook's address, which is secret itself.
     package var address: String
-    /// Signs what is sent; empty: nothing does.
     package var secret: String
 
-    /// Creates secrets.
     package init(address: String, secret: String = "") {
       self.address = address
       self.secret = secret
@@ -57,13 +50,9 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Row id.
   package let id: Int64
-  /// What people chose.
   package let details: Details
-  /// Who made it.
   package let createdBy: String
-  /// When.
   package let createdAt: Date
 
   private static let columns = "id, channel, name, target, language, app_id, is_active, created_by, created_at"
@@ -77,7 +66,6 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     createdAt = row.date(8)
   }
 
-  /// Adds one; where to is sealed to this very row.
   package static func add(
     _ database: Database, _ details: Details, _ secrets: Secrets, sealer: any Sealer, by user: String, now: Date
   ) throws -> Receiver {
@@ -92,7 +80,7 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     return try get(database, id: id)
   }
 
-  /// Changes one; `secrets` nil: where to stays as it is.
+  /// Nil `secrets` stay unchanged.
   @discardableResult
   package static func update(
     _ database: Database, id: Int64, _ details: Details, _ secrets: Secrets?, sealer: any Sealer, now: Date
@@ -113,9 +101,9 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     try database.run("UPDATE receivers SET sealed = ? WHERE id = ?", sealed, id)
   }
 
-  /// Where to, unsealed.
+  /// Unseals the address and secret.
   ///
-  /// - Throws: `StoreError.notFound`, or what the sealer throws for a row that was tampered with.
+  /// - Throws: `StoreError.notFound`, or the sealer's error if the row was changed.
   package static func secrets(_ database: Database, id: Int64, sealer: any Sealer) throws -> Secrets {
     let sealed = try database.fetchOne("SELECT sealed FROM receivers WHERE id = ?", id) { $0.blob(0) }
     guard let sealed else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
@@ -124,25 +112,21 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     return Secrets(address: value?["address"]?.string ?? "", secret: value?["secret"]?.string ?? "")
   }
 
-  /// All of them, by name.
   package static func all(_ database: Database) throws -> [Receiver] {
     try database.fetchAll("SELECT \(columns) FROM receivers ORDER BY name COLLATE NOCASE, id") { try Receiver($0) }
   }
 
-  /// One of them, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> Receiver? {
     try database.fetchOne("SELECT \(columns) FROM receivers WHERE id = ?", id) { try Receiver($0) }
   }
 
-  /// One of them.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> Receiver {
     guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
     return found
   }
 
-  /// Removes one. What was sent to it stays in the log; what was not is dropped.
+  /// Deletes a receiver. Sent messages stay in the log; pending ones are dropped.
   ///
   /// - Throws: `StoreError.notFound`.
   package static func delete(_ database: Database, id: Int64) throws {
@@ -151,5 +135,34 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     guard try database.run("DELETE FROM receivers WHERE id = ?", id) > 0 else {
       throw StoreError.notFound(noun: "receiver", id: "\(id)")
     }
+  }
+}
+
+/// The password of the mail server, sealed and therefore apart from its other settings.
+package enum MailPassword {
+  /// There is one mail server.
+  private static let id: Int64 = 1
+
+  /// Nil if none is stored.
+  ///
+  /// - Throws: the sealer's error if it was sealed with another key.
+  package static func find(_ database: Database, sealer: any Sealer) throws -> String? {
+    let sealed = try database.fetchOne("SELECT sealed FROM mail_passwords WHERE id = ?", id) { $0.blob(0) }
+    guard let sealed else { return nil }
+    return String(decoding: try sealer.open(sealed, associatedData: place("mail_passwords", id)), as: UTF8.self)
+  }
+
+  /// Nil deletes it.
+  ///
+  /// - Throws: ``SealingMismatch`` if the database is sealed with another key.
+  package static func set(_ database: Database, _ password: String?, sealer: any Sealer, now: Date) throws {
+    guard let password else {
+      try database.run("DELETE FROM mail_passwords WHERE id = ?", id)
+      return
+    }
+    let sealed = try Sealing.seal(database, Array(password.utf8), "mail_passwords", id, sealer, now: now)
+    try database.run(
+      "INSERT INTO mail_passwords(id, sealed) VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET sealed = excluded.sealed", id,
+      sealed)
   }
 }

@@ -3,20 +3,19 @@ internal import Model
 package import SQLite
 import Text
 
-/// A step of a reminder ladder that was taken, for one thing with one fingerprint.
+/// A reminder step taken for one thing with one fingerprint.
 package struct Reminder: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// As `certificates/12`.
+  /// Such as `certificates/12`.
   package let itemKey: String
-  /// SHA-256 of what it was then; empty if it has none.
+  /// SHA-256 at that time; empty if there was none.
   package let fingerprint: String
-  /// Days before the end; -1: it was over.
+  /// Days before the end; -1: expired.
   package let step: Int
-  /// What it was called then.
+  /// The name at that time.
   package let itemName: String
 
-  /// The steps that were taken, by thing and fingerprint.
+  /// Taken steps by thing and fingerprint.
   package static func steps(_ database: Database) throws -> [Acknowledgement.Subject: [Int]] {
     var steps: [Acknowledgement.Subject: [Int]] = [:]
     try database.forEach("SELECT item_key, fingerprint, step FROM reminders") { row in
@@ -26,9 +25,9 @@ package struct Reminder: Sendable, Hashable, Identifiable {
     return steps
   }
 
-  /// Takes a step, unless somebody has.
+  /// Claims a step, unless it is taken.
   ///
-  /// - Returns: its row id; nil if it was taken before: then nothing is to be sent.
+  /// - Returns: its row ID; nil if it was taken before: then nothing is sent.
   package static func claim(
     _ database: Database, _ subject: Acknowledgement.Subject, step: Int, name: String, now: Date
   ) throws -> Int64? {
@@ -40,7 +39,7 @@ package struct Reminder: Sendable, Hashable, Identifiable {
     return count == 1 ? database.lastInsertedID : nil
   }
 
-  /// What a message tells of.
+  /// The reminders in a message.
   package static func of(_ database: Database, message id: Int64) throws -> [Reminder] {
     try database.fetchAll(
       """

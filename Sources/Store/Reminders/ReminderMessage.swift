@@ -3,41 +3,34 @@ internal import Model
 package import SQLite
 import Text
 
-/// One message to one receiver: waiting, sent, or dropped. The log of what was sent, and the queue of what will be.
+/// A message to one receiver: an entry of the queue, and later of the log.
 package struct ReminderMessage: Sendable, Hashable, Identifiable {
-  /// How far it is.
   package enum State: String, Sendable, Hashable, CaseIterable {
-    /// Not sent yet; it is tried again and again.
+    /// Not sent yet; retried.
     case pending
-    /// A server has taken it over.
+    /// Accepted by a server.
     case sent
-    /// Not needed any more, or too old.
+    /// No longer needed, or too old.
     case dropped
   }
 
-  /// Row id.
   package let id: Int64
   /// The same for each attempt.
   package let uid: String
-  /// To whom; nil: the receiver was removed.
+  /// Nil: the receiver was removed.
   package let receiverID: Int64?
-  /// How.
   package let channel: Receiver.Channel
-  /// To whom, as it was shown then.
   package let target: String
-  /// How far it is.
   package let state: State
-  /// When it was decided.
   package let createdAt: Date
-  /// How often it was tried.
   package let attempts: Int
-  /// When it is tried again, if it is waiting.
+  /// The next attempt, if pending.
   package let nextTryAt: Date
-  /// When a server took it over.
+  /// When a server accepted it.
   package let sentAt: Date?
-  /// The other side's words, or why it failed.
+  /// The other side's message, or the error.
   package let answer: String?
-  /// Until when whoever sends it at present has it to himself; long ago: nobody does.
+  /// The end of the sending process's lease; in the past: none.
   package let leasedUntil: Date
 
   private static let columns = """
@@ -60,18 +53,18 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     leasedUntil = row.date(11)
   }
 
-  /// How long a message is held that is being sent; every transport gives up earlier.
+  /// The lease's length in seconds; every transport times out earlier.
   package static let longestLease: TimeInterval = 300
-  /// No wait and no lease is longer: what stands further in the future was written by a clock that went wrong. A clock
-  /// that is put back by less leaves a message with whoever has it: sent late is better than sent twice.
+  /// Longer waits and leases are invalid: the clock was wrong. After a smaller change of the clock a message stays with
+  /// its process, because late is better than twice.
   package static let longestWait: TimeInterval = 86_400
 
-  /// Whether somebody is sending it.
+  /// Whether a process is sending it.
   package func isLeased(_ now: Date) -> Bool {
     leasedUntil > now && leasedUntil <= now.addingTimeInterval(Self.longestWait)
   }
 
-  /// Puts a message into the queue, in the transaction that claims what it tells of.
+  /// Queues a message, in the transaction that claims its reminders.
   package static func add(
     _ database: Database, uid: String, to receiver: Receiver, reminders: [Int64], now: Date
   ) throws {
@@ -86,18 +79,18 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// What waits, oldest first.
+  /// Pending messages, oldest first.
   package static func pending(_ database: Database) throws -> [ReminderMessage] {
     try database.fetchAll("SELECT \(columns) FROM reminder_messages m WHERE m.state = 'pending' ORDER BY m.id") {
       try ReminderMessage($0)
     }
   }
 
-  /// Takes a message whose time has come, so that no other process sends it meanwhile.
+  /// Leases a due message, so that no other process sends it.
   ///
-  /// - Parameter now: read off the clock within the transaction around this. Whoever read it before and then waited for
-  ///   the lock is behind whoever had the lock first.
-  /// - Returns: the message with its attempt counted; nil if it is not due, or somebody else has it.
+  /// - Parameter now: read within the surrounding transaction, because an earlier reading would be outdated after
+  /// waiting for the lock.
+  /// - Returns: the message with its attempt counted; nil if it is not due, or leased by another process.
   package static func lease(_ database: Database, id: Int64, now: Date) throws -> ReminderMessage? {
     let count = try database.run(
       """
@@ -108,15 +101,13 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     return count == 1 ? try find(database, id: id) : nil
   }
 
-  /// One of them, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> ReminderMessage? {
     try database.fetchOne("SELECT \(columns) FROM reminder_messages m WHERE m.id = ?", id) { try ReminderMessage($0) }
   }
 
-  /// Records what came of an attempt. That it was sent counts whoever says so; that it was not, only from the process
-  /// that still has the message.
+  /// Records an attempt. A success counts from any process, a failure only from the one that holds the lease.
   ///
-  /// - Parameter nextTry: when a message that still waits is tried again.
+  /// - Parameter nextTry: the next attempt of a message that stays pending.
   package func record(
     _ database: Database, _ state: State, answer: String, nextTry: Date? = nil, now: Date
   ) throws {
@@ -128,9 +119,9 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
       """, id, state.rawValue, answer, nextTry, now, attempts)
   }
 
-  /// The log, newest first; of one thing, if it is named.
+  /// The log, newest first; of one thing if given.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   package static func list(
     _ database: Database, itemKey: String? = nil, cursor: String? = nil, limit: Int
   ) throws -> Page<ReminderMessage> {

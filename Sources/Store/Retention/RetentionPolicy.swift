@@ -1,42 +1,38 @@
+package import JSON
 package import Model
 package import SQLite
 
-/// How long what is kept for a time is kept, in days; 0: for ever. The audit is always kept.
+/// Retention times in days; 0: forever. The activity log is always kept.
 ///
-/// What ends by itself has no setting: sessions, sign-in links and idempotency keys are cleared away when they have
-/// ended.
+/// Sessions, sign-in links and idempotency keys have no setting: they are deleted after their end.
 package struct RetentionPolicy: Sendable, Hashable {
-  /// What a push did on each device.
+  /// The deliveries of pushes.
   package var deliveries = 90
-  /// Pushes themselves, with their counts.
+  /// Pushes with their counts.
   package var pushes = 730
-  /// What the simulator's phones received.
+  /// Notifications of simulated phones.
   package var phoneNotifications = 30
-  /// Failed sign-ins of an account or an address, since the last of them.
+  /// Failed sign-ins of an account or address, since the last one.
   package var signInFailures = 30
 
-  /// The most days that can be set: a hundred years.
+  /// A hundred years.
   package static let limit = 36_500
 
-  /// The values without a setting.
   package init() {}
 
-  /// One setting.
   package struct Field: Sendable {
-    /// As in forms, in the API, and in the database under `retention.`.
+    /// As in forms and the API, and in the database under `retention.`.
     package let name: String
-    /// Where its value is.
     package let value: any WritableKeyPath<RetentionPolicy, Int> & Sendable
   }
 
-  /// Every setting, in the order of the page.
+  /// In the order of the page.
   package static let fields = [
     Field(name: "deliveries_days", value: \.deliveries), Field(name: "pushes_days", value: \.pushes),
     Field(name: "phone_notifications_days", value: \.phoneNotifications),
     Field(name: "sign_in_failures_days", value: \.signInFailures),
   ]
 
-  /// What was set.
   package static func find(_ database: Database) throws -> RetentionPolicy {
     var policy = RetentionPolicy()
     for field in fields {
@@ -49,7 +45,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     return policy
   }
 
-  /// Keeps it.
+  /// Stores it.
   ///
   /// - Precondition: ``problems`` is empty.
   package func save(_ database: Database) throws {
@@ -58,7 +54,6 @@ package struct RetentionPolicy: Sendable, Hashable {
 
   private static func key(_ field: Field) -> String { "retention." + field.name }
 
-  /// What is wrong with it.
   package var problems: [Problem] {
     var problems = Self.fields.compactMap { field in
       (0...Self.limit).contains(self[keyPath: field.value]) ? nil : Self.outOfRange(field.name)
@@ -74,10 +69,36 @@ package struct RetentionPolicy: Sendable, Hashable {
     return problems
   }
 
-  /// The problem of a number that none of the fields takes.
+  /// The problem of an invalid number.
   package static func outOfRange(_ field: String) -> Problem {
     Problem(
       field, code: "retention.range", "Enter a whole number of days from 1 to {limit}, or 0 to keep data forever.",
       ["limit": String(limit)])
+  }
+}
+
+package struct RetentionAnswer: JSONWritable, Sendable {
+  private let policy: RetentionPolicy
+  private let due: Trim.Due
+
+  /// - Parameter due: what the policy would remove now.
+  package init(policy: RetentionPolicy, due: Trim.Due) {
+    self.policy = policy
+    self.due = due
+  }
+
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      for field in RetentionPolicy.fields {
+        json.key(dynamic: field.name)
+        json.integer(Int64(policy[keyPath: field.value]))
+      }
+      json.object("due") { json in
+        for kind in Trim.Kind.allCases {
+          json.key(dynamic: kind.rawValue)
+          json.integer(Int64(due[kind]))
+        }
+      }
+    }
   }
 }

@@ -1,40 +1,38 @@
 package import Foundation
+internal import Model
 package import SQLite
 
-/// Removes what is older than the policy says, a little at a time.
+/// Removes what exceeds the retention times, in small steps.
 ///
-/// Rows go in the order of their keys, so that a step touches few pages. The pages that become free are used by the next
-/// rows: the file does not shrink, and does not grow either. It has no `auto_vacuum`, which would move a page for each
-/// page that becomes free, and never needs a `VACUUM`, which would stop a server with 100 million rows for minutes.
+/// Rows are removed in key order, so that a step touches few pages. Freed pages are reused: the file neither shrinks
+/// nor grows. No `auto_vacuum`, which would move a page for each freed one, and no `VACUUM`, which would stop a server
+/// with 100 million rows for minutes.
 package enum Trim {
-  /// What is removed.
   package enum Kind: String, Sendable, CaseIterable {
-    /// What pushes did on each device; the pushes and their counts remain.
+    /// Deliveries; the pushes and their counts remain.
     case deliveries
-    /// Pushes, their counts and their reasons, after their deliveries.
+    /// Pushes with counts and reasons, after their deliveries.
     case pushes
-    /// What the simulator's phones received.
+    /// Notifications of simulated phones.
     case phoneNotifications = "phone_notifications"
-    /// Failed sign-ins.
     case signInFailures = "sign_in_failures"
-    /// Sessions and sign-in links that have ended.
+    /// Ended sessions and sign-in links.
     case sessions
-    /// Answers for repeated requests that are kept no longer.
+    /// Expired idempotent answers.
     case idempotency
   }
 
-  /// What a step did.
   package struct Step: Sendable, Hashable {
-    /// Rows that are gone.
+    /// Removed rows.
     package var removed = 0
     /// Whether nothing of the kind is left to remove.
     package var isDone = false
   }
 
-  /// Pushes that one step looks at, at most: those with few deliveries or none.
+  /// The most pushes per step, for those with few or no deliveries.
   static let pushesOfStep = 100
 
-  /// Removes up to `limit` rows of a kind, in one transaction.
+  /// Removes up to `limit` rows of a kind in one transaction.
   package static func step(
     _ database: Database, _ kind: Kind, _ policy: RetentionPolicy, limit: Int, now: Date
   ) throws -> Step {
@@ -44,7 +42,7 @@ package enum Trim {
     case .phoneNotifications:
       try rows(
         database, before(policy.phoneNotifications, now), limit,
-        // By number, which rises with time: needs no index. Those among the oldest that are younger stay.
+        // In ID order, which follows time, without an index. Younger rows among the oldest stay.
         """
         DELETE FROM phone_notifications WHERE id IN (
           SELECT id FROM (SELECT id, at FROM phone_notifications ORDER BY id LIMIT ?2) WHERE at < ?1)
@@ -67,7 +65,7 @@ package enum Trim {
     }
   }
 
-  /// What is older than so many days; nil: kept for ever.
+  /// Nil: kept forever.
   static func before(_ days: Int, _ now: Date) -> Date? {
     days == 0 ? nil : now.addingTimeInterval(-Double(days) * 86_400)
   }
@@ -85,9 +83,119 @@ package enum Trim {
       DELETE FROM sessions WHERE id_hash IN (
         SELECT id_hash FROM sessions INDEXED BY sessions_expires WHERE expires_at < ?1 LIMIT ?2)
       """)
-    // There are never more than a few.
+    // There are only a few.
     let links = try database.run("DELETE FROM sign_in_links WHERE expires_at < ?", now)
     let devices = try KnownDevice.deleteOld(database, now: now)
     return Step(removed: sessions.removed + links + devices, isDone: sessions.isDone)
+  }
+}
+
+extension Trim {
+  /// What would be removed, and from how many pushes.
+  package struct Due: Sendable, Hashable {
+    /// Rows of each kind; empty kinds are omitted.
+    package var rows: [Kind: Int] = [:]
+    /// Pushes whose deliveries would be removed.
+    package var pushesWithDetails = 0
+
+    package var isEmpty: Bool { rows.isEmpty }
+
+    package subscript(kind: Kind) -> Int { rows[kind] ?? 0 }
+  }
+
+  /// What a policy would remove now. Deliveries are taken from the old pushes' counters, not counted; the cost is one
+  /// row of `pushes` each. Give the read a limit.
+  package static func due(_ database: Database, _ policy: RetentionPolicy, now: Date) throws -> Due {
+    var due = Due()
+    func set(_ kind: Kind, _ count: Int) { if count > 0 { due.rows[kind] = count } }
+    if let date = before(policy.deliveries, now) {
+      let found = try database.fetchOne(
+        """
+        SELECT count(*), coalesce(sum(max(0, accepted + failed + dead_token + skipped + unknown - details_removed)), 0)
+        FROM pushes p INDEXED BY pushes_details WHERE p.has_details = 1 AND \(ended)
+        AND accepted + failed + dead_token + skipped + unknown > 0
+        """, date
+      ) { ($0.int(0), $0.int(1)) }
+      due.pushesWithDetails = found?.0 ?? 0
+      set(.deliveries, found?.1 ?? 0)
+    }
+    func count(_ kind: Kind, _ date: Date?, _ query: String) throws {
+      guard let date else { return }
+      set(kind, try database.fetchOne("SELECT count(*) FROM \(query)", date) { $0.int(0) } ?? 0)
+    }
+    try count(
+      .pushes, before(policy.pushes, now),
+      "pushes p INDEXED BY pushes_details WHERE p.has_details IN (0, 1) AND \(ended)")
+    try count(.phoneNotifications, before(policy.phoneNotifications, now), "phone_notifications WHERE at < ?")
+    try count(.signInFailures, before(policy.signInFailures, now), "sign_in_failures WHERE last_at < ?")
+    try count(.sessions, now, "sessions WHERE expires_at < ?")
+    try count(.idempotency, now, "idempotency WHERE expires_at < ?")
+    return due
+  }
+}
+
+extension Trim {
+  /// Pushes that ended before a time, oldest first. Not those with waiting devices or a retry in progress, which reads
+  /// the deliveries.
+  static let ended = """
+    p.finished_at IS NOT NULL AND p.finished_at < ? AND p.waiting = 0
+    AND p.state IN ('finished', 'cancelled', 'failed') AND NOT EXISTS (
+      SELECT 1 FROM pushes c INDEXED BY pushes_parent WHERE c.parent_id = p.id
+      AND (c.waiting > 0 OR c.state NOT IN ('finished', 'cancelled', 'failed')))
+    """
+
+  static func deliveries(_ database: Database, _ policy: RetentionPolicy, limit: Int, now: Date) throws -> Step {
+    guard let date = before(policy.deliveries, now) else { return Step(isDone: true) }
+    let found = try database.fetchAll(
+      """
+      SELECT p.id FROM pushes p INDEXED BY pushes_details WHERE p.has_details = 1 AND \(ended)
+      ORDER BY p.finished_at LIMIT \(pushesOfStep)
+      """, date
+    ) { $0.int64(0) }
+    var step = Step()
+    for push in found {
+      let removed = try removeDetails(database, push, limit: limit - step.removed, now: now)
+      step.removed += removed
+      if step.removed >= limit { return step }
+    }
+    step.isDone = found.count < pushesOfStep
+    return step
+  }
+
+  private static func removeDetails(_ database: Database, _ push: Int64, limit: Int, now: Date) throws -> Int {
+    // Up to a key, in one walk along the table.
+    let last = try database.fetchOne(
+      "SELECT device_id FROM deliveries WHERE push_id = ? ORDER BY device_id LIMIT 1 OFFSET ?", push, limit - 1
+    ) { $0.int64(0) }
+    let removed = try database.run(
+      "DELETE FROM deliveries WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
+    try database.run(
+      """
+      UPDATE pushes SET has_details = ?1, details_removed = details_removed + ?2,
+        details_removed_at = iif(?2 > 0, coalesce(details_removed_at, ?3), details_removed_at)
+      WHERE id = ?4
+      """, last == nil ? 0 : 1, removed, now, push)
+    return removed
+  }
+
+  static func pushes(_ database: Database, _ policy: RetentionPolicy, limit: Int, now: Date) throws -> Step {
+    guard let date = before(policy.pushes, now) else { return Step(isDone: true) }
+    // Each push deletes some dozens of rows.
+    let most = max(1, min(limit, limit / 20))
+    let found = try database.fetchAll(
+      """
+      SELECT p.id FROM pushes p INDEXED BY pushes_details WHERE p.has_details = 0 AND \(ended)
+      ORDER BY p.finished_at LIMIT \(most)
+      """, date
+    ) { $0.int64(0) }
+    for push in found {
+      // Its retries have ended, and become independent.
+      try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
+      for table in ["push_targets", "push_reasons", "push_latencies"] {
+        try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
+      }
+      try database.run("DELETE FROM pushes WHERE id = ?", push)
+    }
+    return Step(removed: found.count, isDone: found.count < most)
   }
 }

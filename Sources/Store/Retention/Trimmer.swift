@@ -5,12 +5,12 @@ internal import Model
 internal import SQLite
 internal import Synchronization
 
-/// Removes what is older than the retention policy says: at start, once an hour, and when it is nudged.
+/// Applies the retention policy at startup, once an hour, and on request.
 ///
-/// It removes a little at a time and rests in between (see ``TrimPace``), so that a broadcast's batches and a person's
-/// clicks find the writer free. Nothing has to be remembered: whatever a former process left is found by the next look.
+/// Works in small steps with pauses (see ``TrimPace``), so that broadcasts and people find the writer free. Stateless:
+/// the next round finds whatever a former process left.
 package final class Trimmer: Sendable {
-  /// From one look to the next.
+  /// Between two rounds.
   package static let interval = Duration.seconds(3600)
 
   private let store: Store
@@ -20,9 +20,9 @@ package final class Trimmer: Sendable {
   private let looks: AsyncStream<Void>
   private let look: AsyncStream<Void>.Continuation
 
-  /// Creates a trimmer; ``run()`` starts it.
+  /// Call ``run()`` to start it.
   ///
-  /// - Parameter wait: waits so long; throws when the task is cancelled.
+  /// - Parameter wait: sleeps; throws when the task is cancelled.
   package init(
     store: Store, clock: @escaping @Sendable () -> Date = { Date() },
     wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, log: Logger
@@ -34,16 +34,16 @@ package final class Trimmer: Sendable {
     (looks, look) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Looks at once: the policy has changed.
+  /// Starts a round at once, after the policy has changed.
   package func nudge() { look.yield() }
 
-  /// Looks and removes until the task is cancelled. What goes wrong is logged, and tried again at the next look.
+  /// Runs rounds until the task is cancelled. Errors are logged, and retried in the next round.
   package func run() async {
     nudge()
     await withDiscardingTaskGroup { group in
       group.addTask {
         while true {
-          // It throws when the task is cancelled.
+          // Throws when the task is cancelled.
           do { try await self.wait(Self.interval) } catch { return }
           self.nudge()
         }
@@ -51,7 +51,7 @@ package final class Trimmer: Sendable {
       for await _ in looks {
         do {
           _ = try await trim()
-          // Secrets that were replaced or removed stand in the log until it is emptied: within the hour.
+          // The write-ahead log still contains deleted secrets until it is emptied: at the latest within the hour.
           try await store.pool.emptyLogIfIdle()
         } catch  where Task.isCancelled {
           break
@@ -62,10 +62,10 @@ package final class Trimmer: Sendable {
     }
   }
 
-  /// Removes what is too old by now, all of it.
+  /// Removes everything that is too old now.
   ///
-  /// - Returns: how many rows of each kind.
-  /// - Throws: what the store throws; `CancellationError`. What was removed until then stays removed.
+  /// - Returns: removed rows by kind.
+  /// - Throws: the store's errors; `CancellationError`. Earlier removals stay.
   @discardableResult
   package func trim() async throws -> [Trim.Kind: Int] {
     let now = clock()
@@ -87,7 +87,7 @@ package final class Trimmer: Sendable {
       let (rows, asked) = (pace.rows, ContinuousClock.now)
       let (step, began) = try await store.write { database in
         let began = ContinuousClock.now
-        // Read each time: a person who sets a longer time in the midst of it means it.
+        // Read for each step, so that a longer time set meanwhile takes effect.
         let policy = try RetentionPolicy.find(database)
         return (try Trim.step(database, kind, policy, limit: rows, now: now), began)
       }
@@ -97,7 +97,7 @@ package final class Trimmer: Sendable {
     }
   }
 
-  /// One line of the audit for all that was removed; none for nothing. Sessions and their like end by themselves.
+  /// One activity log entry for all removals, if any; sessions and similar are not listed.
   private func note(_ removed: [Trim.Kind: Int], _ now: Date) async throws {
     guard !removed.isEmpty else { return }
     let rows = Dictionary(uniqueKeysWithValues: removed.map { ($0.key.rawValue, $0.value) })
@@ -110,5 +110,42 @@ package final class Trimmer: Sendable {
       actor: "retention", action: "retention.trim", subject: "retention",
       detail: .object(rows.mapValues { .integer(Int64($0)) }))
     _ = try await store.write { try AuditEntry.add($0, audit, now: now) }
+  }
+}
+
+/// Chooses the rows of the next step and the pause before it: steps are short on any disk, and leave most of the time
+/// to others.
+package struct TrimPace: Sendable, Hashable {
+  /// After a longer step the next is smaller. Other writers wait at most this much longer.
+  package static let longest = Duration.milliseconds(20)
+  /// Bounds for the rows of a step.
+  package static let limits = 50...2000
+  /// The pause as a multiple of the step's time, so that a tenth of the writer's time is used at most.
+  package static let rest = 9
+  /// The shortest pause.
+  package static let shortestRest = Duration.milliseconds(10)
+  /// The pause after a step that had to wait, because others are writing.
+  package static let politeRest = Duration.milliseconds(200)
+  /// A longer wait for the writer means that others are writing.
+  static let busy = Duration.milliseconds(5)
+
+  package private(set) var rows = 200
+
+  package init() {}
+
+  /// Adapts to a step.
+  ///
+  /// - Parameters:
+  ///   - took: from the step's start to its commit.
+  ///   - waited: until the writer was free.
+  /// - Returns: the pause.
+  package mutating func after(took: Duration, waited: Duration) -> Duration {
+    if took > Self.longest {
+      rows = max(Self.limits.lowerBound, rows / 2)
+    } else if took < Self.longest / 3 {
+      rows = min(Self.limits.upperBound, rows * 2)
+    }
+    let rest = max(Self.shortestRest, took * Self.rest)
+    return waited > Self.busy ? max(Self.politeRest, rest * 2) : rest
   }
 }

@@ -5,16 +5,15 @@ package import Model
 package import SQLite
 
 extension Schedule {
-  /// Keeps a new schedule, active. With the idempotency answer and the audit line of the same request in one
-  /// transaction.
+  /// Adds an active schedule, in the same transaction as the idempotent answer and the activity log entry.
   ///
-  /// - Throws: `StoreError.unreadable` for a draft that does not repeat, or never happens: the caller checks that.
+  /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
   @discardableResult
   package static func create(
     _ database: Database, _ new: NewSchedule, answer: ((Schedule) throws -> IdempotentAnswer)? = nil,
     audit: NewAuditEntry? = nil, now: Date
   ) throws -> Schedule {
-    // As the column keeps it: what is computed now and after a restart is the same.
+    // Rounded as in the column, so that results are equal after a restart.
     let start = Date(milliseconds: (new.draft.sendAt ?? now).milliseconds)
     let recurrence = new.draft.recurrence.map { Recurrence($0, from: start) }
     guard let next = recurrence?.first(from: now) else {
@@ -36,15 +35,14 @@ extension Schedule {
     }
   }
 
-  /// Occurrences that are noted one by one when a server was down for very long; of earlier ones only the number.
+  /// The most missed occurrences recorded individually; earlier ones are only counted.
   static let notedAtMost = 100
 
-  /// Carries a schedule on: makes the push of the latest occurrence whose time has come, unless it is too late for it,
-  /// notes those before it as missed, and moves on to the next. To be called in one transaction of its own: then a crash
-  /// neither loses an occurrence nor sends it twice.
+  /// Creates the push of the latest due occurrence unless it is too late, records earlier ones as missed, and advances
+  /// to the next. Call it in a transaction of its own, so that a crash neither loses an occurrence nor sends it twice.
   ///
   /// - Parameter make: the push of an occurrence; its source and schedule are set here.
-  /// - Returns: the push that was made, if any was.
+  /// - Returns: the created push, if any.
   package static func carryOn(
     _ database: Database, id: Int64, now: Date, make: (Schedule, PushDraft, Date) throws -> NewPush
   ) throws -> Push? {
@@ -79,12 +77,11 @@ extension Schedule {
     return made
   }
 
-  /// Computes anew when the active ones are next sent: since that was kept, this program may have got newer rules for
-  /// the clocks of a zone. To be called at start.
+  /// Recalculates the next occurrences at startup, because this program may have newer time zone rules.
   package static func renew(_ database: Database, now: Date) throws {
     for schedule in try active(database) {
       guard let next = schedule.nextAt, next > now, let recurrence = schedule.recurrence,
-        // No zone's clocks were ever changed by more at once, but for days that it left out.
+        // No zone ever changed its clocks by more at once, except for skipped days.
         let found = recurrence.first(from: next - 3 * 3600), found != next, found > now,
         try !isNoted(database, id: schedule.id, at: found)
       else { continue }
@@ -105,9 +102,9 @@ extension Schedule {
     try database.int("SELECT count(*) FROM schedule_occurrences WHERE schedule_id = ? AND at = ?", id, date) > 0
   }
 
-  /// A clock that ran ahead has noted as missed what is still to come: that is taken back. What was sent stays sent.
+  /// Takes back occurrences that a fast clock recorded as missed although they are in the future. Sent ones stay sent.
   ///
-  /// - Returns: whether that was it.
+  /// - Returns: whether that was the case.
   private static func correctClock(_ database: Database, _ schedule: Schedule, now: Date) throws -> Bool {
     guard let looked = schedule.lookedAt, looked > now.addingTimeInterval(clockSlack) else { return false }
     let gone = try database.run(
@@ -116,9 +113,9 @@ extension Schedule {
     return true
   }
 
-  /// Notes occurrences as missed.
+  /// Records occurrences as missed.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: how many.
   private static func note(
     _ database: Database, id: Int64, missed recurrence: Recurrence, from: Date, before end: Date, now: Date
   ) throws -> Int {
@@ -140,7 +137,7 @@ extension Schedule {
     return all
   }
 
-  /// Lets an active schedule rest.
+  /// Pauses an active schedule.
   ///
   /// - Returns: whether it was active.
   package static func pause(_ database: Database, id: Int64) throws -> Bool {
@@ -148,8 +145,8 @@ extension Schedule {
       "UPDATE schedules SET state = 'paused', next_at = NULL WHERE id = ? AND state = 'active'", id) == 1
   }
 
-  /// Lets a paused schedule go on with its next occurrence; what fell into the rest is left out. If nothing is to come
-  /// any more, it has ended.
+  /// Resumes a paused schedule with its next occurrence; occurrences during the pause are left out. Without future
+  /// occurrences it ends.
   ///
   /// - Returns: whether it was paused.
   package static func resume(_ database: Database, id: Int64, now: Date) throws -> Bool {
@@ -162,7 +159,7 @@ extension Schedule {
     return true
   }
 
-  /// Ends a schedule for good; pushes that were made of it go on.
+  /// Ends a schedule; pushes already created continue.
   ///
   /// - Returns: whether it had not ended before.
   package static func end(_ database: Database, id: Int64, now: Date) throws -> Bool {

@@ -1,20 +1,17 @@
+package import Calendar
 package import Foundation
 package import Model
 package import SQLite
 
 extension Schedule {
-  /// One schedule by its public id, nil if there is none.
   package static func find(_ database: Database, uid: String) throws -> Schedule? {
     try database.fetchOne("SELECT \(columns) FROM schedules s WHERE s.uid = ?", uid) { try Schedule($0) }
   }
 
-  /// One schedule, nil if there is none.
   package static func find(_ database: Database, id: Int64) throws -> Schedule? {
     try database.fetchOne("SELECT \(columns) FROM schedules s WHERE s.id = ?", id) { try Schedule($0) }
   }
 
-  /// One schedule.
-  ///
   /// - Throws: `StoreError.notFound`.
   package static func get(_ database: Database, id: Int64) throws -> Schedule {
     guard let schedule = try find(database, id: id) else {
@@ -23,9 +20,9 @@ extension Schedule {
     return schedule
   }
 
-  /// A page of the schedules that fit, newest first; nil: not narrowed down by this.
+  /// A page of matching schedules, newest first; nil: any.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
     _ database: Database, app: Int64? = nil, state: ScheduleState? = nil, cursor: String? = nil, limit: Int
@@ -47,11 +44,11 @@ extension Schedule {
     return Page(found, limit: limit, key: \.id)
   }
 
-  /// Those that go on by themselves, the next to be sent first: what a forecast asks.
+  /// Active schedules, the next first, for forecasts.
   package static func active(
     _ database: Database, app: Int64? = nil, environment: Environment? = nil
   ) throws -> [Schedule] {
-    // The index's own condition, by its text.
+    // The planner recognises the index's condition by its text.
     try database.fetchAll(
       """
       SELECT \(columns) FROM schedules s INDEXED BY schedules_due
@@ -62,8 +59,8 @@ extension Schedule {
     ) { try Schedule($0) }
   }
 
-  /// Row ids of those whose time has come, and of those that were last carried on in the future: the clock went wrong,
-  /// and was set right. Quick whatever the number of schedules.
+  /// Row IDs of due schedules, and of those last checked in the future, because the clock was wrong. Fast for any
+  /// number of schedules.
   package static func due(_ database: Database, now: Date) throws -> [Int64] {
     try database.fetchAll(
       """
@@ -73,29 +70,29 @@ extension Schedule {
     ) { $0.int64(0) }
   }
 
-  /// Clocks that are set back by less than this have done no harm.
+  /// Smaller changes of the clock are harmless.
   static let clockSlack: TimeInterval = 60
 
-  /// The last push that was made of a schedule; nil: none yet.
+  /// The schedule's last push; nil: none yet.
   package static func lastPush(_ database: Database, id: Int64) throws -> Push? {
     try database.fetchOne(
       "SELECT max(id) FROM pushes INDEXED BY pushes_schedule WHERE schedule_id = ?", id
     ) { $0.optionalInt64(0) }?.flatMap { try Push.find(database, id: $0) }
   }
 
-  /// What became of one occurrence.
+  /// One past occurrence.
   package struct Occurrence: Sendable, Hashable {
-    /// When it was to be.
+    /// The planned time.
     package let at: Date
-    /// Its push; nil: missed, the server came too late.
+    /// Nil: missed, the server came too late.
     package let push: Push?
-    /// When it was made, or found to be missed.
+    /// When it was created, or found to be missed.
     package let notedAt: Date
   }
 
-  /// A page of what became of a schedule's occurrences, latest first.
+  /// A page of a schedule's past occurrences, latest first.
   ///
-  /// - Parameter cursor: `next` of the page before; nil: the first page.
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
   package static func history(
     _ database: Database, id: Int64, cursor: String? = nil, limit: Int
   ) throws -> Page<Occurrence> {
@@ -109,4 +106,51 @@ extension Schedule {
     }
     return Page(occurrences, limit: limit) { $0.at.milliseconds }
   }
+}
+
+/// An active schedule.
+package struct PlannedSchedule: Sendable, Hashable {
+  package let uid: String
+  package let title: String?
+  package let appID: Int64
+  package let bundleID: String
+  package let environment: Environment
+  package let platforms: [Platform]
+  /// The next occurrence; nothing happens before.
+  package let nextAt: Date
+  package let recurrence: Recurrence
+  package init(
+    uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
+    nextAt: Date, recurrence: Recurrence
+  ) {
+    self.uid = uid
+    self.title = title
+    self.appID = appID
+    self.bundleID = bundleID
+    self.environment = environment
+    self.platforms = platforms
+    self.nextAt = nextAt
+    self.recurrence = recurrence
+  }
+
+  /// All active ones, the next first; without those that this version cannot read.
+  package static func all(_ database: Database, app: Int64? = nil) throws -> [PlannedSchedule] {
+    let schedules = try Schedule.active(database, app: app)
+    guard !schedules.isEmpty else { return [] }
+    let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+    return schedules.compactMap { schedule in
+      guard let nextAt = schedule.nextAt, let draft = schedule.draft, let rule = draft.recurrence else { return nil }
+      return PlannedSchedule(
+        uid: schedule.uid, title: schedule.title ?? schedule.body, appID: schedule.appID,
+        bundleID: apps[schedule.appID] ?? draft.app, environment: schedule.environment,
+        platforms: Platform.allCases.filter(draft.platforms.contains), nextAt: nextAt,
+        recurrence: Recurrence(rule, from: schedule.startAt))
+    }
+  }
+
+  /// The first occurrence at or after a moment; nil if it has ended.
+  package func first(from date: Date) -> Date? { recurrence.first(from: max(date, nextAt)) }
+
+  /// The number of occurrences from `from` until before `to`, calculated without a walk.
+  package func count(from: Date, to: Date) -> Int { recurrence.count(from: max(from, nextAt), to: to) }
 }

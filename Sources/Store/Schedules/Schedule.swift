@@ -4,57 +4,47 @@ import JSON
 package import Model
 internal import SQLite
 
-/// A push that repeats. Each occurrence becomes an ordinary push with the source `schedule`.
+/// A repeating push. Each occurrence becomes an ordinary push with the source `schedule`.
 package struct Schedule: Sendable, Hashable, Identifiable {
-  /// Row id.
   package let id: Int64
-  /// Public id.
   package let uid: String
-  /// The app.
   package let appID: Int64
-  /// The environment.
   package let environment: Environment
-  /// The API's own JSON of the draft, with its rule.
+  /// The API's JSON of the draft, with its rule.
   package let draftJSON: String
-  /// For lists.
   package let title: String?
-  /// For lists.
   package let body: String?
-  /// Where it is in its life.
   package let state: ScheduleState
   /// Nothing happens before.
   package let startAt: Date
-  /// When it is next sent; nil if it is not active.
+  /// Nil if it is not active.
   package let nextAt: Date?
-  /// When it was last carried on; nil: not yet.
+  /// When it was last checked; nil: not yet.
   package let lookedAt: Date?
   /// Occurrences that became a push.
   package let sent: Int
-  /// Occurrences that the server came too late for.
+  /// Missed occurrences.
   package let missed: Int
-  /// Why it was stopped by itself.
+  /// Why it was stopped automatically.
   package let error: String?
-  /// As `web`, `api`, `cli`.
+  /// Such as `web`, `api`, `cli`.
   package let source: String
-  /// Who asked for it.
   package let createdBy: String
-  /// When it was asked for.
   package let createdAt: Date
-  /// When it ended.
   package let endedAt: Date?
 
-  /// What is sent each time; nil if another version wrote what this one cannot read.
+  /// What is sent each time; nil if this version cannot read it.
   package var draft: PushDraft? {
     guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // said by whoever needs it
     return try? PushDraft(json: json)  // as above
   }
 
-  /// When it happens, its state aside; nil without a draft that can be read.
+  /// Regardless of the state; nil without a readable draft.
   package var recurrence: Recurrence? { draft?.recurrence.map { Recurrence($0, from: startAt) } }
 
-  /// When it will be sent from now on, from `from` on and before `to`; none unless it is active.
+  /// Occurrences from `from` until before `to`; none unless it is active.
   ///
-  /// - Parameter limit: how many at most.
+  /// - Parameter limit: their greatest number.
   package func occurrences(from: Date, to: Date = .distantFuture, limit: Int) -> [Date] {
     guard state == .active, let nextAt else { return [] }
     return recurrence?.occurrences(from: max(from, nextAt), to: to, limit: limit) ?? []
@@ -85,4 +75,37 @@ package struct Schedule: Sendable, Hashable, Identifiable {
     createdAt = row.date(16)
     endedAt = row.optionalDate(17)
   }
+}
+
+/// A schedule to be stored.
+package struct NewSchedule: Sendable {
+  package var uid: String
+  package var appID: Int64
+  /// What is sent each time, with its rule.
+  package var draft: PushDraft
+  /// For lists and search.
+  package var title: String?
+  /// For lists and search.
+  package var body: String?
+  /// Further search terms.
+  package var searchTerms: [String] = []
+  /// Such as `web`, `api`, `cli`.
+  package var source: String
+  package var createdBy: String
+
+  package init(uid: String, appID: Int64, draft: PushDraft, source: String, createdBy: String) {
+    self.uid = uid
+    self.appID = appID
+    self.draft = draft
+    self.source = source
+    self.createdBy = createdBy
+  }
+}
+
+package enum ScheduleState: String, Sendable, CaseIterable {
+  case active
+  /// Occurrences are left out.
+  case paused
+  /// The rule has ended, or somebody ended it.
+  case ended
 }

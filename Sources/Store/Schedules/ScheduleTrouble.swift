@@ -2,45 +2,42 @@ package import Foundation
 internal import Model
 package import SQLite
 
-/// A schedule that did not do what it should have done: somebody should look.
+/// A schedule with a problem that needs attention.
 package struct ScheduleTrouble: Sendable, Hashable {
-  /// What is wrong.
   package enum Kind: Sendable, Hashable {
-    /// The server came too late for `count` times within ``keptDays``, the last of them at `last`.
+    /// `count` missed occurrences within ``keptDays``, the last at `last`.
     case missed(count: Int, last: Date)
-    /// Its time has come, at `since`, and nothing happened: the server cannot write, or does not look.
+    /// Due at `since` without effect: the server cannot write, or does not check.
     case overdue(since: Date)
-    /// It stopped by itself, and says why.
+    /// Stopped automatically, with the reason.
     case stopped(why: String)
   }
 
-  /// The schedule.
   package let schedule: Schedule
-  /// What is wrong.
   package let kind: Kind
 
-  /// What was missed is told for so many days at most.
+  /// Missed occurrences are reported for at most this many days.
   package static let keptDays = 7
-  /// What was missed is told for so long at least, even if a later time went well: a night's outage is still there in
-  /// the morning.
+  /// Missed occurrences are reported for at least this many seconds even if a later one succeeded, so that a night's
+  /// outage is visible in the morning.
   package static let keptSeconds: TimeInterval = 86_400
-  /// Seconds after its time from which on a schedule is overdue.
+  /// Seconds after which a schedule is overdue.
   package static let patience: TimeInterval = 300
 
-  /// Whether something that was missed is still to be told.
+  /// Whether a missed occurrence is still reported.
   ///
   /// - Parameters:
   ///   - noted: when it was last found that something was missed.
-  ///   - wentWell: whether a later time went well.
+  ///   - wentWell: whether a later occurrence succeeded.
   ///   - ended: when the schedule ended, by its rule or by a person.
   static func isOpen(noted: Date, wentWell: Bool, ended: Date?, now: Date) -> Bool {
-    // Whoever ends it knows of it; a rule that ends with what was missed ends at that very moment.
+    // A person who ends it knows of it; a rule that ends with a missed occurrence ends at that very moment.
     if let ended, ended > noted { return false }
     let age = now.timeIntervalSince(noted)
     return age < (wentWell ? keptSeconds : Double(keptDays) * 86_400)
   }
 
-  /// All there is, the gravest first. Quick whatever the number of schedules and of times that are over.
+  /// All problems, most severe first. Fast for any number of schedules and past occurrences.
   package static func all(_ database: Database, now: Date) throws -> [ScheduleTrouble] {
     let stopped = try database.fetchAll(
       """
@@ -80,7 +77,7 @@ package struct ScheduleTrouble: Sendable, Hashable {
     }
   }
 
-  /// Whether the last time after another became a push that could be sent, or is on its way.
+  /// Whether the last occurrence after `date` became a push that was or will be sent.
   private static func wentWell(_ database: Database, _ id: Int64, after date: Date) throws -> Bool {
     let state = try database.fetchOne(
       """

@@ -1,6 +1,6 @@
 extension Schema {
-  /// `ends_key` is the end for sorting and counting by an index: the greatest number without an end (also the year
-  /// 9999 of RFC 5280 §4.1.2.5).
+  /// `ends_key` is the end for sorting and counting by an index: the greatest number if there is no end (also for the
+  /// year 9999 of RFC 5280 §4.1.2.5).
   static let certificates = """
     CREATE TABLE certificates(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,8 +1,7 @@
 extension Schema {
-  /// Laid out for 10 million devices: each way to choose an audience has an index that gives device ids in order.
+  /// Designed for 10 million devices: each way to choose an audience has an index that yields device IDs in order.
   ///
-  /// The counters are kept by `DeviceWriter` in the transaction that changes the devices; tests hold them against the
-  /// rows that they count.
+  /// `DeviceWriter` keeps the counters in the transaction that changes the devices; tests compare them with the rows.
   static let devices = """
     CREATE TABLE devices(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,5 +1,5 @@
 extension Schema {
-  /// `ends_key` is that of `certificates`, and -1 for a host that never showed a certificate.
+  /// `ends_key` is that of `certificates`, and -1 for a host that never presented a certificate.
   static let hosts = """
     CREATE TABLE watched_hosts(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,9 +1,9 @@
 extension Schema {
-  /// `pushes.draft` is the API's own JSON of the push, the one place of truth; the columns beside it are for lists.
+  /// `pushes.draft` is the API's JSON of the push and authoritative; the columns beside it are for lists.
   ///
-  /// Laid out for 100 million deliveries: no foreign keys there (history outlives a device), one index by device, and
-  /// two that hold only what was not accepted, so that 14 failures among 10 million are found at once. The one by
-  /// reason holds whole rows: read from the table, each would cost a page of the disk.
+  /// Designed for 100 million deliveries: no foreign keys there (history outlives a device), one index by device, and
+  /// two over unaccepted deliveries only, so that 14 failures among 10 million are found at once. The one by reason
+  /// contains whole rows, because reading each from the table would cost a disk page.
   static let pushes = """
     CREATE TABLE pushes(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

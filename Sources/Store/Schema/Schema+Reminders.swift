@@ -1,8 +1,8 @@
 extension Schema {
-  /// Who is reminded of what ends, what was sent, and who has taken it on.
+  /// Receivers of reminders, sent messages, and acknowledgements.
   ///
-  /// The unique steps of `reminders` are what makes two processes send one mail: whoever makes the row, sends. What is
-  /// sent stands in `reminder_messages` from the same transaction on, until a server has taken it over.
+  /// The unique steps of `reminders` prevent two processes from sending the same mail: whoever inserts the row, sends.
+  /// The same transaction adds the message to `reminder_messages`, where it stays until a server has accepted it.
   static let reminders = """
     CREATE TABLE receivers(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

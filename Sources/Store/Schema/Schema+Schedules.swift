@@ -1,6 +1,6 @@
 extension Schema {
-  /// The primary key of an occurrence is what keeps it from being sent twice. The indexes `…_missed` and `…_stopped`
-  /// are for the overview, which does not look at every occurrence that there ever was.
+  /// The primary key of an occurrence prevents sending it twice. The indexes `…_missed` and `…_stopped` are for the
+  /// overview, which does not read every past occurrence.
   static let schedules = """
     CREATE TABLE schedules(
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,20 +1,20 @@
 package import SQLite
 
-/// The tables, one file a noun.
+/// The tables, one file per noun.
 ///
 /// All tables are STRICT. Times are INTEGER, milliseconds since 1970, UTC. Environments, platforms, states and outcomes
-/// that stand in rows by the million are numbers (`Environment.code` and its like), elsewhere their text.
-/// Row ids that anything else remembers (an `apns-id`, the audit, a finished push) are AUTOINCREMENT: a deleted
-/// device's number never becomes another device's.
+/// are numbers in tables with millions of rows (`Environment.code` and similar), text elsewhere. Row IDs referenced
+/// from elsewhere (an `apns-id`, the activity log, a finished push) are AUTOINCREMENT: a deleted device's ID is never
+/// reused.
 package enum Schema {
-  /// `SGBX`: `file` and we know a Signalbox database by it.
+  /// `SGBX`: identifies a Signalbox database, also for `file`.
   package static let applicationID: Int32 = 0x5347_4258
 
-  /// All steps, oldest first. Append only: a step that was released never changes, and neither does the text of the
-  /// tables in this folder. A later change is a step of its own below the first one, in the file of its noun.
+  /// All steps, oldest first. Append only: a released step never changes, and neither do the tables in this folder. A
+  /// later change is a step of its own below the first one, in the file of its noun.
   package static let migrator = Migrator(applicationID: applicationID, [firstRelease])
 
-  /// What the first release begins with.
+  /// The schema of the first release.
   static let firstRelease = Migration(
     id: "2026-11-22 first release",
     sql: [apps, people, certificates, credentials, hosts, reminders, devices, phones, pushes, schedules]

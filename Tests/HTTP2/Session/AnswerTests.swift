@@ -124,7 +124,7 @@ struct AnswerTests {
       Scene.frame(0, 0, 1, [1]) + Scene.headers(1, ok, end: false) + Scene.frame(0, 1, 1, body) + Scene.headers(3, ok)),
   ]
 
-  @Test("are understood, wherever the bytes are cut", arguments: good + malformed + broken)
+  @Test("are parsed however the bytes are cut", arguments: good + malformed + broken)
   func understood(_ test: Case) throws {
     // In one piece, byte by byte, and cut once at every place.
     var whole = try Scene()
@@ -175,7 +175,7 @@ struct AnswerTests {
     }
   }
 
-  @Test("fields from the table of a connection are found again, also after a block that nobody wanted")
+  @Test("fields in the connection's table are found again, also after a skipped block")
   func dynamicTable() throws {
     let scene = try Scene()
     scene.submit(3)

@@ -35,7 +35,7 @@ struct FlowTests {
       ])
   }
 
-  @Test("a small window of a stream: the body goes in parts, as room is made")
+  @Test("a small stream window: the body is sent in parts")
   func streamWindow() throws {
     var scene = try Scene(settings: [(4, 100)])
     _ = scene.frames()

@@ -105,7 +105,7 @@ struct HostileServerTests {
     Case("HTTP/1.1", .frameSizeError, Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)),
   ]
 
-  @Test("ends the connection, saying why, and leaves what is open to be ended", arguments: fatal)
+  @Test("closes the connection with a reason, and leaves the open requests to be ended", arguments: fatal)
   func ends(_ test: Case) throws {
     var scene = try scene()
     let failure = #expect(throws: SessionFailure.self) { try scene.receive(test.bytes) }

@@ -17,7 +17,7 @@ struct RequestHeaderTests {
       + template.variableNames.map { "\($0): id-\(number)" }
   }
 
-  @Test("say what the template says; from the second on what is the same costs a byte")
+  @Test("match the template; equal fields cost a byte from the second request on")
   func plain() throws {
     var scene = try Scene()
     _ = scene.frames()

@@ -104,7 +104,7 @@ struct CallbackTableTests {
     #expect(Set(flagged) == Set(CallbackContradiction.allCases))
   }
 
-  @Test("each situation stands once, whatever the payload")
+  @Test("each situation occurs once, for any payload")
   func cells() {
     for facts in [Self.alert, Self.alertAndAvailable, Self.silent, APNsPayload.Facts()] {
       let table = CallbackTable(facts)

@@ -4,7 +4,7 @@ import JSON
 import Model
 import Testing
 
-@Suite("What a key or certificate may send")
+@Suite("Limits of keys and certificates")
 struct CredentialScopeTests {
   @Test("push types follow from the topics in the certificate's list", arguments: table)
   func types(topics: [String]?, expected: [PushType]) {

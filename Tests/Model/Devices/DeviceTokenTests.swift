@@ -109,7 +109,7 @@ struct DeviceTokenTests {
     expectFilled(problem)
   }
 
-  @Test("an audience understands tokens of either kind, and judges by the platforms asked for")
+  @Test("an audience accepts tokens of either kind, according to its platforms")
   func either() throws {
     let both: Set<Platform> = [.ios, .android]
     #expect(try DeviceToken(parsing: Self.hex, platforms: both).hexadecimal == Self.hex)

@@ -64,7 +64,7 @@ struct LintTests {
     try expectFixed(header.first)
   }
 
-  @Test("background that wakes nobody")
+  @Test("background without content-available")
   func backgroundNotAvailable() throws {
     let findings = found {
       $0.notification = PushNotification()
@@ -316,7 +316,7 @@ struct LintTests {
     #expect(lines(found { $0.audience = .rule(rule) }) == ["hint audience.tag_not lint.only_exclusions"])
   }
 
-  @Test("only what is sent to APNs is judged by its rules")
+  @Test("only pushes to APNs are checked by its rules")
   func androidOnly() {
     #expect(
       found {
@@ -325,7 +325,7 @@ struct LintTests {
       } == [])
   }
 
-  @Test("the graver comes first, and errors are what a caller must refuse")
+  @Test("more severe findings come first, and errors must be refused by the caller")
   func order() {
     let bad = draft {
       $0.environment = .production

@@ -63,7 +63,7 @@ struct APNsPayloadTests {
       ])
   }
 
-  @Test("push type and priority follow from what is shown")
+  @Test("push type and priority derive from the visible content")
   func derived() {
     let table: [((inout PushDraft) -> Void, PushType, Int)] = [
       ({ _ in }, .alert, 10),

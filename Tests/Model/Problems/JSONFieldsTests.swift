@@ -8,7 +8,7 @@ import Text
 
 @Suite("Reading JSON by fields")
 struct JSONFieldsTests {
-  @Test("all problems come at once, in the order asked, unknown members last in their object")
+  @Test("all problems come together, in reading order, unknown members last in their object")
   func order() throws {
     let json = try JSONValue(
       parsing: Data(#"{"extra":1,"name":7,"inner":{"cuont":"x","mystery":0},"list":["a",3,"a","b"],"on":"yes"}"#.utf8))
@@ -145,7 +145,7 @@ struct JSONFieldsTests {
 
   @Test("the body of a request that is no JSON is one problem")
   func body() {
-    let problems = #expect(throws: Problems.self) { try JSONFields(parsing: Data("{".utf8)) }
+    let problems = #expect(throws: Problems.self) { try JSONValue(body: Data("{".utf8)) }
     #expect(lines(problems) == [" json.ended"])
   }
 
@@ -153,7 +153,7 @@ struct JSONFieldsTests {
 
 @Suite("Problems")
 struct ProblemTests {
-  @Test("placeholders are filled in one pass, whatever the arguments say")
+  @Test("placeholders are filled in one pass, whatever the arguments contain")
   func filling() {
     let problem = Problem("f", code: "c", "{a} and {b}, {other}, {", ["a": "{b}", "b": "{a}"])
     #expect(problem.text == "{b} and {a}, {other}, {")

@@ -26,7 +26,7 @@ struct JSONProblemTests {
     expectFilled(problem)
   }
 
-  @Test("a place is named by line and column, with the character that stands there")
+  @Test("an error has line and column, with the character at that place")
   func place() {
     let problem = #expect(throws: Problem.self) { try JSONValue(checking: Array("{\n \"é\": 1,\n \"b\": tru }".utf8)) }
     #expect(problem?.arguments == ["line": "3", "column": "10", "character": " "])

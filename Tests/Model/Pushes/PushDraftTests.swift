@@ -55,7 +55,7 @@ struct PushDraftTests {
     #expect(draft.sendAt == Date(timeIntervalSince1970: 1_796_115_600))
   }
 
-  @Test("what is written is read again, and is written the same")
+  @Test("written JSON is read back and written equally")
   func roundTrip() throws {
     let texts = [
       Self.whole, Self.least.text(),
@@ -71,7 +71,7 @@ struct PushDraftTests {
     }
   }
 
-  @Test("the zone of a time is kept and moves nothing; an occurrence has that of its rule; a wrong name is told")
+  @Test("a time's zone is kept without effect; an occurrence has its rule's zone; a wrong name is reported")
   func zone() throws {
     let draft = try Self.read {
       $0["send_at"] = "2026-12-01T09:00:00Z"
@@ -100,7 +100,7 @@ struct PushDraftTests {
       ])
   }
 
-  @Test("every mistake of a push is said at once, in the order of the fields")
+  @Test("all mistakes of a push are reported together, in the order of the fields")
   func together() {
     let json: JSONValue = [
       "app": "com example", "environment": "test", "platforms": ["ios", "windows"],
@@ -120,7 +120,7 @@ struct PushDraftTests {
       ])
   }
 
-  @Test("nobody is chosen by accident")
+  @Test("no audience is chosen by accident")
   func audiences() {
     let table: [(JSONValue?, String)] = [
       (nil, "audience audience.missing"), (.null, "audience audience.missing"), ([:], "audience audience.empty"),

@@ -24,7 +24,7 @@ struct ReasonTests {
     if reason.source == .apns || reason.source == .jpush { #expect(reason.status != nil) }
   }
 
-  @Test("each code stands once")
+  @Test("each code occurs once")
   func unique() {
     #expect(Set(Reason.table.map(\.code)).count == Reason.table.count)
   }
@@ -120,7 +120,7 @@ struct MessageCatalogueTests {
   }
 }
 
-@Suite("What a log may show")
+@Suite("Log redaction")
 struct RedactionTests {
   static let hex = DeviceTokenTests.hex
   static let short = "77366f0d…832c0113"

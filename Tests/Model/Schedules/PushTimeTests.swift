@@ -13,7 +13,7 @@ private func rule(_ json: JSONValue) throws -> RepeatRule {
 
 @Suite("Repeat, speed and undo, read from JSON")
 struct PushTimeTests {
-  @Test("what is written is read again")
+  @Test("written JSON is read back")
   func roundTrip() throws {
     for json in [
       ["every": "day", "at": "00:00", "time_zone": "UTC"],

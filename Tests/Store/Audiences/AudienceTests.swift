@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("every audience is what a look at each device finds, page by page in order")
+  @Test("every audience matches a scan of all devices, page by page in order")
   func pages() throws {
     try withAudience { database, app, all in
       for query in queries(app) {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("counts by platform and state are what a look at each device finds")
+  @Test("counts by platform and state match a scan of all devices")
   func counts() throws {
     try withAudience { database, app, all in
       for query in queries(app) {

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("what ends first stands first, what never ends last")
+  @Test("ordered by end; without an end last")
   func order() throws {
     try withDatabase { database in
       for (name, end) in [("never", nil), ("late", 20.0), ("soon", 1.0), ("over", -1.0)] as [(String, Double?)] {
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("a credential's health follows the newest answer, and starts anew with another certificate")
+  @Test("a credential's health follows the newest answer, and restarts with another certificate")
   func health() throws {
     try withApp { database, app in
       let sealer = TestSealer()

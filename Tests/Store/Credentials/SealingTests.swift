@@ -33,7 +33,7 @@ struct SealingTests {
     ).id
   }
 
-  @Test("everything is sealed anew, and opens with the new key alone")
+  @Test("everything is re-sealed, and opens only with the new key")
   func reseal() throws {
     try withDatabase { database in
       let (old, new) = (SealingKey(), SealingKey())

@@ -41,7 +41,7 @@ struct DeviceImportTests {
     #expect(read.allSatisfy { $0.device.registration.token.hexadecimal == hex })
   }
 
-  @Test("all fields are read; null removes, what is left out stays")
+  @Test("all fields are read; null removes, missing members stay unchanged")
   func fields() throws {
     let rest = #","alias":"anna","tags":["a","b"],"registration_id":"13165ffa4e0","name":null}"#
     let (read, _) = parse(String(good.dropLast()) + rest, .ndjson)
@@ -97,7 +97,7 @@ struct DeviceImportTests {
     #expect(second.alias.applied(to: "old") == "old" && second.tags.applied(to: []) == ["a b"])
   }
 
-  @Test("CSV: what is wrong with a record is named by the line where it begins")
+  @Test("CSV: an error names the first line of its record")
   func wrongRecords() {
     let cells = "com.example.shop,production,ios,\(hex)"
     let text = """
@@ -173,7 +173,7 @@ struct DeviceImportTests {
     }
   }
 
-  @Test("what is exported can be imported again, to the same", arguments: DeviceImport.Format.allCases)
+  @Test("an export can be imported again with the same result", arguments: DeviceImport.Format.allCases)
   func roundTrip(format: DeviceImport.Format) throws {
     try withApp { database, app in
       var one = registration(1, alias: "=an\"na;,", tags: ["a", "b c", "[d"], registrationID: "13165ffa4e0")

@@ -67,7 +67,7 @@ import Testing
       && (filter.tokenPrefix.map { device.token.bytes.starts(with: $0) } ?? true)
   }
 
-  @Test("each filter finds what a look at every device finds, in both orders, page by page")
+  @Test("each filter matches a scan of all devices, in both orders, page by page")
   func filters() throws {
     try withDevices { database, _ in
       let all = try (1...400).map { try Device.get(database, id: Int64($0)) }

@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("the timeline tells every change with what was and what is")
+  @Test("the timeline lists every change with old and new values")
   func timeline() throws {
     try withApp { database, app in
       let id = try register(database, app, [registration(1, alias: "usr_1", tags: ["a", "b"], registrationID: "r1")])[0]

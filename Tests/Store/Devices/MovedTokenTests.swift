@@ -56,7 +56,7 @@ struct MovedTokenTests {
     }
   }
 
-  @Test("one that was registered anew, or moved by hand, is nobody's to move")
+  @Test("a device that registered again, or was moved by hand, is not moved")
   func others() throws {
     try withPush { database, push, ids in
       try Device.release(database, id: ids[0], environment: .development, by: "bob", now: noon + 110)

@@ -138,7 +138,7 @@ struct AccessCacheTests {
     }
   }
 
-  @Test("whoever looks at the same time, a session that was ended is never found afterwards")
+  @Test("an ended session is never found, also by concurrent readers")
   func race() async throws {
     try await Self.with { store, user in
       for _ in 0..<50 {

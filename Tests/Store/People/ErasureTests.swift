@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("What was sealed and is not kept any more stands nowhere in the file")
+@Suite("Deleted secrets are nowhere in the file")
 struct ErasureTests {
   private static let sealer = SealingKey()
 
@@ -95,7 +95,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("sealed anew with another key: the old text is gone, also where a row grew or moved")
+  @Test("re-sealed with another key: the old bytes are gone, also where a row grew or moved")
   func resealed() throws {
     try withFile { pool, path in
       try pool.writeSync { try fill($0) }
@@ -108,7 +108,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("what a former version left in free pages is gone when the file is written anew")
+  @Test("rewriting the file removes what a former version left in free pages")
   func vacuumed() throws {
     try withFile { pool, path in
       let old = try pool.writeSync { database in
@@ -127,7 +127,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("the log is emptied when nobody reads, and nobody is held up when somebody does")
+  @Test("the log is emptied when there are no readers, and blocks no one otherwise")
   func log() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("erasure-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

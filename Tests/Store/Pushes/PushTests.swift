@@ -113,7 +113,6 @@ import Testing
       #expect(push.target == 11)
       #expect(push.pending == 11)
       #expect(push.lastDeviceID == 78)
-      #expect(try Push.targets(database, id: id) == [.ios: 11])
     }
   }
 

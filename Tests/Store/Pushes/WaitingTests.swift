@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("waiting anew replaces the wait; an outcome ends it; the count stays right")
+  @Test("waiting again replaces the wait; an outcome ends it; the count stays correct")
   func counts() throws {
     try withWaiting { database, push, devices in
       _ = try Delivery.record(
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("what is on its way at most once is not due, and is found after a restart")
+  @Test("a device in flight at most once is not due, and is found after a restart")
   func onItsWay() throws {
     try withWaiting { database, push, devices in
       try WaitingDelivery.take(database, push: push.id, devices: [devices[2]])

@@ -58,7 +58,7 @@ import Testing
     return removed
   }
 
-  @Test("details older than their time go in small steps, the counts stay, and nothing younger goes")
+  @Test("old details are removed in small steps, counts stay, and nothing younger is removed")
   func deliveries() throws {
     try withApp { database, app in
       let old = try push(database, app, "old", ended: noon - 90 * Self.day - 1, devices: 20)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("many small pushes share a step; one that reached nobody says nothing of removed details")
+  @Test("many small pushes share a step; one without deliveries does not claim removed details")
   func small() throws {
     try withApp { database, app in
       for number in 0..<12 { try push(database, app, "p\(number)", ended: noon, devices: number % 3) }
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("a search in a very long history goes on page after page, and finds what is far behind")
+  @Test("a search in a very long history continues page by page, and finds distant matches")
   func longHistory() throws {
     try withApp { database, app in
       let lot = Patience.lot * Patience.least

@@ -45,7 +45,7 @@ import Testing
     func advance(by seconds: Double) { value.withLock { $0 += seconds } }
   }
 
-  @Test("with time nothing younger goes, everything older does, and the audit says how much")
+  @Test("everything older is removed, nothing younger, and the activity log says how much")
   func clock() async throws {
     try await Self.with { store, app in
       let clock = Clock()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("what a former process left half done goes on, and the first date stays")
+  @Test("an interrupted removal continues, and the first date stays")
   func resumes() async throws {
     try await Self.with { store, app in
       try await Self.add(store, app, "p", devices: 1000, ended: noon)

@@ -103,7 +103,7 @@ struct ScheduleTests {
     }
   }
 
-  @Test("the time to live decides what is too late")
+  @Test("the time to live decides whether an occurrence is too late")
   func timeToLive() throws {
     try withApp { database, app in
       let long = try add(database, app, timeToLive: 7200)
@@ -160,7 +160,7 @@ struct ScheduleTests {
     }
   }
 
-  @Test("paused, what falls into the rest is left out; resumed, it goes on; ended, it is over")
+  @Test("a pause leaves occurrences out, a resume continues, an end is final")
   func control() throws {
     try withApp { database, app in
       let schedule = try add(database, app)
@@ -193,7 +193,7 @@ struct ScheduleTests {
     }
   }
 
-  @Test("a draft that this version cannot read stops by itself, and says so")
+  @Test("a schedule whose draft this version cannot read is stopped with an error")
   func unreadable() throws {
     try withApp { database, app in
       let schedule = try add(database, app)

@@ -8,7 +8,7 @@ import Testing
 @testable import Store
 
 /// `noon` is 2026-11-20 12:00 UTC; the schedules send at 13:00 UTC.
-@Suite("Schedules: what is planned, and what went wrong")
+@Suite("Schedules: plans and problems")
 struct ScheduleTroubleTests {
   private static let day: TimeInterval = 86_400
 
@@ -97,7 +97,7 @@ struct ScheduleTroubleTests {
     }
   }
 
-  @Test("the last time of a rule that ends is told too; whoever ends a schedule has seen it")
+  @Test("a missed last occurrence is reported too, but not to the person who ended the schedule")
   func ended() throws {
     try withApp { database, app in
       let short = try add(database, app) { $0.count = 1 }
@@ -112,7 +112,7 @@ struct ScheduleTroubleTests {
     }
   }
 
-  @Test("one whose time has come and nothing happens is overdue; one that cannot be read stopped by itself")
+  @Test("a due schedule without effect is overdue; an unreadable one is stopped")
   func overdueAndStopped() throws {
     try withApp { database, app in
       let schedule = try add(database, app)
@@ -131,7 +131,7 @@ struct ScheduleTroubleTests {
     }
   }
 
-  @Test("asked by indexes, whatever the number of schedules and of times that are over")
+  @Test("uses indexes for any number of schedules and past occurrences")
   func plans() throws {
     try withApp { database, app in
       // One that missed its times, so that its schedule and its last push are looked up too.

@@ -1,17 +1,17 @@
 internal import Model
 
-/// Splits a stream into the records of RFC 4180; LF alone ends a record too. The separator is the first of `,`, `;`
-/// and tab that stands in the header: spreadsheets of many countries write semicolons.
+/// Splits a stream into records of RFC 4180; LF alone also ends a record. The separator is the first of `,`, `;` and
+/// tab in the header, because spreadsheets of many countries write semicolons.
 struct CSVSplitter {
   struct Record {
-    /// Where it begins.
+    /// The record's first line.
     let line: Int
     let content: Result<[String], Problem>
   }
 
   private enum State {
     case start, plain, quoted, quoteInQuoted
-    /// What is left of a record that is wrong already, up to the line's end.
+    /// The rest of an invalid record, up to the line's end.
     case skipping(Problem)
   }
 
@@ -29,7 +29,7 @@ struct CSVSplitter {
     for byte in bytes {
       if let record = take(byte) { records.append(record) }
       if byte == 0x0a { line += 1 }
-      // The next record begins behind the line end that closed this one.
+      // The next record begins after the line end of this one.
       if case .start = state, fields.isEmpty, size == 0 { begin = line }
     }
     return records
@@ -71,7 +71,7 @@ struct CSVSplitter {
     case .quoteInQuoted where byte == 0x0d: break
     case .quoteInQuoted: state = .skipping(Problem("", ImportMessage.strayQuote))
     default:
-      // A byte order mark may stand before the first quotation mark.
+      // A byte order mark may precede the first quotation mark.
       field.append(byte)
       let isMark = isFirst && fields.isEmpty && field == [0xef, 0xbb, 0xbf]
       if isMark { field = [] }
@@ -115,4 +115,54 @@ struct CSVSplitter {
     }
     return Record(line: begin, content: content)
   }
+}
+
+struct LineSplitter {
+  struct Line {
+    let number: Int
+    let content: Result<[UInt8], Problem>
+  }
+
+  private var rest: [UInt8] = []
+  private var number = 1
+  private var isTooLong = false
+  private var isFirst = true
+
+  mutating func push(_ bytes: some Sequence<UInt8>) -> [Line] {
+    var lines: [Line] = []
+    var piece = Array(bytes)[...]
+    while let end = piece.firstIndex(of: 0x0a) {
+      append(piece[..<end])
+      lines.append(take())
+      piece = piece[(end + 1)...]
+    }
+    append(piece)
+    return lines
+  }
+
+  private mutating func append(_ bytes: ArraySlice<UInt8>) {
+    if rest.count + bytes.count > DeviceImport.maximumLineBytes { isTooLong = true }
+    rest += bytes.prefix(DeviceImport.maximumLineBytes - rest.count)
+  }
+
+  mutating func finish() -> [Line] { rest.isEmpty ? [] : [take()] }
+
+  private mutating func take() -> Line {
+    defer {
+      rest.removeAll(keepingCapacity: true)
+      number += 1
+      isTooLong = false
+      isFirst = false
+    }
+    if isTooLong {
+      let limit = ["limit": String(DeviceImport.maximumLineBytes)]
+      return Line(number: number, content: .failure(Problem("", ImportMessage.lineTooLong, limit)))
+    }
+    return Line(number: number, content: .success(isFirst ? withoutByteOrderMark(rest) : rest))
+  }
+}
+
+/// Some programs begin a UTF-8 file with U+FEFF.
+func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
+  bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : bytes
 }

@@ -3,9 +3,8 @@ import JSON
 internal import Model
 import Text
 
-/// How the fields of a device stand in the cells of a CSV file.
+/// Devices in the cells of a CSV file.
 enum DeviceCSV {
-  /// What is wrong with a header, nil if nothing is.
   static func problem(withHeader names: [String], defaults: [String: JSONValue]) -> Problem? {
     let known = DeviceImport.columns + DeviceImport.readOnlyColumns
     for (index, name) in names.enumerated() {
@@ -19,7 +18,7 @@ enum DeviceCSV {
     return missing.map { Problem("", ImportMessage.columnMissing, ["column": $0]) }
   }
 
-  /// The object that the line stands for. An empty cell says nothing.
+  /// The object of a line. Empty cells are absent members.
   static func json(_ header: [String], _ cells: [String]) throws(Problem) -> JSONValue {
     var members: [String: JSONValue] = [:]
     for (name, written) in zip(header, cells) where !written.isEmpty {
@@ -39,36 +38,36 @@ enum DeviceCSV {
     return .object(members)
   }
 
-  /// Tags in one cell: separated by blanks; as a JSON array if a tag has a blank itself.
+  /// Tags in one cell, separated by blanks; a JSON array if a tag contains a blank.
   static func cell(tags: [String]) -> String {
     let isPlain = tags.allSatisfy { !$0.contains(" ") } && tags.first?.hasPrefix("[") != true
     return isPlain ? tags.joined(separator: " ") : JSONValue.array(tags.map { .string($0) }).text()
   }
 
-  /// A cell as RFC 4180 wants it.
+  /// Quotes a cell according to RFC 4180.
   static func quoted(_ cell: String) -> String {
     let isPlain = !cell.utf8.contains { $0 == 0x22 || $0 == 0x2c || $0 == 0x3b || $0 < 0x20 }
     return isPlain ? cell : "\"" + cell.replacing("\"", with: "\"\"") + "\""
   }
 }
 
-/// Text in the cell of a spreadsheet. What begins with one of a few characters is a formula there, whoever wrote it; an
-/// apostrophe before it makes it text (OWASP, CSV injection).
+/// Text for cells of spreadsheets, which interpret some first characters as a formula, whoever wrote the text. An
+/// apostrophe prevents that (OWASP, CSV injection).
 package enum SpreadsheetText {
-  // Scalars, not characters: a combining mark, or the two of CR LF, would hide them.
+  // Scalars, not characters: a combining mark, or CR LF, would hide them.
   private static let formula: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
 
-  /// With an apostrophe in front if a spreadsheet would take it for a formula.
+  /// With an apostrophe in front if a spreadsheet would see a formula.
   package static func guarded(_ text: String) -> String { isFormula(text) ? "'" + text : text }
 
-  /// Without the apostrophe of ``guarded(_:)``.
+  /// Reverts ``guarded(_:)``.
   static func unguarded(_ text: String) -> String {
     guard text.unicodeScalars.first == "'" else { return text }
     let rest = String(text.unicodeScalars.dropFirst())
     return isFormula(rest) ? rest : text
   }
 
-  /// Also with apostrophes before it: each text comes back from ``guarded(_:)`` as it was.
+  /// Also with leading apostrophes, so that ``guarded(_:)`` is reversible for each text.
   private static func isFormula(_ text: String) -> Bool {
     text.unicodeScalars.first { $0 != "'" }.map(formula.contains) ?? false
   }

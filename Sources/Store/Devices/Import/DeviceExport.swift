@@ -4,18 +4,18 @@ package import JSON
 import Model
 import Text
 
-/// Devices as files and the API show them; what ``DeviceLineParser`` reads again.
+/// Devices in files and the API; ``DeviceLineParser`` reads them.
 package enum DeviceExport {
-  /// The first line, with its line end; nil if the form has none.
+  /// The first line with its line end; nil if the format has none.
   package static func header(_ format: DeviceImport.Format) -> String? {
     format == .csv ? columns.joined(separator: ",") + "\r\n" : nil
   }
 
-  /// A device's line, with its line end.
+  /// A device's line with its line end.
   ///
-  /// In CSV, what a spreadsheet would take for a formula is made text; reading it again undoes that.
+  /// In CSV, formulas are escaped; reading reverts that.
   ///
-  /// - Parameter app: the app's bundle id.
+  /// - Parameter app: the app's bundle ID.
   package static func line(_ device: Device, app: String, _ format: DeviceImport.Format) -> String {
     guard format == .csv else { return JSONWriter.text(of: DeviceAnswer(device, app: app)) + "\n" }
     let cells = columns.map { name -> String in
@@ -42,18 +42,17 @@ package enum DeviceExport {
   private static let columns = DeviceImport.columns + DeviceImport.readOnlyColumns
 }
 
-/// The schema `Device`: a device as the API and the lines of an export have it.
+/// The schema `Device`, also for lines of an export.
 package struct DeviceAnswer: JSONWritable, Sendable {
   private let device: Device
   private let app: String
 
-  /// - Parameter app: the app's bundle id.
+  /// - Parameter app: the app's bundle ID.
   package init(_ device: Device, app: String) {
     self.device = device
     self.app = app
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("id", device.id)
@@ -74,7 +73,7 @@ package struct DeviceAnswer: JSONWritable, Sendable {
 }
 
 extension Device {
-  /// The token as its platform writes it.
+  /// The token in its platform's notation.
   fileprivate var writtenToken: String {
     switch platform {
     case .ios: token.hexadecimal

@@ -1,37 +1,35 @@
 import JSON
 internal import Model
 
-/// Many devices in one file or request: the forms, and the names that both know.
+/// Formats and field names of imports and exports.
 package enum DeviceImport {
-  /// How the devices are written.
   package enum Format: String, Sendable, CaseIterable {
-    /// A JSON object on each line, as the body of `PUT /api/v1/devices`.
+    /// A JSON object on each line, like the body of `PUT /api/v1/devices`.
     case ndjson
     /// RFC 4180 with a header line of the same names; tags separated by blanks.
     case csv
   }
 
-  /// A device and where it stands.
+  /// A device and its line.
   package struct Line: Sendable {
-    /// From 1; in CSV the header counts.
+    /// From 1; a CSV header counts.
     package let number: Int
-    /// The device.
     package let device: DeviceInput
   }
 
-  /// More than a device with 1000 tags needs. A line is held in memory while it comes in.
+  /// More than a device with 1000 tags needs. A line is held in memory.
   package static let maximumLineBytes = 128 * 1024
 
-  /// What may be said of a device.
+  /// Importable fields.
   static let columns = ["app", "environment", "platform", "token", "alias", "tags", "registration_id", "name"]
-  /// What an export says besides, and an import passes over.
+  /// Exported fields that an import ignores.
   static let readOnlyColumns = ["id", "state", "state_reason", "registered_at", "seen_at"]
-  /// Without these, or a default for them, no line can be right.
+  /// Required in each line, or as a default.
   static let neededColumns = ["app", "environment", "platform", "token"]
 
-  /// Reads a device from the members of its line.
+  /// Reads a device from its line's members.
   ///
-  /// - Parameter defaults: what counts where the line says nothing, as `["app": "com.example.app"]`.
+  /// - Parameter defaults: values for missing members, such as `["app": "com.example.app"]`.
   static func read(
     _ json: JSONValue, line: Int, defaults: [String: JSONValue]
   ) -> Result<Line, RejectedLine> {

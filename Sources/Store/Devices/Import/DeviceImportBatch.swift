@@ -2,44 +2,36 @@ package import Foundation
 internal import Model
 package import SQLite
 
-/// Lines of an import that are registered in one transaction.
+/// Lines of an import registered in one transaction.
 package struct DeviceImportBatch: Sendable {
-  /// Lines for one transaction: each commit writes every page of the token index that it touched, see
-  /// `Device.register`.
+  /// Lines per transaction: each commit writes every changed page of the token index, see `Device.register`.
   package static let size = 20_000
 
   private var lines: [DeviceImport.Line] = []
 
-  /// An empty batch.
   package init() {}
 
-  /// Whether there is nothing to register.
   package var isEmpty: Bool { lines.isEmpty }
-  /// Whether it is time to register.
   package var isFull: Bool { lines.count >= Self.size }
 
-  /// Adds a line.
   package mutating func add(_ line: DeviceImport.Line) { lines.append(line) }
 
-  /// Gives the lines so far away, and begins anew.
+  /// Returns the lines, and empties the batch.
   package mutating func take() -> DeviceImportBatch {
     defer { self = DeviceImportBatch() }
     return self
   }
 
-  /// What became of a batch.
   package struct Outcome: Sendable {
-    /// New devices.
     package var added = 0
-    /// Known devices.
     package var updated = 0
-    /// Lines that were left out.
+    /// Skipped lines.
     package var rejected: [RejectedLine] = []
   }
 
-  /// Registers the devices. Runs of lines of the same app go together, so that their order stays.
+  /// Registers the devices, runs of one app's lines together, so that the order is kept.
   ///
-  /// - Parameter actor: who does it, for the timeline.
+  /// - Parameter actor: for the timeline.
   package func register(_ database: Database, by actor: String, now: Date) throws -> Outcome {
     var outcome = Outcome()
     var apps: [String: App?] = [:]

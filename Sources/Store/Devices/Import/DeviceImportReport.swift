@@ -1,33 +1,32 @@
 package import JSON
-import Model
+package import Model
 
-/// What became of an import: the API's schema `ImportResult`.
+/// The API's schema `ImportResult`.
 package struct DeviceImportReport: Sendable {
-  /// How many lines are told one by one.
+  /// How many errors are listed.
   package static let errorLimit = 1000
 
-  /// Lines with a device, good or not.
+  /// Lines with a device, valid or not.
   package private(set) var lines = 0
   /// New devices.
   package private(set) var added = 0
   /// Known devices.
   package private(set) var updated = 0
-  /// Lines that were left out.
+  /// Skipped lines.
   package private(set) var rejected = 0
-  /// The first ``errorLimit`` of them.
+  /// The first ``errorLimit``.
   package private(set) var errors: [RejectedLine] = []
 
-  /// An import that has not begun.
   package init() {}
 
-  /// Counts a line that could not be read.
+  /// Counts an unreadable line.
   package mutating func add(_ line: RejectedLine) {
     lines += 1
     rejected += 1
     if errors.count < Self.errorLimit { errors.append(line) }
   }
 
-  /// Counts what became of a batch.
+  /// Counts the results of a batch.
   package mutating func add(_ outcome: DeviceImportBatch.Outcome) {
     lines += outcome.added + outcome.updated
     added += outcome.added
@@ -37,7 +36,6 @@ package struct DeviceImportReport: Sendable {
 }
 
 extension DeviceImportReport: JSONWritable {
-  /// One object.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("lines", lines)
@@ -45,7 +43,7 @@ extension DeviceImportReport: JSONWritable {
       json.member("updated", updated)
       json.member("rejected", rejected)
       json.array("errors", errors.sorted { $0.line < $1.line }) { json, line in
-        // A line with one field that is wrong names it; with several, the message does.
+        // A single wrong field is named in its column; several are named in the message.
         let text =
           line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
         json.object { json in
@@ -56,4 +54,48 @@ extension DeviceImportReport: JSONWritable {
       }
     }
   }
+}
+
+package enum ImportMessage: String, MessageSet {
+  case lineTooLong = "import.line_too_long"
+  case notUTF8 = "import.not_utf8"
+  case openQuote = "import.open_quote"
+  case strayQuote = "import.stray_quote"
+  case columnCount = "import.column_count"
+  case columnUnknown = "import.column_unknown"
+  case columnTwice = "import.column_twice"
+  case columnMissing = "import.column_missing"
+  case notActive = "import.not_active"
+  case appUnknown = "import.app_unknown"
+
+  package var english: String {
+    switch self {
+    case .lineTooLong: "The line exceeds {limit} bytes."
+    case .notUTF8: "The line is not UTF-8. Save the file with this encoding."
+    case .openQuote: "A quotation mark is not closed. Everything after it was skipped."
+    case .strayQuote: "A closing quotation mark must be followed by a separator or the end of the line."
+    case .columnCount: "The header has {expected} columns, but this line has {count}."
+    case .columnUnknown:
+      "Unknown column “{column}” in the header. Known columns: {known}. Nothing was imported."
+    case .columnTwice: "The header has the column “{column}” twice. Nothing was imported."
+    case .columnMissing:
+      "The header lacks the required column “{column}”. Nothing was imported."
+    case .notActive: "The device is {state}. Only active devices can be imported."
+    case .appUnknown: "App “{app}” not found. Add it first."
+    }
+  }
+}
+
+/// A skipped line, and why.
+package struct RejectedLine: Error, Sendable, Hashable, CustomStringConvertible {
+  /// From 1; the first of several lines (quoted line ends in CSV).
+  package let line: Int
+  package let problems: [Problem]
+  package init(line: Int, problems: [Problem]) {
+    self.line = line
+    self.problems = problems
+  }
+
+  /// As `line 3: token: …; alias: …`.
+  package var description: String { "line \(line): " + problems.map(\.description).joined(separator: "; ") }
 }

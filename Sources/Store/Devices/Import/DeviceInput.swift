@@ -1,11 +1,10 @@
 package import JSON
 package import Model
 
-/// A device as somebody tells it to us: the body of `PUT /api/v1/devices`, and a line of an import.
+/// A device in the body of `PUT /api/v1/devices`, or in a line of an import.
 package struct DeviceInput: Sendable {
-  /// Bundle id.
+  /// Bundle ID.
   package var app: String
-  /// All the rest.
   package var registration: Registration
   package init(app: String, registration: Registration) {
     self.app = app
@@ -17,15 +16,16 @@ package struct DeviceInput: Sendable {
   /// Characters of a token as text.
   static let tokenLimit = 4096
 
-  /// Reads the body of `PUT /api/v1/devices`. `null` removes alias, registration id and name; what is left out stays.
+  /// Reads the body of `PUT /api/v1/devices`. `null` removes alias, registration ID and name; absent members stay
+  /// unchanged.
   ///
-  /// - Throws: everything that is wrong with it, in the order of the fields; unknown fields too. The app's own rule for
-  ///   names is not looked at, because the app is not known yet: see ``problems(rule:)``.
+  /// - Throws: all problems in the order of the fields; unknown fields too. The app's own name rule is checked by
+  /// ``problems(rule:)``, because the app is not known yet.
   package init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
     let input = Self.read(fields, json)
     try fields.finish()
-    // Nil only with a problem reported, so that finish() has thrown.
+    // Nil only with a reported problem, so that finish() has thrown.
     guard let input else { throw Problems([Problem("", FieldMessage.required)]) }
     self = input
   }
@@ -70,7 +70,7 @@ package struct DeviceInput: Sendable {
     return json[name] == .null ? .set(nil) : .keep
   }
 
-  /// What is wrong with alias and tags in an app with this rule for names.
+  /// Checks alias and tags by an app's name rule.
   package func problems(rule: AliasRule) -> [Problem] {
     var problems: [Problem] = []
     if case .set(let alias?) = registration.alias, let problem = rule.problem(with: alias) {

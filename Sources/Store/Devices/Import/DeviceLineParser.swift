@@ -2,14 +2,14 @@ internal import Foundation
 package import JSON
 import Model
 
-/// Reads devices from a stream, piece by piece: memory for one line, whatever the file.
+/// Reads devices from a stream piece by piece, with memory for one line.
 ///
 ///     var parser = DeviceLineParser(format: .csv)
 ///     while let bytes = try read() { use(parser.push(bytes)) }
 ///     use(parser.finish())
 ///
-/// A line that is wrong is told and left out; those after it are read. Only a CSV header that is wrong ends everything:
-/// it is told as line 1, and ``isStopped`` is true.
+/// An invalid line is reported and skipped. Only an invalid CSV header stops the reading: it is reported as line 1, and
+/// ``isStopped`` is true.
 package struct DeviceLineParser {
   private enum Splitter {
     case lines(LineSplitter)
@@ -19,18 +19,18 @@ package struct DeviceLineParser {
   private var splitter: Splitter
   private let defaults: [String: JSONValue]
   private var header: [String]?
-  /// Whether nothing more is read, because the header of the CSV is wrong.
+  /// Whether an invalid CSV header stopped the reading.
   package private(set) var isStopped = false
-  /// How many devices were read or rejected so far; blank lines and the header do not count.
+  /// Devices read or rejected so far, without blank lines and the header.
   package private(set) var count = 0
 
-  /// - Parameter defaults: what counts where a line says nothing, as `["app": "com.example.app"]`.
+  /// - Parameter defaults: values for missing members, such as `["app": "com.example.app"]`.
   package init(format: DeviceImport.Format, defaults: [String: JSONValue] = [:]) {
     splitter = format == .csv ? .records(CSVSplitter()) : .lines(LineSplitter())
     self.defaults = defaults
   }
 
-  /// Takes the next bytes, and gives the devices that are whole now, in order.
+  /// Takes more bytes, and returns the completed devices in order.
   package mutating func push(_ bytes: some Sequence<UInt8>) -> [Result<DeviceImport.Line, RejectedLine>] {
     guard !isStopped else { return [] }
     switch splitter {
@@ -45,7 +45,7 @@ package struct DeviceLineParser {
     }
   }
 
-  /// Ends the reading: gives the last line if it has no line end.
+  /// Ends the input; returns a last line without line end.
   package mutating func finish() -> [Result<DeviceImport.Line, RejectedLine>] {
     guard !isStopped else { return [] }
     switch splitter {

@@ -1,43 +1,42 @@
 package import Foundation
 
-/// Narrows what is under way over a credential while connections end with requests unanswered.
+/// Limits the requests in flight of a credential while connections end with unanswered requests.
 ///
-/// Each of those requests may have been acted on, and is sent again: what is lost with a connection is what may come
-/// twice. As congestion control does it: a loss leaves a quarter of what was under way; answers widen it again, slowly
-/// at first, and twofold with each round once many have come without another loss; so does time. A value.
+/// Each of those may have been processed and is sent again, so it may arrive twice. As in congestion control: a loss
+/// leaves a quarter of the requests in flight; answers widen the limit slowly at first, and double it with each round
+/// after many answers without a loss; so does time. A value.
 package struct LossWindow: Sendable, Hashable {
-  /// From so many devices under way on nothing is held back.
+  /// From this number of devices in flight on there is no limit.
   static let open = 4000
-  /// Below this it is worth telling.
+  /// Below this limit people are told.
   static let told = 500
-  /// A loss divides what was under way by this.
+  /// A loss divides the requests in flight by this.
   static let share = 4
-  /// Answers without a loss after which it opens quickly.
+  /// Answers without a loss after which the limit doubles.
   static let calm = 5000
-  /// Seconds without a loss after each of which it is twice as wide.
+  /// Seconds without a loss that double the limit.
   static let rest: TimeInterval = 60
 
-  /// How many devices may be under way; nil: as many as anybody likes.
+  /// The most devices in flight; nil: no limit.
   package private(set) var limit: Int?
-  /// Requests without an answer since it was open.
+  /// Requests lost since there was a limit.
   package private(set) var lost = 0
   /// Answers since the last loss.
   private var answers = 0
-  /// Answers that have not widened it yet.
+  /// Answers that have not widened the limit yet.
   private var credit = 0
-  /// How many requests are under way from before the last loss: if they are lost too, that is the same loss.
+  /// Requests in flight from before the last loss: losing them too is the same loss.
   private var earlier = 0
   private var healedAt: Date?
 
-  /// Begins without a limit.
   package init() {}
 
-  /// Whether it is so narrow that people should know.
+  /// Whether people should know.
   package var isNarrow: Bool { limit.map { $0 < Self.told } ?? false }
 
-  /// A connection ended with requests unanswered.
+  /// A connection ended with unanswered requests.
   ///
-  /// - Parameter others: requests still under way on other connections.
+  /// - Parameter others: requests in flight on other connections.
   package mutating func lost(_ count: Int, others: Int, now: Date) {
     guard count > 0 else { return }
     heal(now: now)
@@ -51,24 +50,24 @@ package struct LossWindow: Sendable, Hashable {
     healedAt = now
   }
 
-  /// Requests were answered, whatever the answer.
+  /// Requests were answered, with any answer.
   package mutating func answered(_ count: Int, now: Date) {
     earlier = max(0, earlier - count)
     heal(now: now)
     guard let limit else { return }
     answers += count
     if answers >= Self.calm { return widen(to: limit + count) }
-    // One more for four rounds: what is lost by the next loss should stay a few of a hundred.
+    // One more for four rounds, so that the next loss stays at a few percent.
     credit += count
     let step = credit / (4 * limit)
     credit -= step * 4 * limit
     widen(to: limit + step)
   }
 
-  /// Lets the time that passed count.
+  /// Applies the passed time.
   package mutating func heal(now: Date) {
     guard var limit, let since = healedAt else { return }
-    // A clock that was set back begins anew.
+    // Restart after the clock was set back.
     guard now >= since else { return healedAt = now }
     let rests = Int(min(20, now.timeIntervalSince(since) / Self.rest))
     guard rests > 0 else { return }

@@ -4,8 +4,8 @@ import Testing
 
 private let noon = Date(timeIntervalSince1970: 1_800_000_000)
 
-@Suite("What holds a credential back")
-struct MannersTests {
+@Suite("Limits of a credential")
+struct LimitsTests {
   enum Step: Sendable {
     case refused(TimeInterval)
     case succeeded
@@ -144,7 +144,7 @@ struct MannersTests {
 
 @Suite("Connections that end with requests unanswered")
 struct LossWindowTests {
-  @Test("a loss leaves a quarter of what was under way; what was under way with it is the same loss")
+  @Test("a loss leaves a quarter of the requests in flight; losing the others too is the same loss")
   func narrows() {
     var window = LossWindow()
     window.answered(500, now: noon)

@@ -1,57 +1,55 @@
 package import Foundation
 
-/// Slows down while a service says no to much of what it gets.
+/// Slows down while a service refuses too many requests.
 ///
 /// Apple: "4XX slows down your ability to send": APNs lowers its limits and ends connections, soonest for
-/// `BadDeviceToken`. Answers are counted in lots; a lot with too large a share of refusals makes the number of devices
-/// under way a quarter of what it was, a clean one makes it four times as large again; so does a minute without a
-/// storm, because nobody may be sending any more. A value.
+/// `BadDeviceToken`. Answers are counted in samples: too large a share of refusals divides the devices in flight by
+/// four, a clean sample multiplies them by four again, and so does a minute without a storm, because there may be no
+/// requests. A value.
 package struct StormGuard: Sendable, Hashable {
-  /// Devices under way over one credential at each level; nil: no limit of this guard's.
+  /// Devices in flight over one credential at each level; nil: no limit.
   static let limits: [Int?] = [nil, 1000, 250, 60, 15]
-  /// Answers of a lot.
+  /// Answers in a sample.
   static let lot = 200
-  /// Answers of a lot while it is slowed down: so that good ones are noticed soon.
+  /// Answers in a sample while slowed down, so that recovery is noticed soon.
   static let slowLot = 60
-  /// A lot is closed after so many seconds, if it has ``least`` answers.
+  /// A sample ends after this many seconds, if it has ``least`` answers.
   static let longest: TimeInterval = 5
-  /// A share of fewer answers says nothing.
+  /// The smallest meaningful sample.
   static let least = 20
-  /// From this share of refusals on it is slowed down.
+  /// The share of refusals that slows down.
   static let storm = 0.2
-  /// Below this share it goes faster again.
+  /// Below this share it speeds up again.
   static let calm = 0.05
-  /// Seconds without a storm after each of which it goes a level faster.
+  /// Seconds without a storm that speed it up by a level.
   static let rest: TimeInterval = 60
 
-  /// Before the first lot nothing is known: a beginning with moderation.
+  /// Start at level 1: be conservative until the first sample is in.
   private var level = 1
   private var answers = 0
   private var refusals = 0
   private var begun: Date?
-  /// The share that made it slow.
+  /// The share that slowed it down.
   package private(set) var share = 0.0
   /// When that was.
   package private(set) var stormAt: Date?
   private var healedAt: Date?
 
-  /// Begins with 1000 devices under way.
+  /// Begins with 1000 devices in flight.
   package init() {}
 
-  /// How many devices may be under way; nil: as many as anybody likes.
+  /// The most devices in flight; nil: no limit.
   package var limit: Int? { Self.limits[level] }
   /// Whether a storm has slowed it down.
   package var isSlowed: Bool { level > 1 }
 
-  /// Whether an answer slows us down: a refusal of what was sent. A 410 is no error (Apple); 401 and 403 speak of the
-  /// credential, which is the ``CircuitBreaker``'s matter.
+  /// Whether an answer counts as a refusal. A 410 is no error (Apple); 401 and 403 concern the credential, which the
+  /// ``CircuitBreaker`` handles.
   package static func counts(_ status: Int) -> Bool {
     (400..<500).contains(status) && status != 401 && status != 403 && status != 410
   }
 
-  /// Counts answers.
-  ///
-  /// - Parameter refusals: those among them that ``counts(_:)``.
+  /// - Parameter refusals: those that ``counts(_:)``.
   package mutating func note(answers: Int, refusals: Int, now: Date) {
     guard answers > 0 else { return }
     heal(now: now)
@@ -59,7 +57,7 @@ package struct StormGuard: Sendable, Hashable {
     begun = start
     self.answers += answers
     self.refusals += refusals
-    // A clock that was set back begins a new lot.
+    // After the clock was set back a new sample begins.
     let age = now.timeIntervalSince(start)
     let lot = isSlowed ? Self.slowLot : Self.lot
     guard self.answers >= lot || (self.answers >= Self.least && (age >= Self.longest || age < 0)) else { return }
@@ -76,10 +74,10 @@ package struct StormGuard: Sendable, Hashable {
     begun = nil
   }
 
-  /// Lets the time that passed count.
+  /// Applies the passed time.
   package mutating func heal(now: Date) {
     guard isSlowed, let since = healedAt else { return }
-    // A clock that was set back begins anew.
+    // Restart after the clock was set back.
     guard now >= since else { return healedAt = now }
     let rests = Int(min(Double(Self.limits.count), now.timeIntervalSince(since) / Self.rest))
     guard rests > 0 else { return }
