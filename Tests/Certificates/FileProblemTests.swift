@@ -139,6 +139,8 @@ struct FileProblemTests {
   @Test("a key whose number is none, or whose public half belongs to another key, is refused")
   func unsound() throws {
     let (key, other) = (try PrivateKey.generateP256(), try PrivateKey.generateP256())
+    let certificate = try CertificateAuthority.selfSigned(
+      CertificateBlueprint(subject: [.commonName("Shop")], notBefore: noon - day, notAfter: noon + day), key: key)
     // PKCS#8 of a key on P-256 (RFC 5208, RFC 5915): the number stands in an OCTET STRING of 32 bytes.
     let der = try #require(try PEMBlock.all(in: Data(key.pkcs8PEM.utf8)).first).content
     let place = try #require(der.firstRange(of: [0x02, 0x01, 0x01, 0x04, 0x20])).upperBound
@@ -153,7 +155,9 @@ struct FileProblemTests {
       #expect(problem(changed) == .unsoundKey)
       let pem = "-----BEGIN PRIVATE KEY-----\n\(changed.base64EncodedString())\n-----END PRIVATE KEY-----\n"
       #expect(problem(Data(pem.utf8)) == .unsoundKey)
+      #expect(problem(Data((certificate.pem + pem).utf8)) == .unsoundKey, "beside its certificate")
     }
+    #expect(problem(Data((certificate.pem + key.pkcs8PEM).utf8)) == nil)
     #expect(problem(der) == nil)
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 private let close = "Host: a\r\nConnection: close\r\n\r\n"
 
-@Suite("Server: time, limits and ends")
+@Suite("Server: time, limits and ends", .timeLimit(.minutes(2)))
 struct ServerTimeTests {
   private func router() -> Router {
     var router = Router()
@@ -120,7 +120,9 @@ struct ServerTimeTests {
         for head in ["Content-Length: 1000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nF0000\r\n"] {
           let answer = try await server.connected { client in
             client.send("POST /echo HTTP/1.1\r\nHost: a\r\n\(head)")
-            while !client.hasAnswer(within: 5) { client.send("a") }
+            // Five seconds, and some for the sending: far more than the time for all of it.
+            for _ in 0..<1000 where !client.hasAnswer(within: 5) { client.send("a") }
+            client.endWriting()
             return client.receiveAll()
           }
           #expect(answer.statuses == [408] && answer.text.contains("Connection: close"))
@@ -143,16 +145,18 @@ struct ServerTimeTests {
     try await withServer(
       router,
       configure: {
-        $0.bodyTimeout = .milliseconds(150)
-        $0.bodyTimeLimit = .milliseconds(150)
+        $0.bodyTimeout = .seconds(5)
+        $0.bodyTimeLimit = .seconds(1)
       }
     ) { server in
       let answer = try await server.connected { client in
         client.send("POST /later HTTP/1.1\r\nConnection: close\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
-        // Twice the time for the whole body.
-        #expect(!client.hasAnswer(within: 300))
-        client.send("cd")
+        // More than the time for the whole body.
+        #expect(!client.hasAnswer(within: 1300))
         release.send()
+        // The handler asks again: long enough for a look at the time, and shorter than what is left of it.
+        #expect(!client.hasAnswer(within: 400))
+        client.send("cd")
         return client.receiveAll()
       }
       #expect(answer.statuses == [200] && answer.body == "4 bytes")

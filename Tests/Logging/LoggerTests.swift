@@ -70,7 +70,12 @@ struct LoggerTests {
     let sink = StreamSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .text, capacity: 10_000)
     let logger = Logger(label: "test", sink: sink)
     // More than the pipe and the queue hold together. Returns at all: a write to the pipe would not.
-    for number in 0..<2000 { logger.info("line", ["n": number]) }
+    let logged = DispatchSemaphore(value: 0)
+    Thread {
+      for number in 0..<2000 { logger.info("line", ["n": number]) }
+      logged.signal()
+    }.start()
+    try #require(logged.wait(timeout: .now() + 20) == .success, "the log waits for its reader")
     sink.flush(within: .zero)
     #expect(sink.dropped > 0)
     // The pipe is read from now on.

@@ -32,17 +32,19 @@ import Testing
     try await withPool(readers: 2) { pool in
       let (exports, pages) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       // As many exports as there are readers, none of which ends.
-      async let first: Void = pool.read(lane: .exports) { _ in exports.wait() }
-      async let second: Void = pool.read(lane: .exports) { _ in exports.wait() }
+      async let first = pool.read(lane: .exports) { _ in exports.wait(timeout: .now() + 20) }
+      async let second = pool.read(lane: .exports) { _ in exports.wait(timeout: .now() + 20) }
       for _ in 0..<10 { #expect(try await pool.read { try $0.int("SELECT 1") } == 1) }
       for _ in 0..<2 { exports.signal() }
-      _ = try await (first, second)
+      let held = try await [first, second]
+      #expect(held == [.success, .success], "released, not given up")
       // And the other way round.
-      async let third: Void = pool.read { _ in pages.wait() }
-      async let fourth: Void = pool.read { _ in pages.wait() }
+      async let third = pool.read { _ in pages.wait(timeout: .now() + 20) }
+      async let fourth = pool.read { _ in pages.wait(timeout: .now() + 20) }
       #expect(try await pool.read(lane: .exports) { try $0.int("SELECT 2") } == 2)
       for _ in 0..<2 { pages.signal() }
-      _ = try await (third, fourth)
+      let read = try await [third, fourth]
+      #expect(read == [.success, .success])
     }
   }
 

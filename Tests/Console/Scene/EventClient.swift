@@ -21,7 +21,9 @@ enum EventClient {
     guard client.send(request) else { throw SceneError.noConnection }
     var all: [UInt8] = []
     var isBegun = false
-    while let bytes = client.receive() {
+    // A stream that never ends beats on: it is left after a while, without its end.
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end, let bytes = client.receive() {
       all += bytes
       if !isBegun, String(decoding: all, as: UTF8.self).contains("data: ") {
         isBegun = true
