@@ -71,7 +71,8 @@ let package = Package(
     room(
       "Delivery",
       knows: [
-        "Calendar", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text",
+        "Calendar", "Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite",
+        "Store", "Text",
       ]),
 
     room(

@@ -104,7 +104,9 @@ struct APIContext: Sendable {
   /// - Throws: `Problems` at `app`: a list of nothing would hide the slip of the pen.
   static func filter(_ database: Database, app bundleID: String?) throws -> App? {
     guard let bundleID else { return nil }
-    guard let app = try App.find(database, bundleID: bundleID) else { throw Problems([PushPreview.noApp(bundleID)]) }
+    guard let app = try App.find(database, bundleID: bundleID) else {
+      throw Problems([Problem("app", DraftMessage.noApp, ["app": bundleID])])
+    }
     return app
   }
 }

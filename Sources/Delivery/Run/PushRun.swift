@@ -99,7 +99,7 @@ struct PushRun {
     self.nextDue = nextDue
     self.world = world
     walk = Walk(cursor: row.cursor)
-    // No devices: no provider is needed, and none that is held back is waited for.
+    // No devices: nothing is read.
     if row.target == 0 { walk.isAtEnd = true }
     trail = plan.trail
     leapt = world.leapt

@@ -26,6 +26,11 @@ package enum Lint {
     package let problem: Problem
     /// The draft with the mistake put right, if that can be done without asking.
     package let fix: PushDraft?
+    package init(severity: Severity, problem: Problem, fix: PushDraft? = nil) {
+      self.severity = severity
+      self.problem = problem
+      self.fix = fix
+    }
   }
 
   /// What is known besides the draft.
@@ -62,14 +67,6 @@ package enum Lint {
     return findings.enumerated()
       .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
       .map(\.element)
-  }
-
-  /// The errors among the findings, for a caller that must refuse them.
-  ///
-  /// - Throws: all of them, if there is one.
-  package static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
-    let errors = findings(in: draft, context).filter { $0.severity == .error }
-    if !errors.isEmpty { throw Problems(errors.map(\.problem)) }
   }
 
   static func finding(

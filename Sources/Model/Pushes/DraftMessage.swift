@@ -1,4 +1,4 @@
-/// What is said about a push that cannot be understood.
+/// What is said about a push that cannot be understood, or that has no app or no audience.
 package enum DraftMessage: String, MessageSet {
   case audienceMissing = "audience.missing"
   case audienceEmpty = "audience.empty"
@@ -7,6 +7,8 @@ package enum DraftMessage: String, MessageSet {
   case platformsEmpty = "platforms.empty"
   case badgeRelative = "badge.relative"
   case headerTwice = "header.twice"
+  case noApp = "push.no_app"
+  case nobody = "push.nobody"
 
   /// The English sentence.
   package var english: String {
@@ -24,6 +26,9 @@ package enum DraftMessage: String, MessageSet {
     case .badgeRelative:
       "“{value}” works only with JPush. APNs sets the badge to an exact number. Use a whole number; 0 removes the badge."
     case .headerTwice: "Duplicate header. Header names are not case-sensitive."
+    case .noApp: "App “{app}” not found. Add it first."
+    case .nobody:
+      "No active device of {app} in {environment} matches this audience. Check the audience, or register a device first."
     }
   }
 }

@@ -55,6 +55,8 @@ package struct PushDraft: Sendable, Hashable {
     /// Never sends again what was sent and not answered: its outcome stays unknown. Off: it is sent again under the same
     /// id, at the risk that it arrives twice.
     package var atMostOnce = false
+    /// Accepts an audience that has no active device now; otherwise such a push is refused.
+    package var allowEmptyAudience = false
     /// Resolves the audience and checks the payload, sends nothing.
     package var dryRun = false
 

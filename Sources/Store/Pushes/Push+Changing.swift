@@ -3,17 +3,13 @@ package import Model
 package import SQLite
 
 extension Push {
-  /// Keeps a new push, queued. With the idempotency answer and the audit line of the same request in one transaction,
-  /// either all of it is there or nothing.
+  /// Keeps a new push, queued, and the audit line of the request in one transaction.
   ///
-  /// - Parameters:
-  ///   - answer: makes the answer that a repeat of the request gets; it is given the push.
-  ///   - audit: who asked for it, from where.
+  /// - Parameter audit: who asked for it, from where.
   /// - Throws: `StoreError.detailsRemoved` for a repeat of a push of which nobody knows any more whom it did not reach.
   @discardableResult
   package static func create(
-    _ database: Database, _ new: NewPush, answer: ((Push) throws -> IdempotentAnswer)? = nil,
-    audit: NewAuditEntry? = nil, now: Date
+    _ database: Database, _ new: NewPush, audit: NewAuditEntry? = nil, now: Date
   ) throws -> Push {
     try database.transaction {
       if let parent = try new.parentID.flatMap({ try find(database, id: $0) }), let date = parent.detailsRemovedAt {
@@ -29,7 +25,6 @@ extension Push {
         new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID,
         new.holdUntil, new.scheduleID)
       let push = try get(database, id: database.lastInsertedID)
-      if let answer { try answer(push).keep(database, now: now) }
       if let audit { try AuditEntry.add(database, audit, now: now) }
       return push
     }
