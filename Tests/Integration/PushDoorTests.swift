@@ -1,4 +1,5 @@
 import Console
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
@@ -102,6 +103,15 @@ struct PushDoorTests {
       #expect(api.0 == 422 && web.0 == 422 && line.code == 1)
       for text in [api.1, web.1, line.errors] { #expect(text.contains(refusal), "\(text)") }
       #expect(kept.0.isEmpty && kept.1.isEmpty)
+    }
+  }
+
+  @Test("a service whose delivery ends says so, and can still be stopped")
+  func deliveryEnds() async throws {
+    try await Self.withService { _, service, _ in
+      service.engine.stop()
+      let failure = await service.wait(for: WorkerGroupTests.forever)
+      #expect(failure?.worker == "delivery")
     }
   }
 
