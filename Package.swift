@@ -67,11 +67,14 @@ let package = Package(
 
     // Workers
     room("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Reactor"]),
-    room("Certificates", knows: ["Calendar", "JSON", "Model", "OpenSSL", "Reactor", "SQLite", "Store", "Text"]),
+    room(
+      "Certificates",
+      knows: ["Calendar", "JSON", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text"]),
     room(
       "Delivery",
       knows: [
-        "Calendar", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text",
+        "Calendar", "Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite",
+        "Store", "Text",
       ]),
 
     room(

@@ -78,6 +78,8 @@ package struct Console: Sendable {
 
   let store: Store
   let engine: DeliveryEngine
+  /// Takes every push of forms and the API.
+  let intake: PushIntake
   /// Nil: the Phones page says how to start the simulator.
   let simulator: APNsSimulator?
   let configuration: Configuration
@@ -110,6 +112,7 @@ package struct Console: Sendable {
   ) throws {
     self.store = store
     self.engine = engine
+    intake = PushIntake(store: store, deliver: engine.enqueue)
     self.simulator = simulator
     self.configuration = configuration
     self.pools = pools

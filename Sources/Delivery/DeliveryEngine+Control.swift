@@ -79,15 +79,3 @@ extension DeliveryEngine {
     return retried
   }
 }
-
-extension NewPush {
-  /// The same push once more, for those that `parent` did not reach: with an id and a seed of its own, at once.
-  init(repeating parent: Push, source: String, by creator: String) {
-    self.init(
-      uid: Self.freshUID(), seed: Self.freshSeed(), appID: parent.appID, environment: parent.environment,
-      draftJSON: parent.draftJSON, source: source, createdBy: creator)
-    title = parent.title
-    body = parent.body
-    parentID = parent.id
-  }
-}

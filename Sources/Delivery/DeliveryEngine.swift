@@ -1,3 +1,4 @@
+package import Certificates
 package import Foundation
 package import Logging
 package import Providers
@@ -123,7 +124,7 @@ package final class DeliveryEngine: Sendable {
   package func credentialsChanged() async throws { try await routes.refresh() }
 
   /// Tries whether the service takes a certificate or key, before it is put in use.
-  package func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict { await routes.attempt(trial) }
+  package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict { await routes.attempt(trial) }
 
   /// What is held back for the sake of a credential; nil: nothing was sent with it since the start.
   package func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }

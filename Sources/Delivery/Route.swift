@@ -1,3 +1,4 @@
+package import Certificates
 package import Foundation
 package import Providers
 package import Model
@@ -30,7 +31,7 @@ package protocol RouteFinder: Sendable {
   func refresh() async throws
 
   /// Tries whether the service takes a certificate or key; see ``CredentialTrial``.
-  func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict
+  func attempt(_ trial: CredentialTrial) async -> ProviderVerdict
 
   /// How it goes with a credential; nil: nothing is known, because nothing was sent with it since the start.
   func health(credential: Int64, at now: Date) -> ProviderHealth?
@@ -40,7 +41,7 @@ extension RouteFinder {
   /// Nothing: there are no connections.
   package func refresh() async throws {}
   /// Nothing is known.
-  package func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+  package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     .undecided(reason: "This cannot be tested here.")
   }
   /// Nothing is known.

@@ -108,10 +108,11 @@ enum ServeCommand {
       Task { for await _ in hangups.signals { await service.reload() } }
     }
     // Nobody could have read where it is, nor the link for the first password.
-    if io.outputFailure() == nil { await stopped.wait() }
+    let failure = io.outputFailure() == nil ? await service.wait { await stopped.wait() } : nil
     reloads?.cancel()
     await service.stop()
-    return ExitCode.done
+    if let failure { io.complain(failure.description) }
+    return failure == nil ? ExitCode.done : ExitCode.failed
   }
 
   /// As many connections as were asked for, or as there can be descriptors.

@@ -46,6 +46,13 @@ final class Service: Sendable {
     var steady: (@Sendable () -> TimeInterval)?
   }
 
+  // Workers that stop(within:) waits for.
+  private static let http = "http"
+  private static let delivery = "delivery"
+  private static let reminders = "reminders"
+  private static let retention = "retention"
+  private static let sweep = "replaced certificates"
+
   /// A broadcast takes whatever the processors have left; a person who clicks meanwhile goes before it.
   private static let standsBack: Int32 = 10
 
@@ -59,7 +66,7 @@ final class Service: Sendable {
 
   private let options: Options
   private let server: Server
-  private let engine: DeliveryEngine
+  let engine: DeliveryEngine
   private let routes: CredentialRoutes
   private let loop: EventLoop
   /// What the engine itself does between the answers of store and provider.
@@ -67,15 +74,11 @@ final class Service: Sendable {
   private let pools: Console.Pools
   /// Looks up the names of push services.
   private let resolver: BlockingPool
-  private let delivery: Task<Void, any Error>
-  private let trimming: Task<Void, Never>
-  private let sweeper: Task<Void, Never>
-  private let reminders: Task<Void, Never>
   private let probes: BlockingPool
-  private let watch: Task<Void, Never>
   /// Nil: plain http.
   private let renewal: TLSRenewal?
-  private let renewals: Task<Void, Never>
+  /// Ends with ``stop(within:)``.
+  private let workers: WorkerGroup
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
@@ -126,18 +129,7 @@ final class Service: Sendable {
     server = Server(try Self.serverConfiguration(listen, options), console.router())
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
-    let engine = engine
-    delivery = Task(executorPreference: engineLoop) { try await engine.run() }
-    trimming = Task { await trimmer.run() }
-    sweeper = Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
     console.courier.link(to: Self.links(scheme, address))
-    let worker = ReminderWorker(store: store, courier: console.courier, source: .serve, log: log)
-    reminders = Task { await worker.run(clock: clock) }
-    let hosts = HostWatch(store, clock: clock, look: look)
-    // Ends with the service: stop() cancels it.
-    watch = Task {
-      await hosts.run { error in log.error("could not check watched hosts", ["error": "\(error)"]) }
-    }
     if let trouble = await store.pool.checkDisk() {
       log.error("nothing can be saved until the disk is fixed", ["error": "\(trouble)"])
     }
@@ -146,8 +138,31 @@ final class Service: Sendable {
       stamp.map { TLSRenewal(files, stamp: $0, server: server, pool: pool, log: log.labelled("HTTPServer")) }
     }
     self.renewal = renewal
-    // Ends with the service: stop() cancels it.
-    renewals = Task { await renewal?.run(every: options.tlsLook) }
+    let (engine, engineLoop, courier) = (engine, engineLoop, console.courier)
+    var all: [WorkerGroup.Worker] = [
+      .init(name: Self.http, loss: .endsService, isCancelled: false) { await server.waitForEnd() },
+      .init(name: Self.delivery, loss: .endsService, isCancelled: false) {
+        try await withTaskExecutorPreference(engineLoop) { try await engine.run() }
+      },
+      .init(name: Self.reminders, loss: .isRestarted) {
+        await ReminderWorker(store: store, courier: courier, source: .serve, log: log).run(clock: clock)
+      },
+      .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
+      .init(name: Self.sweep, loss: .isRestarted) {
+        try await Self.sweep(store, clock: clock, log: log.labelled("Certificates"))
+      },
+      .init(name: "hosts", loss: .isRestarted) {
+        await HostWatch(store, clock: clock, look: look).run { error in
+          log.error("could not check watched hosts", ["error": "\(error)"])
+        }
+      },
+    ]
+    if let renewal {
+      all.append(.init(name: "tls", loss: .isRestarted) { await renewal.run(every: options.tlsLook) })
+    }
+    workers = WorkerGroup(all, log: log)
+    let workers = workers
+    Task { await workers.run() }
     log.notice("listening", ["address": url])
   }
 
@@ -245,47 +260,54 @@ final class Service: Sendable {
   }
 
   /// Once at the start and once an hour: what was kept for undo and is over goes.
-  private static func sweep(_ store: Store, clock: @escaping @Sendable () -> Date, log: Logger) -> Task<Void, Never> {
-    Task {
-      while !Task.isCancelled {
-        let now = clock()
-        do {
-          let gone = try await store.write { database in
-            try CertificateCandidate.sweep(database, now: now)
-            try LockedFile.sweep(database, now: now)
-            return try TrackedCertificate.sweepReplaced(database, now: now)
-          }
-          for certificate in gone {
-            log.notice("deleted a replaced certificate after its undo period", ["certificate": certificate.id])
-          }
-          try await Task.sleep(for: .seconds(3600))
-        } catch is CancellationError {
-          return
-        } catch {
-          log.error("could not delete old replaced certificates", ["error": "\(error)"])
-          // It throws when cancelled, and the loop ends.
-          do { try await Task.sleep(for: .seconds(3600)) } catch { return }
+  ///
+  /// - Throws: `CancellationError`.
+  private static func sweep(_ store: Store, clock: @Sendable () -> Date, log: Logger) async throws {
+    while true {
+      let now = clock()
+      do {
+        let gone = try await store.write { database in
+          try CertificateCandidate.sweep(database, now: now)
+          try LockedFile.sweep(database, now: now)
+          return try TrackedCertificate.sweepReplaced(database, now: now)
         }
+        for certificate in gone {
+          log.notice("deleted a replaced certificate after its undo period", ["certificate": certificate.id])
+        }
+      } catch {
+        log.error("could not delete old replaced certificates", ["error": "\(error)"])
       }
+      try await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  /// Waits until the service is to end: `stopped` returns, or a worker is lost without which nothing works.
+  ///
+  /// - Returns: the loss; nil: `stopped` returned.
+  func wait(for stopped: @escaping @Sendable () async -> Void) async -> WorkerGroup.Failure? {
+    await withTaskGroup(of: WorkerGroup.Failure?.self) { group in
+      group.addTask {
+        await stopped()
+        return nil
+      }
+      group.addTask { await self.workers.failure() }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
     }
   }
 
   /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
-    watch.cancel()
-    renewals.cancel()
+    workers.stop()
     await server.stop(within: limit)
-    trimming.cancel()
-    reminders.cancel()
     engine.stop()
-    if await !hasEnded(delivery, within: limit) {
+    if await !workers.hasEnded(Self.delivery, within: limit) {
       engine.interrupt()
       // What is in flight may have its answer yet; what has none by then is sent again at the next start.
-      _ = await hasEnded(delivery, within: .seconds(3))
+      await workers.hasEnded(Self.delivery, within: .seconds(3))
     }
-    await trimming.value
-    sweeper.cancel()
-    await sweeper.value
+    for name in [Self.retention, Self.sweep] { await workers.hasEnded(name) }
     routes.stop()
     await simulator?.stop()
     loop.stop()
@@ -293,27 +315,12 @@ final class Service: Sendable {
     pools.stop()
     resolver.stop()
     // A message under way ends within its own time limit; what it does not write down is sent again.
-    await reminders.value
+    await workers.hasEnded(Self.reminders)
     probes.stop()
-    // A look that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
+    // A look at a host that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
     store.close()
     options.data.unlock()
   }
-}
-
-/// Waits for a task, but not longer than `limit`: a task group would wait for it in any case.
-private func hasEnded(_ task: Task<Void, any Error>, within limit: Duration) async -> Bool {
-  let (first, report) = AsyncStream.makeStream(of: Bool.self)
-  Task {
-    _ = await task.result
-    report.yield(true)
-  }
-  let timer = Task {
-    do { try await Task.sleep(for: limit) } catch { return }
-    report.yield(false)
-  }
-  defer { timer.cancel() }
-  return await first.first { _ in true } ?? true
 }
 
 extension Duration {

@@ -63,6 +63,37 @@ struct ScheduleTests {
     }
   }
 
+  @Test(
+    "a run that finds no device does not fail; one that must not be sent any more does; both say why",
+    arguments: [
+      ("none", nil, PushState.finished, "reached nobody"), ("odd", PushType.background, .failed, "background"),
+    ])
+  func nothingToSend(tag: String, type: PushType?, state: PushState, error: String) async throws {
+    try await EngineScene.run(devices: 2) { scene in
+      let (app, now) = (scene.app, scene.clock.now)
+      let schedule = try await scene.store.write { database in
+        var rule = Audience.Rule()
+        rule.tag = [tag]
+        var draft = PushDraft(
+          app: app.bundleID, environment: .development, platforms: [.ios], audience: .rule(rule),
+          notification: PushNotification())
+        draft.notification.body = "Good day"
+        draft.options.pushType = type
+        draft.recurrence = RepeatRule(.daily, minute: 12 * 60 + 2, zone: .utc)
+        return try Schedule.create(database, NewSchedule(draft, app: app, source: "test", by: "anna"), now: now)
+      }
+      try await scene.life { _ in
+        try await go(scene) { try await !pushes(scene, of: schedule).isEmpty }
+        // Slowly: a run that the clock leaves behind is too late.
+        try await go(scene, by: 0.01) { try await pushes(scene, of: schedule).first?.state.isOver == true }
+      }
+      let push = try #require(try await pushes(scene, of: schedule).first)
+      #expect(push.state == state && push.error?.contains(error) == true, "\(push.error ?? "")")
+      #expect(scene.service.sent.isEmpty)
+      #expect(try await scene.store.read { try Schedule.get($0, id: schedule.id).state } == .active)
+    }
+  }
+
   @Test("a server that was down for days sends the latest only, and only within the hour; it notes the others")
   func down() async throws {
     try await EngineScene.run(devices: 1) { scene in

@@ -46,7 +46,7 @@ struct SwitchTests {
           try TrackedCertificate.material(database, id: 1, sealer: sealer)
         )
       }
-      func attempt(_ credential: Credential, bundleID: String = DeliveryScene.topic) async -> CredentialTrial.Verdict {
+      func attempt(_ credential: Credential, bundleID: String = DeliveryScene.topic) async -> ProviderVerdict {
         await scene.routes.attempt(
           CredentialTrial(credential, bundleID: bundleID, details: old.details, material: material))
       }

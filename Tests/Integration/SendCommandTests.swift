@@ -74,6 +74,9 @@ struct SendCommandTests {
       #expect(result.output.contains("       1  dead_token  Unregistered: "))
       let again = await send(box, "--alias", "gone", "--body", "x")
       #expect(again.code == 1 && again.errors.contains("No active device of com.example.shop in development matches"))
+      #expect(again.errors.contains("--allow-empty-audience"))
+      let allowed = await send(box, "--alias", "gone", "--body", "x", "--allow-empty-audience")
+      #expect(allowed.code == 0 && allowed.output.contains("reached nobody"), "\(allowed)")
     }
   }
 

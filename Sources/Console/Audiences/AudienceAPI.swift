@@ -11,7 +11,7 @@ enum AudienceAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.post, "/audience/count", role: .viewer) { call in
       let (bundleID, query) = try read(try await call.body())
-      let count = try await count(call) { database in
+      let count = try await counted(call) { database in
         guard let app = try App.find(database, bundleID: bundleID) else { throw APIError.noApp(bundleID) }
         var query = query
         query.app = app.id
@@ -39,17 +39,19 @@ enum AudienceAPI {
 
   /// Counts the audience, with a time limit.
   /// - Throws: 503 if counting takes longer than `patience`.
-  static func count(
+  private static func counted(
     _ call: APIContext, _ query: @escaping @Sendable (Database) throws -> AudienceQuery
   ) async throws -> AudienceCount {
     do {
       return try await call.store.read(limit: patience) { try query($0).count($0) }
     } catch let error as SQLiteError where error.code == .interrupt {
-      throw HTTPError(
-        .serviceUnavailable, "Counting took more than 10 seconds and was stopped. Try a narrower audience.",
-        headers: ["Retry-After": "60"])
+      throw tookTooLong
     }
   }
+
+  static let tookTooLong = HTTPError(
+    .serviceUnavailable, "Counting took more than 10 seconds and was stopped. Try a narrower audience.",
+    headers: ["Retry-After": "60"])
 }
 
 extension AudienceCount: JSONWritable {

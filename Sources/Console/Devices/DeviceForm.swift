@@ -34,7 +34,7 @@ struct DeviceForm {
     let audit = page.audit("device.register", "app \(input.app)")
     return try await page.store.write { database in
       guard let app = try App.find(database, bundleID: input.app) else {
-        throw Problems([PushPreview.noApp(input.app)])
+        throw Problems([Problem("app", DraftMessage.noApp, ["app": input.app])])
       }
       let problems = input.problems(rule: app.aliasRule.flatMap(AliasRule.init) ?? .none)
       if !problems.isEmpty { throw Problems(problems) }

@@ -42,7 +42,9 @@ enum LivePreview {
     fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]
     fields += [("platforms", "ios"), ("audience", "all")]
     do {
-      return try await PushPreview.find(try SendForm(form: Form(fields)).draft(), page)
+      var draft = try SendForm(form: Form(fields)).draft()
+      draft.options.allowEmptyAudience = true  // no audience was chosen yet
+      return try await PushPreview.find(draft, page)
     } catch is Problems {
       return nil  // told beside their fields
     }

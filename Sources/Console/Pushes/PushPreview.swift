@@ -4,87 +4,43 @@ import Delivery
 import Foundation
 import JSON
 import Model
-import SQLite
 import Store
 
 /// What a draft would do, in a sentence, a picture, and the exact request.
 struct PushPreview: Sendable {
-  let draft: PushDraft
-  let app: App
+  let check: PushCheck
   let credential: Credential?
-  let count: AudienceCount?
-  /// Tokens that no device has yet: they are registered with the push.
-  let unknown: Int
-  let findings: [Lint.Finding]
   let preview: Preview
   let payload: APNsPayload
 
-  /// Looks up what the sentence says.
-  ///
-  /// - Parameters:
-  ///   - scope: what the credential may send, if that is known.
-  ///   - count: nil if it could not be counted in time.
-  init(
-    _ draft: PushDraft, app: App, credential: Credential?, scope: CredentialScope?, count: AudienceCount?,
-    unknown: Int = 0, address: String,
-    now: Date
-  ) {
-    self.draft = draft
-    self.app = app
-    self.credential = credential
-    self.count = count
-    self.unknown = unknown
-    findings = Lint.findings(in: draft, Lint.Context(app, credential: scope, now: now))
-    payload = APNsPayload(draft, uid: NewPush.sampleID)
-    preview = Preview(draft, uid: NewPush.sampleID, sentAt: now, address: address)
+  var draft: PushDraft { check.draft }
+  var app: App { check.app }
+
+  /// - Parameter credential: what the app sends with; nil: nothing yet.
+  init(_ check: PushCheck, credential: Credential?, address: String, now: Date) {
+    (self.check, self.credential) = (check, credential)
+    payload = APNsPayload(check.draft, uid: NewPush.sampleID)
+    preview = Preview(check.draft, uid: NewPush.sampleID, sentAt: now, address: address)
   }
 
-  /// Reads what a preview needs.
+  /// Checks a draft. An audience that takes more than 2 seconds to count is “many”.
   ///
-  /// - Parameter counting: whether to count the audience, which takes up to two seconds.
   /// - Throws: `Problems` at `app` if there is no such app.
-  static func find(_ draft: PushDraft, _ page: PageContext, counting: Bool = true) async throws -> PushPreview {
-    let (app, credential, scope, unknown) = try await page.store.read { database in
-      let app = try App.find(database, bundleID: draft.app)
-      return (
-        app,
-        try app.flatMap { app in
-          try Credential.find(database, app: app.id, provider: .apns, environment: draft.environment)
-        },
-        try app.flatMap { try CredentialScope.find(database, app: $0.id, environment: draft.environment) },
-        try app.map { try Device.unknownTokens(database, app: $0.id, audience: draft.audience).count } ?? 0
-      )
-    }
-    guard let app else { throw Problems([PushPreview.noApp(draft.app)]) }
-    return PushPreview(
-      draft, app: app, credential: credential, scope: scope,
-      count: counting ? try await count(draft, app, page.store) : nil, unknown: unknown, address: page.address,
-      now: page.now)
-  }
-
-  static func noApp(_ name: String) -> Problem {
-    Problem("app", code: "push.no_app", "App “{app}” not found. Add it first.", ["app": name])
-  }
-
-  /// An audience that takes long to count is sent to nevertheless: the page then says “many”.
-  private static func count(_ draft: PushDraft, _ app: App, _ store: Store) async throws -> AudienceCount? {
-    let query = AudienceQuery(
-      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+  static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
+    let check: PushCheck
     do {
-      return try await store.read(limit: .seconds(2)) { try query.count($0) }
-    } catch let error as SQLiteError where error.code == .interrupt {
-      return nil
+      check = try await page.console.intake.check(draft, now: page.now, within: .seconds(2))
+    } catch let error as PushIntake.NoApp {
+      throw Problems([error.problem])
     }
+    let credential = try await page.store.read { database in
+      try Credential.find(database, app: check.app.id, provider: .apns, environment: draft.environment)
+    }
+    return PushPreview(check, credential: credential, address: page.address, now: page.now)
   }
-
-  /// Whether it may not be sent as it is.
-  var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
-
-  /// How many devices it would be sent to; nil: not counted in time.
-  var reachable: Int? { count.map { $0.reachable + unknown } }
 
   func devicesText(_ texts: Texts) -> String {
-    reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
+    check.reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
   }
 
   func sentence(_ page: PageContext) -> String {
@@ -97,7 +53,8 @@ struct PushPreview: Sendable {
         "credential": CredentialState(credential, now: page.now).text(texts), "bytes": preview.size.grouped,
         "limit": preview.limit.grouped,
       ])
-    return ([sentence] + [time(page), texts.speed(draft, devices: reachable)].compactMap { $0 }).joined(separator: "; ")
+    return ([sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }).joined(
+      separator: "; ")
   }
 
   /// When it is sent, as “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil: at once.
@@ -122,12 +79,12 @@ struct PushPreview: Sendable {
 
   func view(_ page: PageContext) -> PushPreviewView {
     let texts = page.texts
-    var shown = findings.map { FindingView($0, texts) }
-    if unknown > 0 {
+    var shown = check.findings.map { FindingView($0, texts) }
+    if check.unknown > 0 {
       shown.append(
         FindingView(
           severity: .hint, severityText: texts("severity.hint"),
-          message: texts("send.unknown_tokens", count: unknown), field: "device_token"))
+          message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
     let callbacks = CallbackRows(payload.facts)
     return PushPreviewView(
@@ -135,7 +92,7 @@ struct PushPreview: Sendable {
       limit: preview.limit, bytes: preview.size,
       bytesText: texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped]),
       headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
-      reachable: reachable?.grouped ?? texts("send.many"), unreachable: count?.unreachable.grouped ?? "–",
+      reachable: check.reachable?.grouped ?? texts("send.many"), unreachable: check.count?.unreachable.grouped ?? "–",
       curl: preview.apiCommand, apnsCurl: preview.apnsCommand, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts))
   }

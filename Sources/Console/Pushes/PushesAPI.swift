@@ -10,7 +10,7 @@ import Store
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/pushes", filters: ["app", "environment", "state", "q", "schedule"]) { call in try await list(call) }
-    routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation(call).answer() }
+    routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation.answer(call) }
     routes.call(.get, "/pushes/:id", role: .viewer) { call in
       var answer = try await call.store.read { try json($0, try find($0, call)) }
       answer.trouble = .some(call.console.engine.trouble(push: answer.push.id))

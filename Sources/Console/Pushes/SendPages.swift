@@ -7,6 +7,7 @@ import JSON
 import Mustache
 import OpenSSL
 import Model
+import Reactor
 import Reminders
 import SQLite
 import Store
@@ -112,7 +113,8 @@ enum SendPages {
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
     if page.form.has("edit") { return try await formPage(page, page.form) }
-    return try await checked(page) { preview in
+    return try await orForm(page) {
+      let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
       let errors = passed(preview.draft, page)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
       return confirmPage(page, preview)
@@ -133,17 +135,13 @@ enum SendPages {
     return errors
   }
 
-  /// Reads the form and goes on with its preview; or shows the form again, filled in, with a message at each field.
-  private static func checked(
-    _ page: PageContext, counting: Bool = true, _ body: (PushPreview) async throws -> Response
-  ) async throws -> Response {
-    let preview: PushPreview
+  /// Shows the form again, filled in, with a message at each field that is wrong.
+  private static func orForm(_ page: PageContext, _ body: () async throws -> Response) async throws -> Response {
     do {
-      preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page, counting: counting)
+      return try await body()
     } catch let problems as Problems {
       return try await formPage(page, page.form, errors: FieldErrors(problems, page.texts))
     }
-    return try await body(preview)
   }
 
   /// A broadcast, or anything to production, asks for the app's name: nothing that cannot be taken back happens by a
@@ -153,7 +151,7 @@ enum SendPages {
   }
 
   private static func confirmPage(
-    _ page: PageContext, _ preview: PushPreview, error: String? = nil
+    _ page: PageContext, _ preview: PushPreview, error: String? = nil, status: Status = .ok
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
@@ -168,26 +166,59 @@ enum SendPages {
       SendReviewView(
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
-        problems: preview.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
+        problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
-        send: preview.reachable.map { texts(label, count: $0) }
+        send: preview.check.reachable.map { texts(label, count: $0) }
           ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
-      status: error == nil ? .ok : .unprocessableContent)
+      status: status)
   }
 
   // MARK: Sending
 
+  /// Keeps the push and hands it over, or keeps the schedule, if it repeats. The same review sent twice (a second
+  /// click, a reload) is one.
   private static func send(_ page: PageContext) async throws -> Response {
-    // Counted for the review, and when it is carried out: not in between.
-    try await checked(page, counting: false) { preview in
-      let differs = mustType(preview.draft) && page.form["confirm"] != preview.app.name
-      guard preview.problems.isEmpty, !differs else {
+    try await orForm(page) {
+      let draft = try SendForm(form: page.form).draft()
+      do {
+        return page.redirect(to: try await take(draft, page))
+      } catch is Problems {
+        return confirmPage(page, try await PushPreview.find(draft, page), status: .unprocessableContent)
+      } catch let error as Unconfirmed {
+        let text = page.texts("confirm.differs", ["app": error.app])
         return confirmPage(
-          page, try await PushPreview.find(preview.draft, page),
-          error: preview.problems.isEmpty ? page.texts("confirm.differs", ["app": preview.app.name]) : nil)
+          page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
+      } catch let error as PushIntake.NoApp {
+        throw Problems([error.problem])
+      } catch is Idempotency.Mismatch {
+        throw PageError(.conflict, "push_changed", action: ("/pushes", "nav.pushes"))
       }
-      return page.redirect(to: try await keep(preview, page))
     }
+  }
+
+  /// The app's name was asked for, and something else was typed.
+  private struct Unconfirmed: Error { let app: String }
+
+  /// - Returns: the address of its page.
+  private static func take(_ draft: PushDraft, _ page: PageContext) async throws -> String {
+    let usual = page.console.configuration.undoSeconds
+    let order = PushIntake.Order(
+      draft, door: .web, by: page.actor, from: page.request.remoteAddress?.host,
+      undoSeconds: draft.recurrence == nil
+        ? try await page.store.read { try UndoWindow.find($0, usual: usual) } : 0,
+      now: page.now)
+    let typed = page.form["confirm"]
+    let key = page.form.filled("idempotency_key") ?? Random.token(bytes: 18)
+    let idempotency = Idempotency(
+      actor: page.actor, key: key, route: "POST /pushes", content: Array(draft.json.text().utf8), now: page.now)
+    return try await page.console.intake.take(order, once: idempotency) { check in
+      if mustType(draft), typed != check.app.name { throw Unconfirmed(app: check.app.name) }
+    } answer: { _, kept in
+      switch kept {
+      case .push(let push): Idempotency.Answer(status: 303, body: [], location: "/pushes/\(push.uid)")
+      case .schedule(let schedule): Idempotency.Answer(status: 303, body: [], location: "/schedules/\(schedule.uid)")
+      }
+    }.location ?? "/pushes"
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -141,13 +142,9 @@ enum SchedulePages {
     -> Response
   {
     let uid: String = try page.request.parameter("uid")
-    let now = page.now
-    let audit = page.audit("schedule.\(change.rawValue)", "schedule \(uid)")
+    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let isChanged = try await page.store.write { database in
-      let schedule = try find(database, uid)
-      guard try change.carryOut(database, schedule.id, now: now) else { return false }
-      try AuditEntry.add(database, audit, now: now)
-      return true
+      try change.carryOut(database, try find(database, uid), by: actor, from: address, now: now)
     }
     return page.redirect(to: "/schedules/\(uid)", flash: isChanged ? done : "schedule_unchanged")
   }

@@ -1,7 +1,7 @@
-import Delivery
 import HTTPServer
 import JSON
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -60,13 +60,12 @@ enum SchedulesAPI {
 
   /// - Throws: 409 if it is not where it would have to be.
   private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
+    let address = call.request.remoteAddress?.host
     let answer = try await call.store.write { database -> ScheduleAnswer in
       let schedule = try find(database, call)
-      guard try change.carryOut(database, schedule.id, now: call.now) else {
+      guard try change.carryOut(database, schedule, by: call.actor, from: address, now: call.now) else {
         throw HTTPError(.conflict, change.otherwise)
       }
-      try AuditEntry.add(
-        database, call.audit("schedule.\(change.rawValue)", "schedule \(schedule.uid)"), now: call.now)
       return try json(database, try Schedule.get(database, id: schedule.id), call)
     }
     return APIContext.answer(answer)

@@ -101,7 +101,9 @@ struct APIContext: Sendable {
   /// - Throws: `Problems` at `app`: an empty list would hide a misspelled bundle ID.
   static func filter(_ database: Database, app bundleID: String?) throws -> App? {
     guard let bundleID else { return nil }
-    guard let app = try App.find(database, bundleID: bundleID) else { throw Problems([PushPreview.noApp(bundleID)]) }
+    guard let app = try App.find(database, bundleID: bundleID) else {
+      throw Problems([Problem("app", DraftMessage.noApp, ["app": bundleID])])
+    }
     return app
   }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import HTTPServer
 import Model
 import SQLite
@@ -31,6 +32,13 @@ struct APIError: HTTPResponseError {
     case let error as StoreError:
       guard let status = error.status else { return nil }
       self.init(status, error.description)
+    case is Idempotency.Mismatch:
+      self.init(
+        .conflict,
+        Problem(
+          "Idempotency-Key", code: "idempotency.mismatch",
+          "This Idempotency-Key was used for a different request. Use a new key."))
+    case let error as PushIntake.NoApp: self.init(.notFound, error.problem)
     case let error as SealingMismatch: self.init(.conflict, error.description)
     case let error as SQLiteError where error.isBusy:
       self.init(
@@ -64,7 +72,9 @@ struct APIError: HTTPResponseError {
   }
 
   /// The body names an unknown app.
-  static func noApp(_ bundleID: String) -> APIError { APIError(.notFound, PushPreview.noApp(bundleID)) }
+  static func noApp(_ bundleID: String) -> APIError {
+    APIError(.notFound, Problem("app", DraftMessage.noApp, ["app": bundleID]))
+  }
 }
 
 extension StoreError {

@@ -68,6 +68,7 @@ extension PushRunner {
       push,
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience), plan)
+    if plan.start == .sending, counted.push.target == 0 { plan.start = .closing(.nobody) }
     // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max

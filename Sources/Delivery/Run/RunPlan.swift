@@ -57,6 +57,10 @@ struct RunEnding: Sendable, Hashable {
 
   static let cancelled = RunEnding(reason: .cancelled, state: .cancelled)
   static let expired = RunEnding(reason: .expired, state: .finished)
+  /// The audience was empty when sending was to begin, as that of a schedule may be on a day.
+  static let nobody = RunEnding(
+    reason: .cancelled, state: .finished,
+    error: "No active device matched the audience when sending began, so the push reached nobody.")
 
   /// The outcome of a device that is not sent to any more, given its last known outcome.
   func outcome(after last: Outcome?) -> Outcome {

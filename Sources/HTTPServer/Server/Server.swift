@@ -19,6 +19,7 @@ package final class Server: Sendable {
   private let count = ConnectionCount()
   private let tls: TLSSettings
   private let state = Mutex(State.ready)
+  private let (end, ended) = AsyncStream.makeStream(of: Void.self)
 
   /// The server listens after ``start()``.
   package init(_ configuration: ServerConfiguration, _ responder: some Responder) {
@@ -70,6 +71,9 @@ package final class Server: Sendable {
     return address
   }
 
+  /// Returns when ``stop(within:)`` has closed everything, or its task is cancelled. For one task.
+  package func waitForEnd() async { for await _ in end {} }
+
   /// Stops listening, closes idle connections, ends event streams, lets requests in progress finish, and breaks off
   /// what is left after `limit`. Returns when all is closed.
   package func stop(within limit: Duration = .seconds(30)) async {
@@ -95,6 +99,7 @@ package final class Server: Sendable {
         continuation.resume()
       }.start()
     }
+    ended.finish()
   }
 
   private static func stop(_ worker: Worker, within limit: Duration) async {

@@ -22,6 +22,11 @@ package enum Lint {
     package let problem: Problem
     /// The corrected draft, if the fix is unambiguous.
     package let fix: PushDraft?
+    package init(severity: Severity, problem: Problem, fix: PushDraft? = nil) {
+      self.severity = severity
+      self.problem = problem
+      self.fix = fix
+    }
   }
 
   /// What is known besides the draft.
@@ -57,12 +62,6 @@ package enum Lint {
     return findings.enumerated()
       .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }
       .map(\.element)
-  }
-
-  /// Throws the errors among the findings, for callers that must refuse them.
-  package static func check(_ draft: PushDraft, _ context: Context = Context()) throws(Problems) {
-    let errors = findings(in: draft, context).filter { $0.severity == .error }
-    if !errors.isEmpty { throw Problems(errors.map(\.problem)) }
   }
 
   static func finding(

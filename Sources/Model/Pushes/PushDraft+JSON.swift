@@ -84,6 +84,8 @@ package enum DraftMessage: String, MessageSet {
   case platformsEmpty = "platforms.empty"
   case badgeRelative = "badge.relative"
   case headerTwice = "header.twice"
+  case noApp = "push.no_app"
+  case nobody = "push.nobody"
 
   package var english: String {
     switch self {
@@ -91,8 +93,8 @@ package enum DraftMessage: String, MessageSet {
       "Choose an audience: \"all\" or an object with tag, tag_and, tag_not, alias, registration_id, or device_token."
     case .audienceEmpty:
       """
-      Nobody is chosen: name at least one tag, alias, registration id or device token; \
-      for everybody write \"audience\": \"all\".
+      The audience is empty. Name at least one tag, alias, registration ID or device token, \
+      or use \"audience\": \"all\" for everyone.
       """
     case .audienceForm: "Must be \"all\" or an object of conditions, not a JSON {found}."
     case .contentMissing: "Add content: a notification or apns.payload."
@@ -100,6 +102,9 @@ package enum DraftMessage: String, MessageSet {
     case .badgeRelative:
       "“{value}” works only with JPush. APNs sets the badge to an exact number. Use a whole number; 0 removes the badge."
     case .headerTwice: "Duplicate header. Header names are not case-sensitive."
+    case .noApp: "App “{app}” not found. Add it first."
+    case .nobody:
+      "No active device of {app} in {environment} matches this audience. Check the audience, or register a device first."
     }
   }
 }

@@ -64,6 +64,7 @@ extension PushDraft.Options {
     if let spreadMinutes { members["spread_minutes"] = .integer(Int64(spreadMinutes)) }
     if undoSeconds != 0 { members["undo_seconds"] = .integer(Int64(undoSeconds)) }
     if atMostOnce { members["at_most_once"] = true }
+    if allowEmptyAudience { members["allow_empty_audience"] = true }
     if dryRun { members["dry_run"] = true }
     return .object(members)
   }
@@ -83,6 +84,7 @@ extension PushDraft.Options {
     }
     options.undoSeconds = fields.integer("undo_seconds", in: PushLimits.undoSeconds) ?? 0
     options.atMostOnce = fields.bool("at_most_once") ?? false
+    options.allowEmptyAudience = fields.bool("allow_empty_audience") ?? false
     options.dryRun = fields.bool("dry_run") ?? false
     return options
   }

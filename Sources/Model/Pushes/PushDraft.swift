@@ -49,6 +49,8 @@ package struct PushDraft: Sendable, Hashable {
     /// Never resends an unanswered push: its outcome stays unknown. Off: it is resent under the same ID, at the risk of
     /// a duplicate.
     package var atMostOnce = false
+    /// Accepts an audience that has no active device now; otherwise such a push is refused.
+    package var allowEmptyAudience = false
     /// Resolves the audience and checks the payload, but sends nothing.
     package var dryRun = false
 

@@ -12,8 +12,7 @@ extension Push {
   /// - Throws: `StoreError.detailsRemoved` for a retry of a push whose details were removed.
   @discardableResult
   package static func create(
-    _ database: Database, _ new: NewPush, answer: ((Push) throws -> IdempotentAnswer)? = nil,
-    audit: NewAuditEntry? = nil, now: Date
+    _ database: Database, _ new: NewPush, audit: NewAuditEntry? = nil, now: Date
   ) throws -> Push {
     try database.transaction {
       if let parent = try new.parentID.flatMap({ try find(database, id: $0) }), let date = parent.detailsRemovedAt {
@@ -29,7 +28,6 @@ extension Push {
         new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID,
         new.holdUntil, new.scheduleID)
       let push = try get(database, id: database.lastInsertedID)
-      if let answer { try answer(push).keep(database, now: now) }
       if let audit { try AuditEntry.add(database, audit, now: now) }
       return push
     }

@@ -10,8 +10,7 @@ extension Schedule {
   /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
   @discardableResult
   package static func create(
-    _ database: Database, _ new: NewSchedule, answer: ((Schedule) throws -> IdempotentAnswer)? = nil,
-    audit: NewAuditEntry? = nil, now: Date
+    _ database: Database, _ new: NewSchedule, audit: NewAuditEntry? = nil, now: Date
   ) throws -> Schedule {
     // Rounded as in the column, so that results are equal after a restart.
     let start = Date(milliseconds: (new.draft.sendAt ?? now).milliseconds)
@@ -29,7 +28,6 @@ extension Schedule {
         """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, search,
         start, next, new.source, new.createdBy, now)
       let schedule = try get(database, id: database.lastInsertedID)
-      if let answer { try answer(schedule).keep(database, now: now) }
       if let audit { try AuditEntry.add(database, audit, now: now) }
       return schedule
     }
@@ -47,12 +45,13 @@ extension Schedule {
     _ database: Database, id: Int64, now: Date, make: (Schedule, PushDraft, Date) throws -> NewPush
   ) throws -> Push? {
     guard let schedule = try find(database, id: id), schedule.state == .active else { return nil }
-    guard let draft = schedule.draft, let recurrence = schedule.recurrence else {
+    guard let draft = schedule.draft, let rule = draft.recurrence else {
       try database.run(
         "UPDATE schedules SET state = 'paused', next_at = NULL, error = ? WHERE id = ?",
         "The push can no longer be read because another version wrote it.", id)
       return nil
     }
+    let recurrence = Recurrence(rule, from: schedule.startAt)
     let known = try correctClock(database, schedule, now: now)
     var made: Push?
     if !known, let from = schedule.nextAt, from <= now, let latest = recurrence.last(through: now), latest >= from {

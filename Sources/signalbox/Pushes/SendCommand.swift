@@ -1,5 +1,4 @@
 import Arguments
-import Certificates
 import Delivery
 import Foundation
 import JSON
@@ -47,6 +46,8 @@ enum SendCommand {
   private static let spread = Option<Int?>(
     "spread-minutes", "number", "Spread the push evenly over this many minutes.", parseNumber)
   private static let atMostOnce = Flag("at-most-once", "Never retry a device after no answer came.")
+  private static let allowEmptyAudience = Flag(
+    "allow-empty-audience", "Accept an audience that has no active device now.")
   private static let dryRun = Flag("dry-run", "Check everything but send nothing.")
   private static let wait = Flag(
     "wait", "Wait until every device has an outcome, including retries.")
@@ -64,7 +65,7 @@ enum SendCommand {
       If sending is blocked, the cause is printed on standard error at once. Without --wait and without a server, each \
       device is tried once, and sending stops when the push service has been unreachable for 30 seconds.
       Exit codes: 0: accepted for every device, or, without --wait, handed to a server. 1: finished but not accepted \
-      for every device, or not started. 75: not finished; standard error says how many devices are left and what \
+      for every device, or not started, e.g. because no active device matches the audience. 75: not finished; standard error says how many devices are left and what \
       continues with them: the running server or the next one started with this data folder. 64: wrong usage.
       """,
     parameters: [
@@ -72,8 +73,7 @@ enum SendCommand {
       aliases.parameter, registrationIDs.parameter, broadcast.parameter, title.parameter, subtitle.parameter,
       body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter, priority.parameter,
       collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
-      atMostOnce.parameter, dryRun.parameter, wait.parameter,
-      timeout.parameter,
+      atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
       CommonOptions.data.parameter, CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
   ) { values, io in
@@ -81,16 +81,12 @@ enum SendCommand {
     let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
-    if draft.recurrence != nil, !draft.options.dryRun {
-      let report = try ScheduleReport(draft, store, io)
-      if values[CommonOptions.json] {
-        io.print(report.summary.prettyJSON)
-      } else {
-        for line in report.lines { io.print(line) }
-      }
+    let (kept, check) = try await take(draft, store, io)
+    guard case .push(let push) = kept else {
+      if case .schedule(let schedule) = kept { ScheduleReport(schedule, check.app).tell(values, io) }
       return ExitCode.done
     }
-    let (push, count) = try create(draft, store, io)
+    let count = check.reachable ?? 0
     let limit = values[timeout] ?? (values[wait] ? 600 : nil)
     let sending = Sending(
       directory: directory, store: store, io: io, isWaiting: values[wait], limit: limit.map { .seconds($0) })
@@ -124,6 +120,7 @@ enum SendCommand {
     ] { if let text { options[name] = .string(text) } }
     if let rate = values[rate] { options["rate"] = .number(rate) }
     if let minutes = values[spread] { options["spread_minutes"] = .number(minutes) }
+    if values[allowEmptyAudience] { options["allow_empty_audience"] = true }
     if values[atMostOnce] { options["at_most_once"] = true }
     var json: [String: JSONValue] = [
       "app": .string(values[app]), "environment": .string(values[environment].rawValue),
@@ -172,36 +169,19 @@ enum SendCommand {
     do { return try JSONValue(checking: Array(data)) } catch { throw CommandFailure("\(path): \(error)") }
   }
 
-  /// Checks the draft against the app, and keeps the push.
-  ///
-  /// - Returns: also how many devices it reaches now.
-  private static func create(
+  private static func take(
     _ draft: PushDraft, _ store: Store, _ io: CommandIO
-  ) throws -> (push: Push, count: Int) {
-    let now = io.now()
-    // Not in the write: a large audience takes seconds to count, and everybody else's writes would wait for that.
-    let (app, reachable) = try store.readSync { database in
-      let app = try App.named(draft.app, database)
-      let query = AudienceQuery(
-        app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
-      let unknown = try Device.unknownTokens(database, app: app.id, audience: draft.audience).count
-      return (app, try query.count(database).reachable + unknown)
-    }
-    return try store.writeSync { database in
-      let credential = try CredentialScope.find(database, app: app.id, environment: draft.environment)
-      try Lint.check(draft, Lint.Context(app, credential: credential, now: now))
-      try Device.registerUnknown(database, of: draft, app: app.id, by: "cli", now: now)
-      guard reachable > 0 else {
-        throw CommandFailure(
-          "No active device of \(app.bundleID) in \(draft.environment.rawValue) matches. See: signalbox devices list")
-      }
-      let new = NewPush(draft, app: app, source: "cli", by: "cli").held(draft, now: now)
-      let push = try Push.create(
-        database, new,
-        audit: NewAuditEntry(
-          actor: "cli", action: "push.create", subject: "push \(new.uid)", detail: ["app": .string(app.bundleID)]),
-        now: now)
-      return (push, reachable)
+  ) async throws -> (kept: PushIntake.Kept, check: PushCheck) {
+    do {
+      // Nobody else waits for this process: counting may take as long as it takes.
+      return try await PushIntake(store: store, patience: nil)
+        .take(PushIntake.Order(draft, door: .cli, by: "cli", now: io.now()))
+    } catch let error as PushIntake.NoApp {
+      let known = try store.readSync { try App.all($0).map(\.bundleID) }
+      throw App.missing(error.bundleID, known: known)
+    } catch let problems as Problems where problems.all.map(\.code) == [DraftMessage.nobody.code] {
+      throw CommandFailure(
+        "\(problems.all[0].text) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
     }
   }
 }

@@ -2,7 +2,6 @@ import Arguments
 import Foundation
 import JSON
 import Model
-import SQLite
 import Store
 
 /// `signalbox schedules …`: what repeats. `send --every` makes one.
@@ -15,22 +14,15 @@ enum SchedulesCommand {
     subcommands: [
       Command("list", "List schedules, newest first.", parameters: common, action: list),
       Command("pause", "Pause a schedule.", parameters: [id.parameter, CommonOptions.data.parameter]) { values, io in
-        try change(values, io, "schedule.pause", "is not active") { try Schedule.pause($0, id: $1) }
+        try change(.pause, values, io)
       },
       Command("resume", "Resume a schedule.", parameters: [id.parameter, CommonOptions.data.parameter]) { values, io in
-        let now = io.now()
-        return try change(values, io, "schedule.resume", "is not paused") {
-          try Schedule.resume($0, id: $1, now: now)
-        }
+        try change(.resume, values, io)
       },
       Command(
-        "cancel",
-        "End a schedule for good.", parameters: [id.parameter, CommonOptions.data.parameter]
+        "cancel", "End a schedule for good.", parameters: [id.parameter, CommonOptions.data.parameter]
       ) { values, io in
-        let now = io.now()
-        return try change(values, io, "schedule.cancel", "has already ended") {
-          try Schedule.end($0, id: $1, now: now)
-        }
+        try change(.cancel, values, io)
       },
     ])
 
@@ -60,18 +52,16 @@ enum SchedulesCommand {
     return ExitCode.done
   }
 
-  private static func change(
-    _ values: Parsed, _ io: CommandIO, _ action: String, _ otherwise: String,
-    _ change: @escaping (Database, Int64) throws -> Bool
-  ) throws -> Int32 {
+  private static func change(_ change: ScheduleChange, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
     let (uid, now) = (values[id], io.now())
     try withStore(values, io) { store in
       try store.writeSync { database in
         guard let schedule = try Schedule.find(database, uid: uid) else {
           throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
         }
-        guard try change(database, schedule.id) else { throw CommandFailure("The schedule \(uid) \(otherwise).") }
-        try audit(database, action, "schedule \(uid)", now: now)
+        guard try change.carryOut(database, schedule, by: "cli", now: now) else {
+          throw CommandFailure("\(uid): \(change.otherwise)")
+        }
       }
     }
     return ExitCode.done

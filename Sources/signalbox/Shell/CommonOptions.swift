@@ -57,8 +57,11 @@ extension App {
   /// - Throws: ``CommandFailure``, which lists the existing apps.
   static func named(_ bundleID: String, _ database: Database) throws -> App {
     if let app = try find(database, bundleID: bundleID) { return app }
-    let known = try all(database).map(\.bundleID)
-    throw CommandFailure(
+    throw missing(bundleID, known: try all(database).map(\.bundleID))
+  }
+
+  static func missing(_ bundleID: String, known: [String]) -> CommandFailure {
+    CommandFailure(
       "App \(bundleID) not found. "
         + (known.isEmpty
           ? "Add it with: signalbox apps add \(bundleID) --name <name>"

@@ -96,7 +96,10 @@ struct APIPushesTests {
       let key = ["Idempotency-Key": "k"]
       let early = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: key)
       #expect(early.status == 404 && early.fields == ["app"])
-      try await scene.addApp()
+      let app = try await scene.addApp()
+      let empty = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: key)
+      #expect(empty.status == 422 && empty.fields == ["audience"] && empty.codes == ["push.nobody"])
+      try await scene.addDevices(2, of: app)
       let later = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: key)
       #expect(later.status == 202)
     }

@@ -1,3 +1,4 @@
+import Certificates
 import Delivery
 import Foundation
 import Providers
@@ -13,7 +14,7 @@ final class ScriptedProvider: RouteFinder {
 
   private struct State {
     var sent: [Int64] = []
-    var verdict = CredentialTrial.Verdict.taken(answer: "400 BadDeviceToken")
+    var verdict = ProviderVerdict.taken(answer: "400 BadDeviceToken")
     var tried: [String] = []
     var refreshed = 0
     var health: ProviderHealth?
@@ -29,7 +30,7 @@ final class ScriptedProvider: RouteFinder {
   var sent: [Int64] { state.withLock { $0.sent } }
 
   /// Answers trials like this from now on.
-  func answerTrials(_ verdict: CredentialTrial.Verdict) { state.withLock { $0.verdict = verdict } }
+  func answerTrials(_ verdict: ProviderVerdict) { state.withLock { $0.verdict = verdict } }
 
   /// The topics and environments that something was tried for.
   var tried: [String] { state.withLock { $0.tried } }
@@ -37,7 +38,7 @@ final class ScriptedProvider: RouteFinder {
   /// How often it was told that credentials were changed.
   var refreshed: Int { state.withLock { $0.refreshed } }
 
-  func attempt(_ trial: CredentialTrial) async -> CredentialTrial.Verdict {
+  func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     state.withLock { state in
       state.tried.append("\(trial.topic) \(trial.credential.environment.rawValue)")
       return state.verdict

@@ -240,26 +240,32 @@ import Testing
     }
   }
 
-  @Test("a key answers the same request with the same answer, another request not, and ends")
+  @Test("a key answers the same request with the same answer, another request not, and ends after a day")
   func idempotency() throws {
-    try withDatabase { database in
-      let answer = IdempotentAnswer(
-        actor: "a", key: "k", route: "POST /x", requestHash: [1], status: 201, location: nil, body: [7],
-        expiresAt: noon + 60)
-      func look(_ actor: String = "a", _ route: String = "POST /x", _ hash: [UInt8] = [1], at: Date = noon) throws
-        -> IdempotentAnswer.Lookup
-      {
-        try IdempotentAnswer.find(database, actor: actor, key: "k", route: route, requestHash: hash, now: at)
+    try withDatabase { (database: Database) throws -> Void in
+      func request(
+        _ actor: String = "a", key: String? = "k", _ route: String = "POST /x", _ content: [UInt8] = [1],
+        at: Date = noon
+      ) -> Idempotency { Idempotency(actor: actor, key: key, route: route, content: content, now: at) }
+      var times = 0
+      func once(_ request: Idempotency) throws -> [UInt8] {
+        let (answer, _) = try request.once(database) {
+          times += 1
+          return (Idempotency.Answer(status: 201, body: [UInt8(times)], location: "/x/\(times)"), ())
+        }
+        return answer.body
       }
-      #expect(try look() == .fresh)
-      try answer.keep(database, now: noon)
-      #expect(try look() == .answered(answer))
-      #expect(try look("b") == .fresh)
-      #expect(try look("a", "POST /y") == .mismatch)
-      #expect(try look("a", "POST /x", [2]) == .mismatch)
-      #expect(try look(at: noon + 60) == .fresh)
-      #expect(throws: SQLiteError.self) { try answer.keep(database, now: noon) }
-      try answer.keep(database, now: noon + 60)
+      #expect(try request().known(database) == nil)
+      for _ in 0..<2 { #expect(try once(request()) == [1]) }
+      #expect(try request().known(database) == Idempotency.Answer(status: 201, body: [1], location: "/x/1"))
+      #expect(throws: Idempotency.Mismatch.self) { try once(request("a", key: "k", "POST /y")) }
+      #expect(throws: Idempotency.Mismatch.self) { try once(request("a", key: "k", "POST /x", [2])) }
+      #expect(try once(request("b")) == [2], "another client's key")
+      #expect(try once(request(at: noon + 86_399)) == [1])
+      #expect(try once(request(at: noon + 86_400)) == [3])
+      for answer: [UInt8] in [[4], [5]] {
+        #expect(try once(request(key: nil)) == answer, "without a key nothing is kept")
+      }
     }
   }
 

@@ -6,15 +6,7 @@ import Testing
 @testable import Store
 
 @Suite struct PushTests {
-  private func answer(_ key: String, expires: Date = noon + 86_400) -> (Push) -> IdempotentAnswer {
-    { push in
-      IdempotentAnswer(
-        actor: "token ci", key: key, route: "POST /api/v1/pushes", requestHash: [1, 2], status: 202,
-        location: "/api/v1/pushes/\(push.uid)", body: Array("{}".utf8), expiresAt: expires)
-    }
-  }
-
-  @Test("a push is kept whole, with its answer and its audit line")
+  @Test("a push is kept whole, with its audit line")
   func create() throws {
     try withApp { database, app in
       var new = newPush(app)
@@ -22,7 +14,7 @@ import Testing
       new.body = "World"
       new.sendAt = noon + 3600
       let push = try Push.create(
-        database, new, answer: answer("k1"),
+        database, new,
         audit: NewAuditEntry(actor: "anna", action: "push.create", subject: "push p1", address: "::1"), now: noon)
       #expect(push.uid == "p1")
       #expect(push.seed == 0xfeed_face_cafe_beef)
@@ -37,23 +29,6 @@ import Testing
       #expect(try Push.find(database, id: push.id) == push)
       #expect(try Push.find(database, uid: "p2") == nil)
       #expect(try AuditEntry.list(database, limit: 10).items.map(\.entry.action) == ["push.create"])
-      let again = try IdempotentAnswer.find(
-        database, actor: "token ci", key: "k1", route: "POST /api/v1/pushes", requestHash: [1, 2], now: noon)
-      #expect(again == .answered(answer("k1")(push)))
-    }
-  }
-
-  @Test("when the key is taken, nothing of the push is kept")
-  func keyTaken() throws {
-    try withApp { database, app in
-      try Push.create(database, newPush(app), answer: answer("k1"), now: noon)
-      #expect(throws: SQLiteError.self) {
-        try Push.create(
-          database, newPush(app, uid: "p2"), answer: answer("k1"),
-          audit: NewAuditEntry(actor: "x", action: "push.create", subject: "p2"), now: noon)
-      }
-      #expect(try Push.find(database, uid: "p2") == nil)
-      #expect(try AuditEntry.list(database, limit: 10).items == [])
     }
   }
 

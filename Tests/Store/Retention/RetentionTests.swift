@@ -174,9 +174,8 @@ import Testing
       let user = try User.add(database, name: "lin", role: .admin, now: noon)
       try Session.open(database, idHash: [1], user: user.id, csrf: "c", lifetime: 60, now: noon)
       try Session.open(database, idHash: [2], user: user.id, csrf: "c", lifetime: 90, now: noon)
-      try IdempotentAnswer(
-        actor: "a", key: "k", route: "r", requestHash: [], status: 200, location: nil, body: [], expiresAt: noon + 60
-      ).keep(database, now: noon)
+      _ = try Idempotency(actor: "a", key: "k", route: "r", content: [], now: noon + 60 - 86_400)
+        .once(database) { (Idempotency.Answer(status: 200, body: []), ()) }
       let later = noon + 30 * Self.day + 5
       #expect(
         try Trim.due(database, RetentionPolicy(), now: later).rows

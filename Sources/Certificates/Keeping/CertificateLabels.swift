@@ -1,35 +1,35 @@
-import Foundation
+package import Foundation
 import JSON
-import Model
-import SQLite
-import Store
+package import Model
+package import SQLite
+package import Store
 
 /// What people say of a kept file, by form or API, checked.
-struct CertificateLabels: Sendable {
+package struct CertificateLabels: Sendable {
   /// Bytes of a name.
-  static let nameLimit = 200
+  package static let nameLimit = 200
 
-  var name: String
-  var appID: Int64?
-  var madeBy: String?
-  var note: String?
+  package var name: String
+  package var appID: Int64?
+  package var madeBy: String?
+  package var note: String?
 
   /// As they are kept.
-  init(_ database: Database, _ certificate: TrackedCertificate) throws {
+  package init(_ database: Database, _ certificate: TrackedCertificate) throws {
     let notes = try CertificateContents.find(database, certificate: certificate.id)?.notes
     (name, appID) = (certificate.details.name, certificate.details.appID)
     (madeBy, note) = (notes?.madeBy, notes?.note)
   }
 
   /// As they were typed.
-  init(name: String, appID: Int64?, madeBy: String, note: String) {
+  package init(name: String, appID: Int64?, madeBy: String, note: String) {
     (self.name, self.appID, self.madeBy, self.note) = (name, appID, madeBy, note)
   }
 
   /// What people noted.
   ///
   /// - Throws: everything that is wrong, each under its field.
-  func checked() throws(Problems) -> CertificateContents.Notes {
+  package func checked() throws(Problems) -> CertificateContents.Notes {
     var problems: [Problem] = []
     if let problem = name.isEmpty
       ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: Self.nameLimit)
@@ -45,7 +45,7 @@ struct CertificateLabels: Sendable {
   /// Keeps them, with a line of the audit that says what was and what is.
   ///
   /// - Throws: `Problems`, `StoreError.notFound`.
-  func keep(_ database: Database, _ certificate: Int64, audit: NewAuditEntry, now: Date) throws {
+  package func keep(_ database: Database, _ certificate: Int64, audit: NewAuditEntry, now: Date) throws {
     let notes = try checked()
     let before = try CertificateLabels(database, try TrackedCertificate.get(database, id: certificate))
     try TrackedCertificate.update(database, id: certificate, name: name, app: appID)

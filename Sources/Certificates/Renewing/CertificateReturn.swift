@@ -1,4 +1,3 @@
-package import Delivery
 package import Foundation
 import JSON
 package import Model

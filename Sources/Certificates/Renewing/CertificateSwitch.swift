@@ -1,12 +1,9 @@
-package import Certificates
-package import Delivery
 package import Foundation
 package import JSON
 package import Model
-import Providers
+package import Providers
 package import SQLite
 package import Store
-import Text
 
 /// Puts a successor in place: looks, tries it with the push service, and only then moves everything over in one
 /// transaction. The same for the page, the API and the command line.
@@ -43,11 +40,11 @@ package struct CertificateSwitch: Sendable {
   }
 
   let store: Store
-  let attempt: @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+  let attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
 
   /// - Parameter attempt: makes one trial.
   package init(
-    store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> CredentialTrial.Verdict
+    store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict
   ) {
     self.store = store
     self.attempt = attempt
@@ -108,52 +105,5 @@ extension CertificateSwitch.Report {
       }
     }
     json.member("trials", attempts)
-  }
-}
-
-extension CredentialAttempt: JSONWritable {
-  /// What came of it, and in whose words.
-  package var result: (word: String, answer: String) {
-    switch verdict {
-    case .taken(let answer): ("taken", answer)
-    case .refused(let reason): ("refused", reason)
-    case .undecided(let reason): ("undecided", reason)
-    }
-  }
-
-  /// The schema `Trial`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("app", bundleID)
-      json.member("environment", credential.environment.rawValue)
-      json.member("endpoint", credential.endpoint)
-      json.member("result", result.word)
-      json.member("answer", result.answer)
-    }
-  }
-}
-
-extension CredentialAttempt {
-  var isRefused: Bool { if case .refused = verdict { true } else { false } }
-  var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
-
-  /// Why nothing should go over to it, nil if it is taken.
-  ///
-  /// - Parameter field: what was tried.
-  func problem(at field: String = "file") -> Problem? {
-    let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
-    switch verdict {
-    case .taken: return nil
-    case .refused(let reason):
-      return Problem(
-        field, code: "trial.refused",
-        "The push service refused it for {app} in {environment}: {reason}. {remedy}",
-        arguments.merging(["reason": reason.withoutFullStop, "remedy": Reason.of(reason).remedy]) { $1 })
-    case .undecided(let reason):
-      return Problem(
-        "untried", code: "trial.undecided",
-        "The test for {app} in {environment} ({endpoint}) could not run: {reason}. Try again, or switch without a test.",
-        arguments.merging(["reason": reason.withoutFullStop]) { $1 })
-    }
   }
 }

@@ -1,0 +1,87 @@
+package import JSON
+import Model
+package import Providers
+package import Store
+import Text
+
+/// What came of a trial with one credential.
+package struct CredentialAttempt: Sendable, Hashable {
+  /// The credential.
+  package let credential: Credential
+  /// Of its app.
+  package let bundleID: String
+  /// What the service said.
+  package let verdict: ProviderVerdict
+
+  /// Tries a certificate or key with every credential that is to go over to it, one after the other.
+  ///
+  /// - Parameters:
+  ///   - credentials: their row ids.
+  ///   - material: the private key that is tried. A secret.
+  ///   - attempt: makes one trial.
+  package static func all(
+    _ store: Store, credentials ids: [Int64], details: TrackedCertificate.Details, material: [UInt8],
+    attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
+  ) async throws -> [CredentialAttempt] {
+    let credentials = try await store.read { database in
+      try ids.compactMap { id -> (Credential, String)? in
+        guard let credential = try Credential.find(database, id: id) else { return nil }
+        return (credential, try App.get(database, id: credential.appID).bundleID)
+      }
+    }
+    var attempts: [CredentialAttempt] = []
+    for (credential, bundleID) in credentials {
+      let trial = CredentialTrial(credential, bundleID: bundleID, details: details, material: material)
+      attempts.append(
+        CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
+    }
+    return attempts
+  }
+}
+
+extension CredentialAttempt: JSONWritable {
+  /// What came of it, and in whose words.
+  package var result: (word: String, answer: String) {
+    switch verdict {
+    case .taken(let answer): ("taken", answer)
+    case .refused(let reason): ("refused", reason)
+    case .undecided(let reason): ("undecided", reason)
+    }
+  }
+
+  /// The schema `Trial`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("app", bundleID)
+      json.member("environment", credential.environment.rawValue)
+      json.member("endpoint", credential.endpoint)
+      json.member("result", result.word)
+      json.member("answer", result.answer)
+    }
+  }
+}
+
+extension CredentialAttempt {
+  var isRefused: Bool { if case .refused = verdict { true } else { false } }
+  var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
+
+  /// Why nothing should go over to it, nil if it is taken.
+  ///
+  /// - Parameter field: what was tried.
+  func problem(at field: String = "file") -> Problem? {
+    let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
+    switch verdict {
+    case .taken: return nil
+    case .refused(let reason):
+      return Problem(
+        field, code: "trial.refused",
+        "The push service refused it for {app} in {environment}: {reason}. {remedy}",
+        arguments.merging(["reason": reason.withoutFullStop, "remedy": Reason.of(reason).remedy]) { $1 })
+    case .undecided(let reason):
+      return Problem(
+        "untried", code: "trial.undecided",
+        "The test for {app} in {environment} ({endpoint}) could not run: {reason}. Try again, or switch without a test.",
+        arguments.merging(["reason": reason.withoutFullStop]) { $1 })
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package import Foundation
+import JSON
+import OpenSSL
+package import Model
+package import Store
+
+extension NewPush {
+  /// A draft as a push of an app, with a new id that is hard to guess and the words that it is found by.
+  package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
+    self.init(draft.json.text(), app: app.id, draft.environment, source: source, by: creator)
+    (title, body) = Self.words(draft)
+    sendAt = draft.sendAt
+    searchTerms = Self.searchTerms(draft)
+  }
+
+  /// One run of a schedule, in the name of who made the schedule.
+  init(_ draft: PushDraft, of schedule: Schedule) {
+    self.init(
+      draft.json.text(), app: schedule.appID, schedule.environment, source: "schedule", by: schedule.createdBy)
+    (title, body) = (schedule.title, schedule.body)
+    searchTerms = Self.searchTerms(draft)
+  }
+
+  /// The same push once more, for those that `parent` did not reach: with an id and a seed of its own, at once.
+  init(repeating parent: Push, source: String, by creator: String) {
+    self.init(parent.draftJSON, app: parent.appID, parent.environment, source: source, by: creator)
+    (title, body, parentID) = (parent.title, parent.body, parent.id)
+  }
+
+  private init(_ draftJSON: String, app: Int64, _ environment: Environment, source: String, by creator: String) {
+    self.init(
+      uid: Self.freshUID(), seed: Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }, appID: app,
+      environment: environment, draftJSON: draftJSON, source: source, createdBy: creator)
+  }
+
+  fileprivate static func words(_ draft: PushDraft) -> (title: String?, body: String?) {
+    let alert = draft.apns.payload?["aps"]?["alert"]
+    return (
+      draft.notification.title ?? alert?["title"]?.string,
+      draft.notification.body ?? alert?["body"]?.string ?? alert?.string
+    )
+  }
+
+  fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {
+    guard case .rule(let rule) = draft.audience else { return [] }
+    return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
+  }
+
+  fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
+
+  /// How long a public id is: as the linter counts it into the payload.
+  package static let sampleID = String(repeating: "0", count: 16)
+}
+
+extension NewSchedule {
+  /// A draft that repeats as a schedule of an app, with a new id that is hard to guess and the words that it is found
+  /// by.
+  package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
+    self.init(uid: NewPush.freshUID(), appID: app.id, draft: draft, source: source, createdBy: creator)
+    (title, body) = NewPush.words(draft)
+    searchTerms = NewPush.searchTerms(draft)
+  }
+}
+
+extension Lint.Context {
+  /// What the linter is told about an app's pushes.
+  ///
+  /// - Parameter credential: what the app's key or certificate for the draft's environment may send.
+  package init(_ app: App, credential: CredentialScope?, now: Date) {
+    self.init(
+      aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
+      credential: credential)
+  }
+}

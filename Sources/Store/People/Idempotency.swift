@@ -1,0 +1,84 @@
+package import Foundation
+internal import OpenSSL
+package import SQLite
+
+/// A request that may come twice because its answer was lost. With a key it takes effect once: a repeat gets the first
+/// answer, and the same key with another request is an error.
+package struct Idempotency: Sendable {
+  /// How long an answer is kept, in seconds.
+  static let lifetime: TimeInterval = 86_400
+
+  /// What a request was answered.
+  package struct Answer: Sendable, Hashable {
+    /// HTTP status.
+    package var status: Int
+    /// The body.
+    package var body: [UInt8]
+    /// The Location header.
+    package var location: String?
+
+    package init(status: Int, body: [UInt8], location: String? = nil) {
+      self.status = status
+      self.body = body
+      self.location = location
+    }
+  }
+
+  /// The same key was used for another request.
+  package struct Mismatch: Error, Hashable {}
+
+  /// As sent; nil: the client gave none, and nothing is kept.
+  package let key: String?
+  private let actor: String
+  private let route: String
+  private let hash: [UInt8]
+  private let now: Date
+
+  /// - Parameters:
+  ///   - actor: whose key it is; the same key of another client is another key.
+  ///   - route: method and path, as `POST /api/v1/pushes`.
+  ///   - content: what makes two requests the same.
+  package init(actor: String, key: String?, route: String, content: [UInt8], now: Date) {
+    self.actor = actor
+    self.key = key
+    self.route = route
+    hash = Digest.sha256(content)
+    self.now = now
+  }
+
+  /// What the request was answered the first time; nil: it is new.
+  ///
+  /// - Throws: ``Mismatch``.
+  package func known(_ database: Database) throws -> Answer? {
+    guard let key else { return nil }
+    return try database.fetchOne(
+      """
+      SELECT route, request_hash, status, location, body FROM idempotency
+      WHERE actor = ? AND key = ? AND expires_at > ?
+      """, actor, key, now
+    ) { row in
+      guard row.text(0) == route, row.blob(1) == hash else { throw Mismatch() }
+      return Answer(status: row.int(2), body: row.blob(4), location: row.optionalText(3))
+    }
+  }
+
+  /// Answers from memory, or carries the request out and keeps its answer, in the transaction around it.
+  ///
+  /// - Returns: the answer, and what `body` gave beside it; nil if it was not called.
+  /// - Throws: ``Mismatch``.
+  package func once<Value>(
+    _ database: Database, _ body: () throws -> (Answer, Value)
+  ) throws -> (answer: Answer, value: Value?) {
+    if let known = try known(database) { return (known, nil) }
+    let (answer, value) = try body()
+    guard let key else { return (answer, value) }
+    try database.run("DELETE FROM idempotency WHERE actor = ? AND key = ? AND expires_at <= ?", actor, key, now)
+    try database.run(
+      """
+      INSERT INTO idempotency(actor, key, route, request_hash, status, location, body, created_at, expires_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, actor, key, route, hash, answer.status, answer.location, answer.body, now,
+      now.addingTimeInterval(Self.lifetime))
+    return (answer, value)
+  }
+}
