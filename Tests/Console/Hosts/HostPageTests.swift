@@ -333,7 +333,7 @@ struct ExpiryListPageTests {
           .post, "/api/v1/pushes", as: .operator,
           json: [
             "app": .string(app.bundleID), "environment": "production", "platforms": ["ios"], "audience": "all",
-            "notification": ["title": "x"], "options": ["dry_run": true],
+            "notification": ["title": "x"], "options": ["dry_run": true, "allow_empty_audience": true],
             "send_at": .time(ConsoleScene.noon + days * 86_400),
           ])
         return try #require(answer.json?["findings"]?.array).compactMap { $0["code"]?.string }
