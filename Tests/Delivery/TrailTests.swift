@@ -79,6 +79,23 @@ struct TrailTests {
     }
   }
 
+  @Test("a file that another process removes before it is locked is made again")
+  func removedBeforeLock() throws {
+    try withFile { path in
+      let file = try #require(Trail.file(database: path))
+      var removals = 0
+      let descriptor = try #require(
+        Trail.openLocked(file) {
+          if removals < 2 { unlink(file) }
+          removals += 1
+        })
+      defer { close(descriptor) }
+      var (open, named) = (stat(), stat())
+      #expect(fstat(descriptor, &open) == 0 && stat(file, &named) == 0)
+      #expect(removals == 3 && open.st_ino == named.st_ino)
+    }
+  }
+
   @Test("what a killed process left goes once its database is gone or another file, and nothing else goes")
   func abandoned() throws {
     /// As a killed process leaves it.

@@ -60,14 +60,8 @@ final class Trail: @unchecked Sendable {
   /// - Returns: nil if another process of this database has it, it belongs to another user, or there is no memory for
   ///   it.
   init?(database path: String) {
-    guard let machine = Self.machine(), let file = Self.file(database: path) else { return nil }
-    // Everybody may write to /dev/shm: refuse links and files of other users.
-    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return nil }
-    guard Self.isOwn(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
-    }
+    guard let machine = Self.machine(), let file = Self.file(database: path), let descriptor = Self.openLocked(file)
+    else { return nil }
     // Allocate everything first: running out of memory on a later write would kill the process.
     guard posix_fallocate(descriptor, 0, off_t(Self.size)) == 0,
       let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
@@ -91,6 +85,28 @@ final class Trail: @unchecked Sendable {
     // No device is without an outcome: the next process does not need the file.
     if free.withLock({ $0.count == Self.capacity }) { unlink(file) }
     close(descriptor)
+  }
+
+  /// Opens or creates the file and locks it; nil if another process has it, or it is not this user's.
+  ///
+  /// - Parameter opened: runs between opening and locking, for tests.
+  static func openLocked(_ file: String, opened: () -> Void = {}) -> Int32? {
+    for _ in 0..<10 {
+      // Everybody may write to /dev/shm: refuse links and files of other users.
+      let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { return nil }
+      opened()
+      var found = stat()
+      if isOwn(descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &found) == 0 {
+        if found.st_nlink > 0 { return descriptor }
+        // Removed by another process before the lock: the next process would not find it.
+        close(descriptor)
+      } else {
+        close(descriptor)
+        return nil
+      }
+    }
+    return nil
   }
 
   /// The file for a database; nil if the database does not exist.

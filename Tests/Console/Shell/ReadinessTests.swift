@@ -52,7 +52,7 @@ struct ReadinessTests {
       let long = String(repeating: "x", count: 3000)
       let draft: JSONValue = [
         "app": .string(app.bundleID), "environment": "development", "audience": ["alias": ["nobody"]],
-        "notification": ["body": .string(long)],
+        "notification": ["body": .string(long)], "options": ["allow_empty_audience": true],
       ]
       var answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
       for _ in 0..<20 where answer.status == 202 {

@@ -42,7 +42,7 @@ http {
   fastcgi_temp_path $folder/nginx/fastcgi;
   uwsgi_temp_path $folder/nginx/uwsgi;
   scgi_temp_path $folder/nginx/scgi;
-  server { listen 127.0.0.1:$1; root $PWD/Public; }
+  server { listen 127.0.0.1:$1; root $folder/site/Public; }
 }
 CONF
   taskset -c "$server_core" nginx -p "$folder/nginx" -c "$folder/nginx/nginx.conf" 2>"$folder/nginx/start.log" &
@@ -52,7 +52,11 @@ CONF
 
 pages() {
   local seconds=${1:-3} rounds=${2:-3} data=$folder/pages port=0 token cookie hash now go nginx nginx_port tries=0 worker path
+  mkdir "$folder/site"
+  cp -r Templates Public "$folder/site"
+  head -c 21000 Public/css/signalbox.css >"$folder/site/Public/css/bench.css"
   taskset -c "$server_core" "$signalbox" serve --demo --data "$data" --listen 127.0.0.1:0 --log-level error \
+    --resources "$folder/site" \
     >"$folder/serve.log" 2>&1 &
   local serve=$!
   started+=("$serve")
@@ -95,7 +99,7 @@ pages() {
   for nginx_port in $(shuf -i 20000-32000 -n 5); do
     pages_nginx "$nginx_port"
     tries=0
-    until curl -sf -o /dev/null "http://127.0.0.1:$nginx_port/css/signalbox.css"; do
+    until curl -sf -o /dev/null "http://127.0.0.1:$nginx_port/css/bench.css"; do
       kill -0 "$nginx" 2>/dev/null && [ $((tries += 1)) -lt 50 ] || { tries=50; break; }
       read -rt 0.1 <> <(:) || true
     done
@@ -124,9 +128,9 @@ pages() {
   local signed_in="Cookie: signalbox_session=$cookie" allowed="Authorization: Bearer $token" measure
   for _ in $(seq "$rounds"); do
     measure="static file, 57 kB"
-    pages_load "$measure" Signalbox "$seconds" "$base/css/signalbox.css" "Accept: */*" "$serve"
+    pages_load "$measure" Signalbox "$seconds" "$base/css/bench.css" "Accept: */*" "$serve"
     # shellcheck disable=SC2086
-    pages_load "$measure" nginx "$seconds" "http://127.0.0.1:$nginx_port/css/signalbox.css" "Accept: */*" "$nginx" $worker
+    pages_load "$measure" nginx "$seconds" "http://127.0.0.1:$nginx_port/css/bench.css" "Accept: */*" "$nginx" $worker
     for path in / /pushes; do
       measure="page $path"
       pages_load "$measure" Signalbox "$seconds" "$base$path" "$signed_in" "$serve"
