@@ -127,7 +127,6 @@ struct RowsMeasure {
           _ = try Delivery.reasonCounts(database, push: id)
           _ = try LatencyHistogram.find(database, push: id)
           _ = try PushRepeat.find(database, push: id)
-          _ = try Push.targets(database, id: id)
         }
       ),
       pushes("pushes, first page") { _ in },

@@ -76,7 +76,7 @@ pages() {
     environment=development
     [ $((number % 3)) -ne 0 ] || environment=production
     audience='"all"'
-    [ $((number % 4)) -ne 0 ] || audience='{"tag":["beta"]}'
+    [ $((number % 4)) -ne 0 ] || audience='{"tag":["vip"]}'
     curl -sf -o /dev/null -H "Authorization: Bearer $token" -H 'Content-Type: application/json' --data \
       "{\"app\":\"com.example.shop\",\"environment\":\"$environment\",\"platforms\":[\"ios\"],\"audience\":$audience,
         \"notification\":{\"title\":\"Order $number is on its way\",\"body\":\"It arrives tomorrow\"}}" "$base/api/v1/pushes"
@@ -127,7 +127,7 @@ pages() {
 
   local signed_in="Cookie: signalbox_session=$cookie" allowed="Authorization: Bearer $token" measure
   for _ in $(seq "$rounds"); do
-    measure="static file, 57 kB"
+    measure="static file, 21 kB"
     pages_load "$measure" Signalbox "$seconds" "$base/css/bench.css" "Accept: */*" "$serve"
     # shellcheck disable=SC2086
     pages_load "$measure" nginx "$seconds" "http://127.0.0.1:$nginx_port/css/bench.css" "Accept: */*" "$nginx" $worker
