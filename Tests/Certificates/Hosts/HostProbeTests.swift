@@ -203,7 +203,7 @@ struct HostProbeTests {
   }
 
   @Test("OpenSSL's own server is understood, with TLS 1.2 too")
-  func openssl() throws {
+  func openssl() async throws {
     let command = try OpenSSLCommand()
     try command.makeIdentity()
     let process = Process()
@@ -219,11 +219,11 @@ struct HostProbeTests {
     try process.run()
     defer { kill(process.processIdentifier, SIGKILL) }
     var port: UInt16?
-    for _ in 0..<500 where port == nil {
+    try await waitUntil("openssl names its port") {
       let text = try String(contentsOf: output, encoding: .utf8)
       let line = text.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") }
       port = line?.split(separator: ":").last.flatMap { UInt16($0) }
-      if port == nil { usleep(10_000) }
+      return port != nil
     }
     let address = HostAddress(
       host: "127.0.0.1", port: try #require(port), serverName: "localhost")
