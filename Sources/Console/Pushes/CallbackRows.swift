@@ -1,14 +1,14 @@
 import Mustache
 import Model
 
-/// "What the app will see", as rows of a table, today's iOS first. Two situations that differ only in the background
-/// mode share a row where they do not differ.
+/// The rows of the "What the app will see" table, latest iOS first. Situations that differ only in the background mode
+/// share a row when their callbacks are the same.
 struct CallbackRows {
   private let table: CallbackTable
 
   init(_ facts: APNsPayload.Facts) { table = CallbackTable(facts) }
 
-  /// How often one push may reach the app's code.
+  /// The largest number of times that one push can call the app's code.
   func summary(_ texts: Texts) -> String {
     let most = table.cells.filter { $0.generation == .from10 }.map(\.calls.upperBound).max() ?? 0
     switch most {
@@ -48,7 +48,7 @@ struct CallbackRows {
   }
 }
 
-/// The rows alone, for the script that renews them.
+/// The rows alone, for the live preview script.
 struct CallbackRowsView: TemplateView {
   static let template = "pushes/_callback_rows"
 
@@ -57,7 +57,7 @@ struct CallbackRowsView: TemplateView {
   static let fields: [Field<Self>] = [.list("callbacks") { $0.callbacks }]
 }
 
-/// One situation: how often the app's code is called, and by what.
+/// One situation: which methods of the app are called, and how often.
 struct CallbackRow: View {
   let state: String
   let version: String
@@ -82,7 +82,6 @@ struct CallbackRow: View {
   ]
 }
 
-/// A method of the app, and when it is called.
 struct CallView: View {
   let name: String
   let signature: String
@@ -98,7 +97,7 @@ struct CallView: View {
     .text("name") { $0.name }, .text("signature") { $0.signature }, .text("condition") { $0.condition },
   ]
 
-  /// `userNotificationCenter` alone does not tell its two methods apart.
+  /// Tells the two `userNotificationCenter` methods apart.
   private static func short(_ method: CallbackTable.Method) -> String {
     switch method {
     case .launch: "(didFinishLaunching)"

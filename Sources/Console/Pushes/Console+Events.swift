@@ -1,8 +1,8 @@
 import HTTPServer
 
 extension Console {
-  /// A stream of events for somebody who was let in. It ends soon after he no longer would be: the person was removed or
-  /// disabled, the session ended, the token was revoked.
+  /// An event stream for an authenticated principal. It ends soon after the principal loses access: the user was
+  /// removed or disabled, the session ended, or the token was revoked.
   func events(
     for principal: Principal, _ body: @escaping @Sendable (EventStream) async throws -> Void
   ) -> Response {
@@ -15,7 +15,7 @@ extension Console {
             try await configuration.streamPause()
           } while try await authentication.isGood(principal, now: clock())
         }
-        // The first to end ends the other.
+        // Whichever task ends first cancels the other.
         defer { group.cancelAll() }
         try await group.next()
       }

@@ -7,7 +7,7 @@ import SQLite
 import Store
 import Text
 
-/// The devices of a push with the same filters as the page, written out page by page.
+/// Exports the devices of a push, with the page's filters, one page at a time.
 struct DeliveryExport: Sendable {
   private static let pageSize = 1000
   private static let columns = [
@@ -74,8 +74,8 @@ struct DeliveryExport: Sendable {
     _ type: String, _ ending: String, before: String, after: String,
     _ write: @escaping @Sendable ([Delivery.WithDevice], Bool) -> String
   ) -> Response {
-    // Rows are read and written out on the reader's thread, page by page: neither the server's loop nor those who read
-    // pages of the console wait for them.
+    // Rows are read and written on the reader's thread, page by page, so an export blocks neither the server's event
+    // loop nor other readers.
     let (store, push, filter) = (store, push, filter)
     return Response(
       headers: [
@@ -101,11 +101,12 @@ struct DeliveryExport: Sendable {
   }
 }
 
-/// RFC 4180, with what a spreadsheet would take for a formula made harmless.
+/// Writes RFC 4180 lines; values that a spreadsheet would run as a formula are made harmless.
 enum CSV {
   static func line(_ fields: [String]) -> String { fields.map(field).joined(separator: ",") + "\r\n" }
 
-  // Scalars, not characters: a combining mark behind a quote, or the two of CR LF, would hide it.
+  // Compares scalars, not characters: a combining mark after a quote, or the single character CR LF, would hide the
+  // special one.
   private static let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
 
   private static func field(_ text: String) -> String {

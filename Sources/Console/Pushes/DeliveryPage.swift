@@ -5,7 +5,7 @@ import JSON
 import Model
 import Store
 
-/// `/pushes/:uid/deliveries/:device`: the exact request to one device, and the exact answer.
+/// `/pushes/:uid/deliveries/:device`: the exact request to one device and its response.
 enum DeliveryPage {
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
@@ -68,7 +68,7 @@ enum DeliveryPage {
     ].compactMap { $0 }
   }
 
-  /// Request and answer as they went over the wire, without the secret in them.
+  /// Request and response as sent over the wire, with secrets removed.
   private struct Exchange {
     var request: String?
     var answer: String?

@@ -3,14 +3,14 @@ import Mustache
 import Model
 import Store
 
-/// The devices of a push, one page of them.
+/// One page of a push's devices.
 struct PushDevicesView: View {
   let search: String
   let outcomes: [ChoiceView]
   let isFiltered: Bool
   let csv: String
   let json: String
-  /// Since when the details are gone, and what that means; empty if they are there.
+  /// When the details were removed, and why; empty while they exist.
   let gone: String
   let rows: [DeliveryRow]
   let shown: String
@@ -30,7 +30,6 @@ struct PushDevicesView: View {
   ]
 }
 
-/// One device of a push, and its outcome.
 struct DeliveryRow: View {
   let push: String
   let item: Delivery.WithDevice
@@ -71,7 +70,7 @@ struct DeliveryRow: View {
 }
 
 extension OutcomeKind {
-  /// The class of its dot.
+  /// The CSS class of the dot.
   var tone: String {
     switch self {
     case .accepted: ""
@@ -82,7 +81,7 @@ extension OutcomeKind {
     }
   }
 
-  /// The class of its colour in the key of a bar.
+  /// The CSS class of the color in the bar's legend.
   var colour: String {
     switch self {
     case .accepted: "acc"

@@ -2,7 +2,7 @@ import HTTPServer
 import Model
 import Store
 
-/// What a person types into the search of a push's devices.
+/// Parses the search field and filters of a push's device list.
 enum DeliverySearch {
   static func filter(_ page: PageContext) -> DeliveryFilter {
     var filter = DeliveryFilter()
@@ -16,8 +16,8 @@ enum DeliverySearch {
   }
 }
 
-/// The beginning of a token in any notation: hexadecimal, with or without angle brackets, blanks, or the dots that
-/// stand for the middle of an abbreviated one.
+/// The start of a device token in any notation: hexadecimal, optionally with angle brackets or spaces. Anything after
+/// an ellipsis is ignored.
 enum TokenPrefix {
   static func bytes(_ text: String) -> [UInt8]? {
     let head = text.prefix { $0 != "…" }

@@ -1,6 +1,5 @@
 import Mustache
 
-/// `/pushes/:uid/deliveries/:device`: the exact request to one device, and the exact answer.
 struct DeliveryView: PageView {
   static let template = "pushes/delivery"
   static let section: Section? = .pushes
@@ -9,7 +8,7 @@ struct DeliveryView: PageView {
   let isProduction: Bool
   let tone: String
   let outcome: String
-  /// What that outcome means.
+  /// The meaning of the outcome.
   let heading: String
   let cause: DeliveryCauseView?
   let facts: [FactView]
@@ -29,7 +28,7 @@ struct DeliveryView: PageView {
   ]
 }
 
-/// Why it ended so, and what mends it.
+/// The cause of the outcome, and the remedy.
 struct DeliveryCauseView: View {
   let code: String
   let isFailed: Bool
@@ -42,13 +41,13 @@ struct DeliveryCauseView: View {
   ]
 }
 
-/// One request with its answer.
+/// One request with its response.
 struct DeliveryAttemptView: View {
   let number: Int
   let at: MomentView
   let duration: String
   let request: String
-  /// Nil: none came.
+  /// Nil if there was no response.
   let answer: String?
 
   static let fields: [Field<Self>] = [

@@ -2,9 +2,9 @@ import Foundation
 import JSON
 import Model
 
-/// The audience of a push, read out of its draft without a look at the rest: a list shows fifty of them.
+/// Reads only the audience from a draft's JSON: a list page shows 50 pushes.
 struct DraftAudience {
-  /// Nil: it cannot be read.
+  /// Nil if the draft cannot be read.
   let audience: Audience?
 
   init(_ draft: String) {
@@ -27,7 +27,7 @@ struct DraftAudience {
   }
 }
 
-/// Finds members of a JSON object by name, and steps over what they hold.
+/// Finds members of a JSON object by name and skips their values.
 private struct MemberScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
@@ -70,7 +70,7 @@ private struct MemberScanner {
     while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
   }
 
-  /// What stands between the quotes, as it is written.
+  /// The raw text between the quotes, still escaped.
   private mutating func string() -> Range<Int>? {
     guard take(UInt8(ascii: "\"")) else { return nil }
     let start = index

@@ -2,29 +2,30 @@ import JSON
 import Mustache
 import Store
 
-/// The bars of the response times of a push, in hundredths of a percent of the picture.
+/// The bars of a push's response-time chart, in hundredths of a percent of the chart's size.
 struct LatencyChart {
-  /// Fewer answers than these need no picture.
+  /// With fewer responses no chart is drawn.
   static let least = 4
 
   let histogram: LatencyHistogram
 
   init(_ histogram: LatencyHistogram) { self.histogram = histogram }
 
-  /// As “half ≤ 20 ms, 99 % ≤ 75 ms”; nil without an answer.
+  /// For example “p50 ≤ 20 ms, p99 ≤ 75 ms”; nil without responses.
   func summary(_ texts: Texts) -> String? {
     guard histogram.total > 0 else { return nil }
     func bound(_ share: Double) -> String { histogram.quantile(share).map { "≤ \(Self.short($0))" } ?? Self.beyond }
     return texts("push.latency_summary", ["median": bound(0.5), "late": bound(0.99)])
   }
 
-  /// Nil if there is too little to draw.
+  /// Nil if there are too few responses to draw.
   func view(_ texts: Texts) -> LatencyChartView? {
     guard histogram.total >= Self.least, let summary = summary(texts) else { return nil }
     return LatencyChartView(summary: summary, bars: bars)
   }
 
-  /// From the first bucket that holds something to the last, one more on each side: gaps are seen as gaps.
+  /// From the first used bucket to the last, plus one on each side. Empty buckets between them stay, so gaps are
+  /// visible.
   var bars: [LatencyBar] {
     let used = histogram.counts.indices.filter { histogram.counts[$0] > 0 }
     let first = max(0, (used.first ?? 0) - 1)
@@ -48,7 +49,6 @@ struct LatencyChart {
   }
 }
 
-/// The picture of ``LatencyChart``.
 struct LatencyChartView: View {
   let summary: String
   let bars: [LatencyBar]
@@ -61,7 +61,7 @@ struct LatencyChartView: View {
   ]
 }
 
-/// How many answers took up to a time.
+/// The number of responses in one bucket.
 struct LatencyBar: View {
   let time: String
   let count: Int
@@ -78,6 +78,6 @@ struct LatencyBar: View {
     .written("height") { $1.write(hundredths: $0.height) },
   ]
 
-  /// In hundredths of a percent.
+  /// In hundredths of a percent of the highest bar.
   var height: Int { top == 0 ? 0 : 10_000 * count / top }
 }

@@ -4,7 +4,7 @@ import JSON
 import Model
 import Store
 
-/// The preview while somebody types: what the page shows beside the form, as JSON.
+/// The preview beside the send form, as JSON, updated while the user types.
 enum LivePreview {
   static func answer(_ page: PageContext) async throws -> Response {
     var errors: JSONValue = [:]
@@ -23,7 +23,7 @@ enum LivePreview {
       json = view.json
       json["callbacks_html"] = .string(
         page.console.views.part(CallbackRowsView(callbacks: view.callbacks), page.texts))
-      // Where and to whom is not said yet: then no number of devices is promised.
+      // Without a complete target no number of devices is shown.
       if whole == nil { (json["sentence"], json["times"]) = ("", "") }
     }
     json["errors"] = errors
@@ -34,7 +34,7 @@ enum LivePreview {
     .object(errors.byField.mapValues { .string($0.joined(separator: " ")) })
   }
 
-  /// The content alone, before anybody has said where it goes and to whom; nil if the content itself has mistakes.
+  /// Previews the content before app, environment, platforms and audience are chosen; nil if the content has errors.
   private static func sketch(_ page: PageContext) async throws -> PushPreview? {
     var fields = page.form.all.filter { !["app", "environment", "platforms", "audience"].contains($0.name) }
     var app = page.form.filled("app")

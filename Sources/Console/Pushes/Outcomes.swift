@@ -4,9 +4,8 @@ import Mustache
 import Model
 import Store
 
-/// Words for outcomes that several pages share.
 extension OutcomeCounts {
-  /// As “612 accepted, 3 failed”; outcomes that no device has are left out.
+  /// For example “612 accepted, 3 failed”; leaves out outcomes without devices.
   func text(_ texts: Texts) -> String {
     let kinds = OutcomeKind.allCases.filter { self[$0] > 0 }
     return (kinds.isEmpty ? [.accepted] : kinds).map { "\(self[$0].grouped) \(texts("words.\($0.name)").lowercased())" }
@@ -24,7 +23,7 @@ extension Environment {
 }
 
 extension Audience {
-  /// As “all devices”, “tag vip and not beta”, “3 device tokens”.
+  /// For example “all devices”, “tag vip and not beta”, “3 device tokens”.
   func text(_ texts: Texts) -> String {
     guard case .rule(let rule) = self else { return texts("audience.all") }
     func list(_ key: String, _ names: [String]) -> String? {
@@ -43,19 +42,19 @@ extension Audience {
 }
 
 extension Push {
-  /// The key of the word for its state: a push that waits for its time is scheduled.
+  /// The key of the state's label; a queued push with a future send time is “scheduled”.
   func stateKey(now: Date?) -> String {
     guard state == .queued, let now, waits(now: now) != nil else { return "words.\(state.rawValue)" }
     return "when.scheduled"
   }
 
-  /// What was asked for; nil if a former version wrote what this one cannot read.
+  /// The draft; nil if it was written by a version whose format this one cannot read.
   var draft: PushDraft? {
     guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // the page says so
     return try? PushDraft(json: json)  // as above
   }
 
-  /// What stands over its page.
+  /// The first text of the notification, for the page's heading.
   func heading(_ texts: Texts) -> String {
     [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
   }

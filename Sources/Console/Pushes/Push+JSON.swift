@@ -7,22 +7,22 @@ package import Store
 /// The schema `Push`.
 struct PushAnswer: JSONWritable, Sendable {
   let push: Push
-  /// The app's bundle id.
+  /// The app's bundle ID.
   let app: String
-  /// Nil: not told, as in lists.
+  /// Nil leaves the member out, as in lists.
   var reasons: [Delivery.ReasonCount]?
-  /// Public id of the push that this one repeats; nil: not told, as in lists, or there is none.
+  /// Public ID of the push that this one retries; nil if there is none, and in lists.
   var parent: String?
-  /// Public id of the schedule that this one is an occurrence of; nil as above.
+  /// Public ID of the schedule that created this push; nil if there is none, and in lists.
   var schedule: String?
-  /// What holds it up at the moment; nil: not told.
+  /// Why the push is stalled, or null; the outer nil leaves the member out.
   var trouble: String??
   private let draft: RawJSON
 
-  /// - Throws: `StoreError.unreadable` for a draft that another version wrote.
+  /// - Throws: `StoreError.unreadable` if the stored draft is not a JSON object.
   init(_ push: Push, app: String) throws {
     guard let draft = RawJSON(object: push.draftJSON) else {
-      // The place in the text helps nobody: the column holds no JSON at all.
+      // The value is left out of the error: the column holds no JSON at all.
       throw StoreError.unreadable(column: "pushes.draft", value: push.uid)
     }
     self.push = push
@@ -74,7 +74,7 @@ extension Push.Repeats: JSONWritable {
   }
 }
 
-/// How many devices have which outcome, and with how many there are: null as long as they are not counted.
+/// The number of devices by outcome, and in total; null until they are counted.
 private struct CountsAnswer: JSONWritable {
   let counts: OutcomeCounts
   let target: Int?
@@ -91,12 +91,11 @@ private struct CountsAnswer: JSONWritable {
   }
 }
 
-/// Why devices were not accepted.
 private struct ReasonAnswer: JSONWritable {
   let count: Delivery.ReasonCount
   let reason: String
 
-  /// Nil for what was accepted.
+  /// Nil for accepted devices.
   init?(_ count: Delivery.ReasonCount) {
     guard let reason = count.reason else { return nil }
     self.count = count
@@ -117,7 +116,7 @@ private struct ReasonAnswer: JSONWritable {
 }
 
 extension PushProgress: JSONWritable {
-  /// The schema `Progress`: the data of an event.
+  /// The schema `Progress`, the data of an event.
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("state", state.rawValue)
@@ -136,7 +135,7 @@ extension PushProgress: JSONWritable {
   }
 }
 
-/// The schema `Delivery`. Of a device that was removed since, only its number is known.
+/// The schema `Delivery`. For a device that has been removed, only its row ID is known.
 struct DeliveryAnswer: JSONWritable {
   let row: Delivery.WithDevice
   let push: Push

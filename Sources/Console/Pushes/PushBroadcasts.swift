@@ -5,12 +5,11 @@ import Model
 import Store
 import Synchronization
 
-/// The event streams of pushes: however many watch a push, it is followed once, and each change is rendered once for
-/// each language and written to all.
+/// The event streams of pushes. However many clients watch a push, it is followed once, and each change is rendered
+/// once per language.
 final class PushBroadcasts: Sendable {
-  /// Makes the data of an event.
   private typealias Rendering = @Sendable (PushProgress) -> String
-  /// Encoded events; who falls behind gets the newest.
+  /// Encoded events; a slow reader gets only the newest.
   typealias Events = AsyncThrowingStream<[UInt8], any Error>
 
   private struct Watcher {
@@ -18,14 +17,14 @@ final class PushBroadcasts: Sendable {
     let continuation: Events.Continuation
   }
 
-  /// One push that somebody watches.
+  /// One watched push.
   private struct Feed {
     let number: Int
     let task: Task<Void, Never>
     var watchers: [Int: Watcher] = [:]
     var renderings: [String: Rendering] = [:]
     var latest: PushProgress?
-    /// What ``latest`` is in each form.
+    /// ``latest``, encoded per form.
     var encoded: [String: [UInt8]] = [:]
 
     mutating func event(_ form: String) -> [UInt8]? {
@@ -51,13 +50,14 @@ final class PushBroadcasts: Sendable {
     self.store = store
   }
 
-  /// How many pushes are followed.
+  /// The number of pushes that are followed.
   var count: Int { state.withLock { $0.feeds.count } }
 
-  /// What happens to a push, the present first; ends with its end.
+  /// A push's progress: the current state first, then each change. Ends when the push is done.
   ///
   /// - Parameters:
-  ///   - form: which of several renderings this is, as a language; the first one that came for a form is used for all.
+  ///   - form: identifies the rendering, such as a language; the first rendering passed for a form is used for all its
+  ///     watchers.
   ///   - rendering: makes the data of an event.
   func events(
     of push: Int64, as form: String, _ rendering: @escaping @Sendable (PushProgress) -> any JSONWritable
@@ -112,7 +112,7 @@ final class PushBroadcasts: Sendable {
     for watcher in watchers { watcher.continuation.finish(throwing: error) }
   }
 
-  /// With the last watcher the following ends.
+  /// Removes a watcher; the last one stops the follower.
   private func remove(_ watcher: Int, of push: Int64, feed number: Int) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard var feed = state.feeds[push], feed.number == number else { return nil }

@@ -5,7 +5,7 @@ import Model
 import SQLite
 import Store
 
-/// What can be done with a push: cancel, pause, resume, retry.
+/// The actions on a push: cancel, pause, resume, retry.
 enum PushControlAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.post, "/pushes/:id/cancel", role: .operator) { call in
@@ -28,7 +28,7 @@ enum PushControlAPI {
     routes.call(.post, "/pushes/:id/move-back", role: .operator) { call in try await move(call, back: true) }
   }
 
-  /// - Throws: 409 with `otherwise` if `change` could not be made.
+  /// - Throws: 409 with the message `otherwise` if `change` returns false.
   private static func change(
     _ call: APIContext, _ action: String, _ otherwise: String, _ change: (Int64) async throws -> Bool
   ) async throws -> Response {
@@ -42,7 +42,7 @@ enum PushControlAPI {
     return APIContext.answer(answer)
   }
 
-  /// Moves devices that were refused for their environment to the other one, or back.
+  /// Moves devices that were rejected for their environment to the other one, or back.
   private static func move(_ call: APIContext, back: Bool) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
     let devices = try await TokenMove(push, back: back).carryOut(call.store, by: call.actor, now: call.now) {

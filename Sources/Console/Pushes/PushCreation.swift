@@ -8,7 +8,7 @@ import Reactor
 import SQLite
 import Store
 
-/// `POST /api/v1/pushes`: the same that the send form does, for programs.
+/// `POST /api/v1/pushes`: the API's counterpart of the send form.
 enum PushCreation {
   static func answer(_ call: APIContext) async throws -> Response {
     let body = try await call.body()

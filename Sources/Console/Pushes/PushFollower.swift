@@ -1,18 +1,18 @@
 import Delivery
 import Store
 
-/// Follows a push to its end, whether or not it is its turn: for the streams of the page and of the API.
+/// Follows a push to its end, whether or not the engine is sending it, for the event streams of the page and the API.
 struct PushFollower: Sendable {
   let id: Int64
   let engine: DeliveryEngine
   let store: Store
 
-  /// Calls `send` whenever something has changed; returns with the end, or when the task is cancelled.
+  /// Calls `send` on every change; returns when the push is done or the task is cancelled.
   ///
-  /// The end is told by the store alone: whoever hears of it finds everything written down.
+  /// The end is read from the store, so everything is committed when `send` receives it.
   func follow(_ send: (PushProgress) async throws -> Void) async throws {
     var last: PushProgress?
-    // Before the first look, so that nothing falls between the two.
+    // Subscribes before the first read, so no change is missed.
     var news = engine.news(id).makeAsyncIterator()
     repeat {
       for await progress in try await engine.progress(id) where !progress.isFinal && progress != last {
@@ -23,7 +23,7 @@ struct PushFollower: Sendable {
       if kept != last { try await send(kept) }
       last = kept
       if kept.isFinal { return }
-      // It waits for its turn, for a person, or for the next start.
+      // The push is queued, paused, or waiting for the next start.
     } while await news.next() != nil
   }
 }

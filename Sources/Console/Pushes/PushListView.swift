@@ -1,13 +1,13 @@
 import Mustache
 
-/// `/pushes`: the history with its filters.
+/// `/pushes`: the push history with its filters.
 struct PushListView: PageView {
   static let template = "pushes/index"
   static let section: Section? = .pushes
 
   let filter: PushFilterView
   let pushes: [PushRow]
-  /// How far back the history was searched, if its end was not reached.
+  /// How far back the search went; nil if it reached the end of the history.
   let searchedTo: MomentView?
   let pager: PagerView
 
@@ -20,7 +20,7 @@ struct PushListView: PageView {
   ]
 }
 
-/// The fields above the history, as they were chosen.
+/// The filter fields with their current values.
 struct PushFilterView: View {
   let search: String
   let from: String
@@ -43,7 +43,7 @@ struct PushFilterView: View {
   ]
 }
 
-/// The place of the text that says how far a search came.
+/// The note that says how far back a search went.
 struct SearchedToView: View {
   let date: MomentView
 

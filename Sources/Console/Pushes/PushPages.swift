@@ -9,7 +9,7 @@ import Model
 import SQLite
 import Store
 
-/// The history, one push with its progress, and one delivery.
+/// The push history, a push's progress, and a delivery.
 enum PushPages {
   private static let pageSize = 50
   static let views: [any PageView.Type] = [
@@ -30,13 +30,13 @@ enum PushPages {
     routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
   }
 
-  /// The push of the address.
+  /// The push named in the URL.
   static func find(_ page: PageContext) async throws -> Push {
     let uid: String = try page.request.parameter("uid")
     return try await page.store.read { try find($0, uid: uid) }
   }
 
-  /// The push of an address, for a page that reads more along with it.
+  /// The push named in a URL, for a page that reads more in the same transaction.
   static func find(_ database: Database, uid: String) throws -> Push {
     guard let push = try Push.find(database, uid: uid) else {
       throw PageError.notFound("push", list: "/pushes")
@@ -55,13 +55,13 @@ enum PushPages {
     filter.source = page.filled("source")
     filter.search = page.filled("q")
     filter.from = page.filled("from").flatMap { Timestamp.parse($0 + "T00:00:00Z") }
-    // The last day counts whole.
+    // Includes the whole last day.
     filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
     let (apps, list, searchedTo) = try await page.store.read { database in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
-      // A page that is not full ends where there was no more patience, not where the history ends.
+      // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (try App.all(database), list, try reached.map { try Push.get(database, id: $0).createdAt })
     }
@@ -94,7 +94,7 @@ enum PushPages {
   }
 }
 
-/// Progress for scripts: the page's `data-live` elements carry these names.
+/// Progress for scripts; members are named like the page's `data-live` elements.
 struct ProgressJSON {
   let progress: PushProgress
   let texts: Texts
@@ -104,7 +104,7 @@ struct ProgressJSON {
     self.texts = texts
   }
 
-  /// As “120 of 1 204 done”.
+  /// For example “120 of 1 204 done”.
   var sentence: String {
     guard let target = progress.target else { return texts(progress.isFinal ? "push.never_begun" : "push.counting") }
     if progress.isSettling {
@@ -125,7 +125,7 @@ struct ProgressJSON {
       ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
   }
 
-  /// As “12 devices are to be sent to again, the first at 2026-11-20 12:15 UTC.”, and why nothing goes out.
+  /// Why nothing is being sent, and the number of devices to retry with the time of the first retry.
   var waitingText: String {
     var parts: [String] = []
     let held = HealthWords(health: progress.health, texts: texts).text
@@ -140,7 +140,7 @@ struct ProgressJSON {
     return parts.joined(separator: " ")
   }
 
-  /// How many devices may have it twice, and why; empty if none.
+  /// How many devices may have received the push twice, and why; empty if none.
   var repeatsText: String {
     let repeats = progress.repeats
     guard repeats.total > 0 else { return "" }

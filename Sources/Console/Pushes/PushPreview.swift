@@ -6,7 +6,7 @@ import JSON
 import Model
 import Store
 
-/// What a draft would do, in a sentence, a picture, and the exact request.
+/// The effect of a draft: a sentence, a lock screen, and the exact request.
 struct PushPreview: Sendable {
   let check: PushCheck
   let credential: Credential?
@@ -16,14 +16,14 @@ struct PushPreview: Sendable {
   var draft: PushDraft { check.draft }
   var app: App { check.app }
 
-  /// - Parameter credential: what the app sends with; nil: nothing yet.
+  /// - Parameter credential: the app's credential; nil if it has none.
   init(_ check: PushCheck, credential: Credential?, address: String, now: Date) {
     (self.check, self.credential) = (check, credential)
     payload = APNsPayload(check.draft, uid: NewPush.sampleID)
     preview = Preview(check.draft, uid: NewPush.sampleID, sentAt: now, address: address)
   }
 
-  /// Checks a draft. An audience that takes more than 2 seconds to count is “many”.
+  /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.
   ///
   /// - Throws: `Problems` at `app` if there is no such app.
   static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
@@ -57,7 +57,7 @@ struct PushPreview: Sendable {
       separator: "; ")
   }
 
-  /// When it is sent, as “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil: at once.
+  /// The send time, for example “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil means now.
   private func time(_ page: PageContext) -> String? {
     let texts = page.texts
     if let rule = draft.recurrence { return texts.rule(rule) }
@@ -67,7 +67,7 @@ struct PushPreview: Sendable {
       "when.sentence", ["ahead": texts.ahead(sendAt, now: page.now), "time": texts.moment(sendAt, zone)])
   }
 
-  /// The next times of what repeats, one on a line.
+  /// The next runs of a repeating push, one per line.
   private func times(_ page: PageContext) -> String {
     guard let rule = draft.recurrence else { return "" }
     let texts = page.texts

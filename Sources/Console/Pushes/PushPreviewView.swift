@@ -2,10 +2,10 @@ import JSON
 import Mustache
 import Model
 
-/// What a draft would do, beside the form and on the review: a lock screen, the checks, the exact request.
+/// The preview beside the form and on the review page: a lock screen, the checks, and the exact request.
 struct PushPreviewView: View {
   var sentence = ""
-  /// The next times of what repeats, one on a line.
+  /// The next runs of a repeating push, one per line.
   var times = ""
   var lockScreen = LockScreenView()
   var findings: [FindingView] = []
@@ -43,7 +43,7 @@ struct PushPreviewView: View {
 }
 
 extension PushPreviewView {
-  /// The same for the script of the form: its elements carry these names.
+  /// The same values for the form's script, named like its elements.
   var json: [String: JSONValue] {
     [
       "sentence": .string(sentence), "times": .string(times), "initial": .string(lockScreen.initial),
@@ -56,12 +56,12 @@ extension PushPreviewView {
   }
 }
 
-/// One thing that the checks found.
+/// One finding of the checks.
 struct FindingView: View {
   let severity: Lint.Severity
   let severityText: String
   let message: String
-  /// The field of the form.
+  /// The name of the form field.
   let field: String
 
   static let fields: [Field<Self>] = [

@@ -3,14 +3,14 @@ import Model
 import SQLite
 import Store
 
-/// What the result page says of the push that this one repeats, of the one that repeats it, and of its schedule.
+/// Links between a push, the push it retries, its own retry, and its schedule.
 extension PushResultPage {
   struct Related: Sendable {
-    /// This push goes to those that it did not reach.
+    /// The push that this one retries.
     let parent: Push?
-    /// It goes to those that this push did not reach.
+    /// The push that retries this one.
     let child: Push?
-    /// The schedule that it is an occurrence of.
+    /// The schedule that created this push.
     let schedule: Schedule?
 
     init(_ database: Database, _ push: Push) throws {
@@ -19,7 +19,7 @@ extension PushResultPage {
       schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     }
 
-    /// A line with a link for each.
+    /// One line with a link for each.
     func views(_ texts: Texts) -> [RelatedView] {
       [
         schedule.map { schedule in
@@ -34,7 +34,7 @@ extension PushResultPage {
   }
 }
 
-/// Where a push comes from, or what came of it.
+/// A link to a related push or schedule.
 struct RelatedView: View {
   let text: String
   let href: String

@@ -4,20 +4,20 @@ import JSON
 import Model
 import Store
 
-/// What the result page says of a push that has not begun: it is held back for a moment, or waits for its time.
+/// Texts for a push that has not started: in its undo window, or scheduled.
 extension PushResultPage {
-  /// A browser asks again every few seconds only if something may happen soon.
+  /// Whether the send time is too far off for the page to reload every few seconds.
   static func isFarOff(_ push: Push, now: Date) -> Bool {
     guard push.state == .queued, let date = push.waits(now: now) else { return false }
     return date.timeIntervalSince(now) > 2 * Push.longestHold
   }
 
-  /// Whether it waits for the end of its undo window, or for a time that is as near.
+  /// Whether the push is in its undo window, or scheduled for a time equally near.
   static func isHeld(_ push: Push, now: Date) -> Bool {
     push.state == .queued && push.waits(now: now) != nil && !isFarOff(push, now: now)
   }
 
-  /// The seconds that are left to take it back.
+  /// The seconds left to undo the push; nil if it is not held.
   static func held(_ push: Push, _ page: PageContext) -> HeldPushView? {
     guard isHeld(push, now: page.now), let date = push.waits(now: page.now) else { return nil }
     let seconds = Int(date.timeIntervalSince(page.now).rounded(.up))
@@ -26,12 +26,12 @@ extension PushResultPage {
       mayUndo: page.may(.operator))
   }
 
-  /// Nil for one that has begun.
+  /// Nil once the push has started.
   static func waitingSentence(_ push: Push, _ page: PageContext) -> String? {
     let texts = page.texts
     if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
-    // The seconds are counted above.
+    // The countdown above shows the seconds.
     if isHeld(push, now: page.now) { return texts("when.nothing_yet") }
     return texts(
       "when.waits",

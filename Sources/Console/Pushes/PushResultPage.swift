@@ -7,11 +7,11 @@ import Model
 import SQLite
 import Store
 
-/// `/pushes/:uid`: what happened to this push.
+/// `/pushes/:uid`: the results of a push.
 enum PushResultPage {
   private static let pageSize = 50
 
-  /// What the store says of it.
+  /// What the page reads from the store.
   private struct Found: Sendable {
     let push: Push
     let app: App?
@@ -24,7 +24,7 @@ enum PushResultPage {
     let related: Related
     let detailsGone: String
     let tokens: MovedTokens?
-    /// Row id of what sends it, for how it goes.
+    /// Row ID of the credential, to show its health.
     let credential: Int64?
   }
 
@@ -33,7 +33,7 @@ enum PushResultPage {
     let pager = Pager(page.request)
     let filter = DeliverySearch.filter(page)
     let may = page.may(.operator)
-    // All of it in one read: a push that ends between two would have a page that says "sending" and follows nothing.
+    // One read for everything: if the push ended between two reads, the page would say "sending" and follow nothing.
     var found = try await page.store.read { database in
       let push = try PushPages.find(database, uid: uid)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
@@ -57,7 +57,7 @@ enum PushResultPage {
     return page.answer(view(found, pager, page))
   }
 
-  /// Since when its details are gone, and what that means; empty if they are there.
+  /// When the details were removed, and why; empty while they exist.
   private static func detailsGone(_ database: Database, _ push: Push, _ texts: Texts) throws -> String {
     guard let date = push.detailsRemovedAt else { return "" }
     let days = try RetentionPolicy.find(database).deliveries
@@ -80,7 +80,7 @@ enum PushResultPage {
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
       audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),
       isLive: !progress.isFinal && !isFarOff(push, now: page.now),
-      // The engine knows nothing yet of one that waits: the page is read anew when its time has come.
+      // The engine does not know a scheduled push yet; the page reloads when its time comes.
       isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
       held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
       progress: numbers(push, progress, texts),
@@ -93,8 +93,8 @@ enum PushResultPage {
       devices: devices(found, pager, page))
   }
 
-  /// What became of it, in a few words; nil while it is under way, and for what was stopped or failed as a whole: then
-  /// the sentence of the progress says it.
+  /// A short result. Nil while the push is active, and if it was canceled or failed as a whole: then the progress
+  /// sentence says so.
   private static func outcome(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> String? {
     guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
     let failed = push.counts.failed + push.counts.deadToken
@@ -102,7 +102,7 @@ enum PushResultPage {
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
   }
 
-  /// What can be done with it, and what a retry would leave out.
+  /// The available actions, and which devices a retry would leave out.
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)

@@ -3,26 +3,25 @@ import Mustache
 import Model
 import Store
 
-/// `/pushes/:uid`: what happened to this push.
 struct PushResultView: PageView {
   static let template = "pushes/show"
   static let section: Section? = .pushes
 
   let push: Push
-  /// What was sent, in its own words.
+  /// The notification's own text.
   let title: String
-  /// The answer to the question that the page is opened with.
+  /// The short result, as the page's heading.
   let heading: String
-  /// Whether the heading is the sentence of the progress, which the script renews.
+  /// Whether the heading is the progress sentence, which the script updates.
   let headingIsLive: Bool
-  /// When it is sent, for one that has not begun.
+  /// The send time of a push that has not started.
   let lead: String
   let stateText: String
   let tone: String
   let app: String
   let audience: String
   let created: MomentView
-  /// What a browser does with it: read the page anew, or follow its events.
+  /// How the browser stays up to date: by reloading, or by following events.
   let isLive: Bool
   let isFollowed: Bool
   let held: HeldPushView?
@@ -65,12 +64,12 @@ struct PushResultView: PageView {
   ]
 }
 
-/// The seconds that are left to take a push back.
+/// The countdown of the undo window.
 struct HeldPushView: View {
   let seconds: Int
   let text: String
   let pattern: String
-  /// Whether the viewer may take it back.
+  /// Whether the user may undo the push.
   let mayUndo: Bool
 
   static let fields: [Field<Self>] = [
@@ -81,13 +80,13 @@ struct HeldPushView: View {
   ]
 }
 
-/// What can be done with a push.
+/// The available actions.
 struct PushActionsView: View {
   let cancelText: String?
   let canPause: Bool
   let canResume: Bool
   let retryText: String?
-  /// What a retry would leave out.
+  /// Which devices a retry would leave out.
   let retryNote: String
 
   static let fields: [Field<Self>] = [
@@ -99,7 +98,7 @@ struct PushActionsView: View {
   ]
 }
 
-/// The numbers of a push, and what is said beside them; a script renews them while the push runs.
+/// The numbers of a push and the texts beside them; a script updates them while the push is sending.
 struct PushProgressView: View {
   let bar: OutcomeBar
   /// The bar in words.
@@ -123,11 +122,11 @@ struct PushProgressView: View {
   ]
 }
 
-/// One outcome in the key of the bar. Those without a device are hidden, and shown by the script when they get one.
+/// One outcome in the bar's legend. An outcome without devices is hidden until the script updates its number.
 struct OutcomeCountView: View {
-  /// As the events and the filter call it.
+  /// The name used in events and in the filter.
   let kind: String
-  /// The class of the colour.
+  /// The CSS class of the color.
   let colour: String
   let label: String
   let number: Int
@@ -142,7 +141,7 @@ struct OutcomeCountView: View {
   ]
 }
 
-/// A notification as a lock screen shows it, for `pushes/_lock_screen`.
+/// A notification on a lock screen, for `pushes/_lock_screen`.
 struct LockScreenView: View {
   var initial = "·"
   var app = ""

@@ -4,9 +4,9 @@ import Mustache
 import Model
 import Store
 
-/// One line of a list of pushes, for `pushes/_rows`.
+/// One row of a list of pushes, for `pushes/_rows`.
 ///
-/// Fifty of them stand on a page: what a row shows is read from the push where it is written.
+/// A page has 50 rows, so each field reads straight from the push.
 struct PushRow: View {
   let push: Push
   let app: String
@@ -15,9 +15,8 @@ struct PushRow: View {
   /// The text under the title.
   let summary: String
   let now: Date
-  /// Whether it can be cancelled here.
   var mayCancel = false
-  /// Whether the row is the first of its day, in a list with days.
+  /// Whether the row is the first of its day in a list grouped by day.
   var beginsDay = false
 
   static let fields: [Field<Self>] = [
@@ -43,7 +42,7 @@ struct PushRow: View {
     .view("day") { $0.beginsDay ? MomentView(date: $0.push.createdAt) : nil },
   ]
 
-  /// When it is sent, nil for what is not for later.
+  /// The send time of a scheduled push; otherwise nil.
   private var later: MomentView? {
     guard push.state == .queued, let date = push.waits(now: now) else { return nil }
     return MomentView(date: date, now: now)
@@ -56,12 +55,12 @@ extension PushRow {
     let draft = DraftAudience(push.draftJSON)
     self.init(
       push: push, app: app?.name ?? "", audience: draft.audience?.text(texts) ?? "",
-      // A push without words shows its payload.
+      // A push without text shows its payload.
       title: content.first ?? push.payloadText ?? texts("pushes.no_text"),
       summary: content.dropFirst().first ?? "", now: now, mayCancel: mayCancel, beginsDay: beginsDay)
   }
 
-  /// The rows of a list that is told apart by days, UTC: the server does not know the viewer's zone.
+  /// Groups the rows by day in UTC, because the server does not know the user's time zone.
   static func byDay(
     _ pushes: [Push], apps: [App], texts: Texts, now: Date, mayCancel: Bool
   ) -> [PushRow] {
@@ -77,17 +76,16 @@ extension PushRow {
 }
 
 extension Push {
-  /// The payload that was sent instead of words, nil if there is none or it cannot be read.
+  /// The draft's custom payload; nil if there is none or it cannot be read.
   fileprivate var payloadText: String? {
     let draft = try? JSONValue(parsing: Data(draftJSON.utf8))  // nil: of another version
     return draft?["apns"]?["payload"]?.text()
   }
 }
 
-/// Where a push is in its life, for `pushes/_state`.
+/// The state of a push, for `pushes/_state`.
 struct PushStateView: View {
   let state: PushState
-  /// Whether it waits for its time.
   let isScheduled: Bool
   let failed: Int
   let accepted: Int
@@ -110,7 +108,7 @@ struct PushStateView: View {
     .text("tone") { $0.tone },
   ]
 
-  /// The class of the dot.
+  /// The CSS class of the dot.
   var tone: String {
     if state == .failed || failed > 0 && accepted == 0 { return "red" }
     if failed > 0 { return "amber" }
@@ -118,7 +116,7 @@ struct PushStateView: View {
   }
 }
 
-/// The parts of an outcome bar, in hundredths of a percent of what was aimed at; for `components/bar`.
+/// The parts of an outcome bar, in hundredths of a percent of the targeted devices; for `components/bar`.
 struct OutcomeBar: View {
   struct Part: View {
     let x: Int

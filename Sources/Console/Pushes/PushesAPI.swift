@@ -29,7 +29,7 @@ enum PushesAPI {
     return push
   }
 
-  /// The schema `Push`, with why devices were not accepted.
+  /// The schema `Push`, including the reasons of failures.
   static func json(_ database: Database, _ push: Push) throws -> PushAnswer {
     let app = try App.get(database, id: push.appID)
     let parent = try push.parentID.flatMap { try Push.find(database, id: $0) }

@@ -3,15 +3,15 @@ import Mustache
 import Model
 import Store
 
-/// Failures by reason, each with cause, who must act, and the remedy: one cause, not 200 rows.
+/// Failures grouped by reason, each with cause, who acts, and remedy: one cause, not 200 rows.
 struct ReasonGroups {
   let push: Push
-  /// Nil: it was removed.
+  /// Nil if the app was removed.
   let app: App?
   let counts: [Delivery.ReasonCount]
-  /// Why devices are to be sent to again.
+  /// Why devices are waiting for a retry.
   var waiting: [(reason: String, count: Int)] = []
-  /// Devices that may belong to the other environment; nil: the viewer may move none.
+  /// Devices that may belong to the other environment; nil if the user may not move devices.
   var tokens: MovedTokens?
 
   func views(_ texts: Texts) -> [ReasonGroupView] {
@@ -39,7 +39,7 @@ struct ReasonGroups {
       words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, move, texts))
   }
 
-  /// The button that mends it.
+  /// The button that fixes the cause.
   private func action(_ reason: Reason, _ move: MoveWords?, _ texts: Texts) -> LinkView? {
     if let move, tokens?.parked.isEmpty == false {
       return LinkView(href: "/pushes/\(push.uid)/move", label: move.label(back: false))
@@ -61,16 +61,15 @@ struct ReasonGroups {
   private func evidence(_ move: MoveWords?) -> String? { tokens?.proven ?? 0 > 0 ? move?.evidence : nil }
 }
 
-/// Failures of one cause.
 struct ReasonGroupView: View {
   let code: String
   let isFailed: Bool
-  /// What became of the devices.
+  /// The outcome of the devices.
   let text: String
   let count: Int
   let href: String
   let words: ReasonWords
-  /// What speaks for the cause.
+  /// The evidence for the cause.
   let evidence: String
   let action: LinkView?
 
@@ -86,7 +85,7 @@ struct ReasonGroupView: View {
   ]
 }
 
-/// A reason's sentences in a language.
+/// A reason's texts in one language.
 struct ReasonWords: View {
   let cause: String
   let remedy: String

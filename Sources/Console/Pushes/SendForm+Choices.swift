@@ -2,9 +2,9 @@ import Calendar
 import JSON
 import Model
 
-/// What the send form offers, with what is chosen.
+/// The choices of the send form, with the selected ones marked.
 extension SendForm {
-  /// The days of a month; the last of them is the last of every month.
+  /// Days of the month; 31 means the last day of every month.
   private static let days = (1...31).map(String.init)
 
   static func choices(_ values: [(String, String)], chosen: [String]) -> [ChoiceView] {
@@ -33,7 +33,7 @@ extension SendForm {
 
   func zones() -> [ChoiceView] {
     let zone = chosen("time_zone", usual: "UTC")
-    // A former name, or one that is none: it comes back as it was sent.
+    // Keeps a former or invalid zone name as it was submitted.
     let zones = (NamedZone.names.contains(zone[0]) ? [] : zone) + NamedZone.names
     return Self.choices(zones.map { ($0, $0.replacing("_", with: " ")) }, chosen: zone)
   }

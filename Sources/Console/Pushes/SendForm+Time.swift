@@ -3,22 +3,22 @@ import Foundation
 import JSON
 import Model
 
-/// When, how often, and how fast: by the clocks of the zone that was chosen.
+/// The time, recurrence and speed fields, in the selected time zone.
 extension SendForm {
-  /// The fields that are text.
+  /// The text fields.
   static let timeTexts = ["send_at", "interval", "at", "starts", "until", "count", "rate", "spread_minutes"]
-  /// All of them.
+  /// All of these fields.
   static let timeFields = timeTexts + ["when", "time_zone", "every", "weekdays", "day", "speed", "at_most_once"]
 
-  /// The zone of the times in the form; UTC if none was chosen.
+  /// The time zone of the form's times; UTC if none is selected.
   ///
-  /// - Throws: what is wrong with its name.
+  /// - Throws: a problem with the zone's name.
   func zone() throws(Problem) -> NamedZone {
     if form["time_zone"].isEmpty { return .utc }
     do { return try NamedZone(form["time_zone"]) } catch { throw Problem(error) }
   }
 
-  /// Puts what was typed where the API's JSON has it.
+  /// Moves the form's values to their places in the API's JSON.
   func readTime(
     _ members: inout [String: JSONValue], options: inout [String: JSONValue], _ problems: inout [Problem]
   ) {
@@ -32,7 +32,7 @@ extension SendForm {
     case "at":
       if form["send_at"].isEmpty { problems.append(Problem("send_at", FieldMessage.required)) }
       members["send_at"] = moment("send_at", &problems)
-      // One that is none was told with the time.
+      // An invalid zone is already reported with the time.
       if !form["time_zone"].isEmpty, let zone = try? zone() { members["time_zone"] = .string(zone.name) }
     case "repeat":
       members["send_at"] = moment("starts", &problems)
@@ -45,7 +45,7 @@ extension SendForm {
     var rule: [String: JSONValue] = [:]
     rule["time_zone"] = .string(form["time_zone"].isEmpty ? "UTC" : form["time_zone"])
     for field in ["every", "at"] where !form[field].isEmpty { rule[field] = .string(form[field]) }
-    // What belongs to another choice is not used, as with the kinds of audience.
+    // Ignores the fields of unselected choices, as the audience does.
     if form["every"] == "week" { rule["weekdays"] = .array(form.all("weekdays").map(JSONValue.string)) }
     if form["every"] == "month" { rule["day"] = number("day", &problems) }
     for field in ["interval", "count"] { rule[field] = number(field, &problems) }
@@ -67,7 +67,7 @@ extension SendForm {
     Problem(field, code: "form.number", "Enter a whole number, not “{value}”.", ["value": text])
   }
 
-  /// A time as the chosen zone's clocks show it.
+  /// A local time in the selected zone.
   private func moment(_ field: String, _ problems: inout [Problem]) -> JSONValue? {
     guard !form[field].isEmpty else { return nil }
     guard let (day, second) = LocalTime.parse(form[field]) else {
@@ -81,13 +81,13 @@ extension SendForm {
       return .string(Timestamp.text(try zone().moment(day, second: second)))
     } catch {
       let problem = error.under("time_zone")
-      // Once is enough; of what repeats, the reader of the API's JSON says it.
+      // Reports a problem once. For a recurrence, the API's JSON reader reports it.
       if form["when"] != "repeat", !problems.contains(problem) { problems.append(problem) }
       return nil
     }
   }
 
-  /// The fields of a form that a draft could have come from.
+  /// The form fields that produce a draft's time settings.
   static func timeFields(_ draft: PushDraft) -> [(String, String)] {
     var fields: [(String, String)] = []
     func add(_ name: String, _ value: String?) { if let value { fields.append((name, value)) } }
@@ -123,7 +123,7 @@ extension SendForm {
 
 /// A time without a zone, as `<input type="datetime-local">` sends it.
 enum LocalTime {
-  /// Reads `2026-12-01T09:00`, also with a blank and with seconds; nil for anything else.
+  /// Parses `2026-12-01T09:00`, also with a space instead of `T` and with seconds; nil for anything else.
   static func parse(_ text: String) -> (day: CivilDate, second: Int)? {
     let text = text.replacing(" ", with: "T")
     let whole = text.utf8.count == 16 ? text + ":00Z" : text + "Z"
@@ -131,7 +131,7 @@ enum LocalTime {
     return NamedZone.utc.wall(date)
   }
 
-  /// As the zone's clocks show it; with seconds if there are any.
+  /// The local time in the zone; seconds only if they are not 0.
   static func text(_ date: Date, _ zone: NamedZone) -> String {
     let seconds = zone.wall(date).second % 60
     let text = zone.text(date).replacing(" ", with: "T")

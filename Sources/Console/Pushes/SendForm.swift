@@ -2,11 +2,11 @@ import Foundation
 import JSON
 import Model
 
-/// The send form: what a person typed, as the JSON of the API, and back.
+/// Converts the send form to the API's JSON, and a draft back to the form.
 struct SendForm {
   let form: Form
 
-  /// The fields that are text and go to a place of the API's JSON as they are.
+  /// Text fields that go unchanged into a group of the API's JSON.
   private static let texts: [(field: String, group: String)] = [
     ("title", "notification"), ("subtitle", "notification"), ("body", "notification"), ("sound", "notification"),
     ("category", "notification"), ("thread_id", "notification"), ("interruption_level", "notification"),
@@ -20,7 +20,7 @@ struct SendForm {
 
   /// The draft.
   ///
-  /// - Throws: `Problems`, each with the name of a field of the form.
+  /// - Throws: `Problems`, each with the name of a form field.
   func draft() throws(Problems) -> PushDraft {
     var problems: [Problem] = []
     let json = json(&problems)
@@ -36,7 +36,7 @@ struct SendForm {
   private func json(_ problems: inout [Problem]) -> JSONValue {
     var groups: [String: [String: JSONValue]] = ["notification": [:], "options": [:], "apns": [:]]
     for (field, group) in Self.texts where !form[field].isEmpty {
-      // Blanks inside and line ends are the sender's affair; around a word they are a slip.
+      // Prose keeps its spaces and line breaks; other fields are trimmed.
       let isProse = field == "title" || field == "subtitle" || field == "body"
       groups[group]?[field] = .string(isProse ? form.raw(field) : form[field])
     }
@@ -44,7 +44,7 @@ struct SendForm {
       if let number = Int64(form[field]), !form[field].hasPrefix("+") {
         groups[group]?[field] = .integer(number)
       } else if field == "badge", Int64(form[field]) != nil {
-        // “+1” is what JPush adds to a badge: the reader of the API's JSON has a word about it.
+        // “+1” is how JPush increments a badge; the API's JSON reader has its own message for it.
         groups[group]?[field] = .string(form[field])
       } else {
         problems.append(Self.noNumber(field, form[field]))
@@ -82,8 +82,8 @@ struct SendForm {
     }
   }
 
-  /// Tokens stand one on a line, or behind commas; the blanks of `<77366f0d c4a4f2f4 …>` belong to the token. The
-  /// commas of a lossy description do too, so that its own message is shown.
+  /// One token per line, or separated by commas. Spaces in `<77366f0d c4a4f2f4 …>` belong to the token, and so do the
+  /// commas of a truncated description (with `length`), which has its own error message.
   private var tokens: [String] {
     form.raw("device_token").split(separator: "\n").flatMap { line -> [String] in
       line.contains("length") ? [String(line)] : line.split { ",;，".contains($0) }.map(String.init)
@@ -118,7 +118,7 @@ struct SendForm {
     return headers
   }
 
-  /// What the API says of members that are missing, as a question about the form.
+  /// Turns the API's message about a missing member into one for the form.
   private static func asked(_ problem: Problem) -> Problem {
     switch problem.code {
     case DraftMessage.audienceMissing.rawValue:
@@ -131,7 +131,7 @@ struct SendForm {
     }
   }
 
-  /// A problem of the API's JSON at the field of the form that it came from.
+  /// Maps a problem in the API's JSON to the form field that caused it.
   static func placed(_ problem: Problem) -> Problem {
     var placed = problem
     let path = problem.field.split(separator: ".").map { $0.prefix { $0 != "[" } }
@@ -155,7 +155,7 @@ struct SendForm {
 }
 
 extension Form {
-  /// The form that a draft could have come from.
+  /// The form that produces a draft.
   init(_ draft: PushDraft) {
     var fields: [(String, String)] = [("app", draft.app), ("environment", draft.environment.rawValue)]
     fields += Platform.allCases.filter(draft.platforms.contains).map { ("platforms", $0.rawValue) }

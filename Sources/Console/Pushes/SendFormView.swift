@@ -8,9 +8,9 @@ struct SendFormView: PageView {
 
   let form: Form
   let errors: FieldErrors
-  /// What is wrong and belongs to no field.
+  /// A problem that belongs to no field.
   let problem: String?
-  /// Whether nobody has filled it yet: then a draft may come back.
+  /// Whether the form was opened empty, so that a saved draft may be restored.
   let isFresh: Bool
   let hasApps: Bool
   let apps: [ChoiceView]
@@ -53,10 +53,10 @@ struct SendFormView: PageView {
     .view("preview") { $0.preview },
   ]
 
-  /// Chosen from a list, though they go to the API as texts.
+  /// Selected from a list, though the API takes them as texts.
   private static let lists = ["interruption_level", "priority", "push_type"]
   private static let checks = ["content_available", "mutable_content", "at_most_once"]
-  /// What is folded away until it is used.
+  /// Fields in sections that are collapsed until used.
   private static let content = ["category", "thread_id", "interruption_level", "image", "link", "extras"]
   private static let delivery = ["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"]
 
@@ -79,19 +79,19 @@ struct SendFormView: PageView {
   }
 }
 
-/// The review: what will be sent, and the button.
+/// The review page: what will be sent, and the Send button.
 struct SendReviewView: PageView {
   static let template = "pushes/confirm"
   static let section: Section? = .send
 
   let isProduction: Bool
   let idempotencyKey: String
-  /// What was typed, carried along.
+  /// The submitted values, as hidden fields.
   let kept: [HiddenFieldView]
   let preview: PushPreviewView
-  /// Why it cannot be sent.
+  /// The problems that block sending.
   let problems: [FindingView]
-  /// The question for the app's name; nil if nothing is to be typed.
+  /// The request to type the app's name; nil if it is not needed.
   let question: String?
   let confirm: FieldView
   let send: String
@@ -109,7 +109,7 @@ struct SendReviewView: PageView {
   ]
 }
 
-/// A field that nobody sees.
+/// A hidden form field.
 struct HiddenFieldView: View {
   let name: String
   let value: String

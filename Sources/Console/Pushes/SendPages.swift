@@ -12,7 +12,7 @@ import Reminders
 import SQLite
 import Store
 
-/// The send form, its review, and the sending.
+/// The send form, its review page, and sending.
 enum SendPages {
   static let views: [any PageView.Type] = [SendFormView.self, SendReviewView.self]
   static let parts: [any TemplateView.Type] = [CallbackRowsView.self]
@@ -25,19 +25,19 @@ enum SendPages {
 
   private static func begin(_ page: PageContext) async throws -> Response {
     let form = try await start(page)
-    // Of a push whose time has passed: the form says so before anybody sends it on.
+    // If the copied push's time has passed, the form says so at once.
     let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // what is incomplete is told later
     return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
   }
 
-  /// What the form begins with: another push's draft, or a device, or nothing but the app.
+  /// Prefills the form from another push, a schedule or a device; otherwise only with the app.
   private static func start(_ page: PageContext) async throws -> Form {
     if let uid = page.filled("from") {
       let (found, zone) = try await page.store.read { database in
         (try Push.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
       }
       guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
-      // Whoever asked for it through the API gave no zone: then the times stand in that of the settings.
+      // A push from the API may have no time zone; the form then uses the one in the settings.
       if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // one that is none: UTC
       return Form(draft)
     }
@@ -61,7 +61,7 @@ enum SendPages {
     return Form(fields)
   }
 
-  /// What repeats, once more: a beginning that has passed is now.
+  /// Copies a repeating push: a start time in the past becomes now.
   private static func restarted(_ draft: PushDraft, now: Date) -> PushDraft {
     var draft = draft
     if let sendAt = draft.sendAt, sendAt <= now { draft.sendAt = nil }
@@ -97,8 +97,8 @@ enum SendPages {
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
 
-  /// The push types that are offered: those that the app's key or certificate may send, once it is known which; and
-  /// the one that is chosen, so that a change of the app takes nothing away unseen.
+  /// The push types that the app's key or certificate may send, if known, plus the selected one, so that changing the
+  /// app does not silently clear it.
   private static func offeredTypes(_ form: Form, _ database: Database) throws -> [PushType] {
     guard let environment = Environment(rawValue: form["environment"]),
       let app = try App.find(database, bundleID: form["app"]),
@@ -121,8 +121,8 @@ enum SendPages {
     }
   }
 
-  /// What is to be told beside the time of a push for once, if that has passed. Between review and confirmation it may
-  /// pass: then it is sent at once, as was asked for.
+  /// An error if the time of a one-time push has passed. If it passes only between review and confirmation, the push is
+  /// sent at once.
   static func passed(_ draft: PushDraft, _ page: PageContext) -> FieldErrors {
     var errors = FieldErrors()
     if draft.recurrence == nil, let sendAt = draft.sendAt, sendAt <= page.now {
@@ -135,7 +135,7 @@ enum SendPages {
     return errors
   }
 
-  /// Shows the form again, filled in, with a message at each field that is wrong.
+  /// Shows the form again with the submitted values and a message at each invalid field.
   private static func orForm(_ page: PageContext, _ body: () async throws -> Response) async throws -> Response {
     do {
       return try await body()
@@ -144,8 +144,7 @@ enum SendPages {
     }
   }
 
-  /// A broadcast, or anything to production, asks for the app's name: nothing that cannot be taken back happens by a
-  /// slip of the hand.
+  /// Whether the app's name must be typed: for a broadcast and for production, which cannot be undone.
   private static func mustType(_ draft: PushDraft) -> Bool {
     draft.audience == .all || draft.environment == .production
   }
@@ -176,8 +175,8 @@ enum SendPages {
 
   // MARK: Sending
 
-  /// Keeps the push and hands it over, or keeps the schedule, if it repeats. The same review sent twice (a second
-  /// click, a reload) is one.
+  /// Stores the push and hands it over, or stores the schedule if it repeats. Submitting the same review twice (double
+  /// click, reload) creates one push.
   private static func send(_ page: PageContext) async throws -> Response {
     try await orForm(page) {
       let draft = try SendForm(form: page.form).draft()
@@ -197,10 +196,10 @@ enum SendPages {
     }
   }
 
-  /// The app's name was asked for, and something else was typed.
+  /// The typed name did not match the app's.
   private struct Unconfirmed: Error { let app: String }
 
-  /// - Returns: the address of its page.
+  /// - Returns: the URL path of the new push or schedule.
   private static func take(_ draft: PushDraft, _ page: PageContext) async throws -> String {
     let usual = page.console.configuration.undoSeconds
     let order = PushIntake.Order(
