@@ -4,7 +4,7 @@ import Model
 package import Store
 
 extension Schedule {
-  /// How many of its next times are told.
+  /// The number of upcoming runs that are shown.
   static let shownTimes = 5
 }
 
@@ -17,12 +17,12 @@ struct ScheduleAnswer: JSONWritable, Sendable {
   private let now: Date
 
   /// - Parameters:
-  ///   - app: the app's bundle id.
-  ///   - last: public id of the last push that was made of it; nil: none.
-  /// - Throws: `StoreError.unreadable` for a draft that is no JSON.
+  ///   - app: the app's bundle ID.
+  ///   - last: public ID of the schedule's latest push; nil if it has none.
+  /// - Throws: `StoreError.unreadable` if the stored draft is not a JSON object.
   init(_ schedule: Schedule, app: String, last: String?, now: Date) throws {
     guard let draft = RawJSON(object: schedule.draftJSON) else {
-      // The place in the text helps nobody: the column holds no JSON at all.
+      // The value is left out of the error: the column holds no JSON at all.
       throw StoreError.unreadable(column: "schedules.draft", value: schedule.uid)
     }
     self.schedule = schedule

@@ -7,7 +7,7 @@ import Reactor
 import SQLite
 import Store
 
-/// `/schedules`: what repeats, when it is next sent, and what became of it.
+/// `/schedules`: repeating pushes, their next runs, and their run history.
 enum SchedulePages {
   static let views: [any PageView.Type] = [ScheduleListView.self, ScheduleView.self, ScheduleEndView.self]
 
@@ -60,7 +60,6 @@ enum SchedulePages {
       status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
-  /// Sets the undo window.
   private static func setUndo(_ page: PageContext) async throws -> Response {
     let (text, limits) = (page.form["undo_seconds"], PushLimits.undoSeconds)
     guard let seconds = Int(text), limits.contains(seconds) else {
@@ -128,7 +127,7 @@ enum SchedulePages {
 
   // MARK: Changing
 
-  /// Ending one is for good: it asks first.
+  /// Asks for confirmation, because ending a schedule cannot be undone.
   private static func ask(_ page: PageContext) async throws -> Response {
     let uid: String = try page.request.parameter("uid")
     let (texts, now) = (page.texts, page.now)

@@ -6,20 +6,20 @@ import Model
 import SQLite
 import Store
 
-/// A schedule with what its pages say about it.
+/// A schedule as its pages show it.
 struct ScheduleRow: View {
   let schedule: Schedule
   let draft: PushDraft?
   let app: App?
   let last: SchedulePushView?
   let title: String
-  /// How it repeats, in words.
+  /// The recurrence in words.
   let rule: String
   let audience: String
   let stateText: String
-  /// How often it was sent and missed.
+  /// The number of runs sent and missed.
   let sums: String
-  /// When it is sent next, by the clocks of its zone.
+  /// The next run, in the schedule's time zone.
   let nextText: String
   let now: Date
 
@@ -37,7 +37,7 @@ struct ScheduleRow: View {
     nextText = schedule.nextAt.map { [zone = draft?.recurrence?.zone ?? .utc] in texts.moment($0, zone) } ?? ""
   }
 
-  /// By whose clocks it happens.
+  /// The schedule's time zone; UTC if the draft cannot be read.
   var zone: NamedZone { draft?.recurrence?.zone ?? .utc }
 
   static let fields: [Field<Self>] = [
@@ -56,7 +56,7 @@ struct ScheduleRow: View {
     .view("last") { $0.last },
   ]
 
-  /// The class of the dot.
+  /// The CSS class of the dot.
   private var tone: String {
     if schedule.error != nil { return "red" }
     switch schedule.state {
@@ -67,7 +67,7 @@ struct ScheduleRow: View {
   }
 }
 
-/// A push that a schedule made.
+/// A push that a schedule created.
 struct SchedulePushView: View {
   let push: Push
   let stateText: String

@@ -2,7 +2,7 @@ import Mustache
 import Model
 import Store
 
-/// `/schedules`: what repeats, and when it is sent next.
+/// `/schedules`: repeating pushes and their next runs.
 struct ScheduleListView: PageView {
   static let template = "schedules/index"
   static let section: Section? = .pushes
@@ -11,7 +11,7 @@ struct ScheduleListView: PageView {
   let isFiltered: Bool
   let schedules: [ScheduleRow]
   let pager: PagerView
-  /// The seconds of the undo window.
+  /// The undo window, in seconds.
   let undo: FieldView
 
   static let fields: [Field<Self>] = [
@@ -24,7 +24,7 @@ struct ScheduleListView: PageView {
   ]
 }
 
-/// `/schedules/:uid`: one schedule, its next times, and what became of it.
+/// `/schedules/:uid`: a schedule, its next runs, and its run history.
 struct ScheduleView: PageView {
   static let template = "schedules/show"
   static let section: Section? = .pushes
@@ -57,7 +57,7 @@ struct ScheduleView: PageView {
   ]
 }
 
-/// The question before a schedule ends.
+/// The confirmation before a schedule ends.
 struct ScheduleEndView: PageView {
   static let template = "schedules/cancel"
   static let section: Section? = .pushes
@@ -67,7 +67,7 @@ struct ScheduleEndView: PageView {
   static let fields: [Field<Self>] = [.view("schedule") { $0.row }]
 }
 
-/// One of the next times: by the schedule's clocks, and by the viewer's.
+/// An upcoming run, in the schedule's time zone and in the user's.
 struct ScheduleTimeRow: View {
   let text: String
   let time: MomentView
@@ -75,12 +75,12 @@ struct ScheduleTimeRow: View {
   static let fields: [Field<Self>] = [.text("text") { $0.text }, .view("time") { $0.time }]
 }
 
-/// A time that has passed, and the push that was made then.
+/// A past run, and the push it created.
 struct OccurrenceRow: View {
   let text: String
-  /// Nil: it was missed.
+  /// Nil if the run was missed.
   let push: SchedulePushView?
-  /// Why it was missed.
+  /// Why the run was missed.
   let note: String
 
   static let fields: [Field<Self>] = [

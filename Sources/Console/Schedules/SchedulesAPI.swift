@@ -5,7 +5,7 @@ import Reactor
 import SQLite
 import Store
 
-/// `/api/v1/schedules`. One is made by `POST /api/v1/pushes` with `repeat`.
+/// `/api/v1/schedules`. `POST /api/v1/pushes` with `repeat` creates a schedule.
 enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/schedules", filters: ["app", "state"]) { call in try await list(call) }
@@ -58,7 +58,7 @@ enum SchedulesAPI {
     return APIContext.answer(page)
   }
 
-  /// - Throws: 409 if it is not where it would have to be.
+  /// - Throws: 409 if the schedule's state does not allow the change.
   private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
     let address = call.request.remoteAddress?.host
     let answer = try await call.store.write { database -> ScheduleAnswer in
