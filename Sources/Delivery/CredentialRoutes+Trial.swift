@@ -3,10 +3,9 @@ package import Providers
 import Store
 
 extension CredentialRoutes {
-  /// How long a trial may take.
   private static let trialTime: Duration = .seconds(15)
 
-  /// Opens a connection of its own, sends one request and closes it; never longer than 15 seconds.
+  /// Opens a separate connection, sends one request and closes the connection. Takes at most 15 seconds.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     let (verdicts, hand) = AsyncStream.makeStream(
       of: ProviderVerdict.self, bufferingPolicy: .bufferingOldest(1))

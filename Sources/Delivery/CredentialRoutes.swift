@@ -8,12 +8,12 @@ package import Reactor
 package import Store
 import Synchronization
 
-/// Routes over the credentials in the store: one provider for each, kept with its connections until the credential
+/// Routes for the stored credentials: one provider per credential, which keeps its connections until the credential
 /// changes.
 package final class CredentialRoutes: RouteFinder {
   private struct Key: Hashable {
     let credential: Int64
-    /// Nil: the simulator, which takes any well-formed key.
+    /// Nil for the simulator, which accepts any well-formed key.
     let certificate: Int64?
     let endpoint: String
     let trust: String?
@@ -33,14 +33,14 @@ package final class CredentialRoutes: RouteFinder {
   private let clock: @Sendable () -> Date
   private let log: Logger?
   private let open = Mutex<[Key: Route]>([:])
-  /// Those that were closed, with their keys: a provider has to be there until what is in flight has its results.
+  /// Closed routes: a provider must stay alive until every request in flight has its result.
   private let closing = Mutex<[Route]>([])
 
   /// - Parameters:
-  ///   - makers: of the providers that there are.
-  ///   - simulator: where the built-in simulator listens; nil if it does not run.
-  ///   - connections: limits and time-outs of the connections of each credential.
-  ///   - log: hears when a provider cannot be reached or refuses a credential, and when it is well again.
+  ///   - makers: the available providers.
+  ///   - simulator: where the built-in simulator listens; nil if it is not running.
+  ///   - connections: limits and timeouts of each credential's connections.
+  ///   - log: receives a line when a provider fails and when it recovers.
   package init(
     store: Store, loop: EventLoop, resolver: BlockingPool, makers: [any ProviderMaker] = ProviderList.all,
     simulator: @escaping @Sendable (ProviderKind, Environment) -> ProviderEndpoint? = { _, _ in nil },
@@ -57,7 +57,7 @@ package final class CredentialRoutes: RouteFinder {
     self.log = log?.labelled("Delivery")
   }
 
-  /// The route of an app's credential; see ``RouteFinder``.
+  /// The route for an app's credential; see ``RouteFinder``.
   package func route(
     app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
@@ -88,7 +88,7 @@ package final class CredentialRoutes: RouteFinder {
         provider.stop()
         return first
       }
-      // A changed credential gets new connections; the old ones end when what is in flight has its results.
+      // A changed credential gets new connections; the old ones close once their requests have results.
       for (old, route) in routes where old.credential == key.credential {
         close(route)
         routes[old] = nil
@@ -98,12 +98,12 @@ package final class CredentialRoutes: RouteFinder {
     }
   }
 
-  /// What the provider of a credential holds back, and why.
+  /// What the credential's provider is holding back, and why.
   package func health(credential: Int64, at now: Date) -> ProviderHealth? {
     open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.provider.health(at: now)
   }
 
-  /// Closes every connection once what is in flight has its results.
+  /// Closes every connection once its requests have results.
   package func stop() {
     let routes = open.withLock { routes in
       defer { routes = [:] }
@@ -114,8 +114,8 @@ package final class CredentialRoutes: RouteFinder {
     closing.withLock { $0 = [] }
   }
 
-  /// Closes the connections of credentials that were changed since, here or by another process. A push that is under
-  /// way goes on over those of the successor.
+  /// Closes the connections of credentials that changed, in this process or another. Active pushes continue over the
+  /// new credential's connections.
   package func refresh() async throws {
     release()
     guard open.withLock({ !$0.isEmpty }) else { return }
@@ -133,10 +133,10 @@ package final class CredentialRoutes: RouteFinder {
     route.provider.stop()
   }
 
-  /// How many closed ones still wait for results.
+  /// The number of closed routes that still wait for results.
   var closingCount: Int { closing.withLock { $0.count } }
 
-  /// Lets go of the closed ones that have all their results, and with them of their keys.
+  /// Releases the closed routes whose requests all have results, and their keys with them.
   private func release() {
     for route in closing.withLock({ $0 }) {
       let provider = route.provider
@@ -179,7 +179,7 @@ package final class CredentialRoutes: RouteFinder {
     return try account(credential, certificate.details, material: material)
   }
 
-  /// What a provider is made with, for a certificate or key that is kept or not yet.
+  /// The settings for a provider, from a certificate or key that may not be saved yet.
   func account(
     _ credential: Credential, _ details: TrackedCertificate.Details?, material: [UInt8]?
   ) throws -> ProviderAccount {

@@ -3,11 +3,11 @@ import Model
 package import Store
 
 extension DeliveryEngine {
-  /// Stops a push: nothing more goes out from now on. What is in flight still gets its result, devices that wait to be
-  /// sent to again have what came of the last attempt, and those that it has not reached are skipped: their rows are
-  /// written after this has returned, page by page, also over a restart.
+  /// Cancels a push: nothing more is sent. Requests in flight still get their results, devices waiting for a retry keep
+  /// the result of their last attempt, and devices not reached are skipped. Those rows are written page by page after
+  /// this returns, also after a restart.
   ///
-  /// - Returns: whether it could still be stopped.
+  /// - Returns: whether the push could still be canceled.
   package func cancel(_ id: Int64) async throws -> Bool {
     let now = clock()
     let isStopped = try await store.write { database in
@@ -15,14 +15,14 @@ extension DeliveryEngine {
     }
     guard isStopped else { return false }
     order(.cancel, push: id)
-    // Nobody may be at it: its devices get their outcome.
+    // The push may not be running; its devices still need outcomes.
     goOn(id)
     return true
   }
 
-  /// Lets a push rest: nothing more goes out until ``resume(_:)``. What is in flight still gets its result.
+  /// Pauses a push: nothing more is sent until ``resume(_:)``. Requests in flight still get their results.
   ///
-  /// - Returns: whether it was queued or under way.
+  /// - Returns: whether the push was queued or sending.
   package func pause(_ id: Int64) async throws -> Bool {
     let now = clock()
     let isPaused = try await store.write { database in
@@ -32,9 +32,9 @@ extension DeliveryEngine {
     return isPaused
   }
 
-  /// Lets a paused push go on where it was.
+  /// Resumes a paused push where it stopped.
   ///
-  /// - Returns: whether it was paused.
+  /// - Returns: whether the push was paused.
   package func resume(_ id: Int64) async throws -> Bool {
     let now = clock()
     let goesOn = try await store.write { database in
@@ -44,24 +44,24 @@ extension DeliveryEngine {
     return goesOn
   }
 
-  /// What ``retryFailed(_:source:by:audit:)`` did.
+  /// The result of ``retryFailed(_:source:by:audit:)``.
   package enum Retried: Sendable, Hashable {
-    /// The push that goes to those that the first did not reach.
+    /// The new push to the devices that the first one did not reach.
     case created(Push, PushRepeat)
     /// The first push is not over yet.
     case notOver
-    /// It left nobody out, or only for reasons that would be the same again.
+    /// There is nothing to retry: every device was reached, or would fail again for the same reason.
     case nobody(PushRepeat)
-    /// This push goes, or went, to those devices already; what it left out is repeated from there.
+    /// An existing push already retries these devices; retry that one for what it left out.
     case already(Push)
   }
 
-  /// Sends a push again to the devices that it did not reach, as a child of it; see ``PushRepeat``.
+  /// Sends a push again to the devices it did not reach, as a child push; see ``PushRepeat``.
   ///
   /// - Parameters:
-  ///   - source: as `web`, `api`.
-  ///   - creator: who asks for it.
-  ///   - audit: the audit line, made for the new push; kept in the same transaction.
+  ///   - source: for example `web` or `api`.
+  ///   - creator: the person or token that requested it.
+  ///   - audit: makes the audit entry for the new push; stored in the same transaction.
   package func retryFailed(
     _ id: Int64, source: String, by creator: String, audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
   ) async throws -> Retried {

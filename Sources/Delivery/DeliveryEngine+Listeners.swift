@@ -4,20 +4,20 @@ import SQLite
 import Store
 import Synchronization
 
-/// What people hear of pushes under way.
+/// Progress and errors of active pushes.
 extension DeliveryEngine {
-  /// Why nothing is carried out, nil if all is well: the store could not be read at the start, does not take what came
-  /// of a push, or ``run()`` has ended.
+  /// Why nothing is sent, or nil: the store could not be read at the start, a push's results cannot be stored, or
+  /// ``run()`` has ended.
   package var trouble: String? {
     state.withLock { state in state.trouble ?? state.running.values.lazy.compactMap(\.storeTrouble).first }
   }
 
-  /// Why a push stands still: it waits for the store, or an error stopped it; nil: it does not.
+  /// Why a push is stalled: it waits for the store, or an error stopped it. Otherwise nil.
   package func trouble(push id: Int64) -> String? {
     state.withLock { $0.running[id].map(\.storeTrouble) ?? $0.stopped[id]?.reason }
   }
 
-  /// What happens to a push from now on, the present first; ends with its end.
+  /// A push's progress: the current state first, then each change. Ends when the push is done.
   package func progress(_ id: Int64) async throws -> AsyncStream<PushProgress> {
     let (stream, continuation) = AsyncStream.makeStream(of: PushProgress.self, bufferingPolicy: .bufferingNewest(1))
     let isRunning = state.withLock { state in
@@ -36,8 +36,8 @@ extension DeliveryEngine {
     return stream
   }
 
-  /// Says when there may be something new of a push that is not under way: it begins, or somebody wants something of
-  /// it; and once a second, because another process may have changed it.
+  /// Signals that an inactive push may have changed: when it starts or gets an order, and once a second because another
+  /// process may have changed it.
   package func news(_ id: Int64) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
@@ -72,7 +72,7 @@ extension DeliveryEngine {
     for listener in listeners { listener.yield(told) }
   }
 
-  /// A push waits for the store, for a reason; or goes on.
+  /// Sets why a push waits for the store; nil once it continues.
   func note(_ id: Int64, storeTrouble reason: String?) {
     let progress = state.withLock { state in
       state.running[id]?.storeTrouble = reason

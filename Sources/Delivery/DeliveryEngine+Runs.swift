@@ -6,15 +6,15 @@ import SQLite
 import Store
 import Synchronization
 
-/// The pushes under way, each with its ``PushRunner``.
+/// The active pushes, each with its ``PushRunner``.
 extension DeliveryEngine {
-  /// Gives an order to a push that is under way.
+  /// Gives an order to an active push.
   func order(_ order: RunControl.Order, push: Int64) {
     state.withLock { $0.running[push]?.control }?.give(order)
     tell(push)
   }
 
-  /// Begins a push, at once or as soon as it has come to a halt.
+  /// Starts a push now, or once its current run has stopped.
   func goOn(_ id: Int64) {
     let isRunning = state.withLock { state in
       state.stopped[id] = nil
@@ -25,7 +25,7 @@ extension DeliveryEngine {
     tell(id)
   }
 
-  /// - Returns: false if it is under way already.
+  /// - Returns: false if the push is already active.
   func begin(_ id: Int64) -> Bool {
     defer { tell(id) }
     return state.withLock { state in
@@ -37,7 +37,7 @@ extension DeliveryEngine {
     }
   }
 
-  /// Brings results to their push; those of a push that is not under way any more are of no use.
+  /// Passes results to their push; results of a push that is no longer active are dropped.
   private func deliver(_ report: SendReport) {
     let control = state.withLock { $0.running[report.push]?.control }
     control?.inbox.add(report.results.map { Inbox.Item(device: $0.device, result: $0.result) })

@@ -3,8 +3,8 @@ import Logging
 import Store
 
 extension DeliveryEngine {
-  /// Lets the next times follow newer rules for the clocks. If the store cannot be written to at present, what was kept
-  /// holds: delivery must not wait for it.
+  /// Recalculates the next runs after a change of the time zone rules. If the store cannot be written, the stored times
+  /// stay: delivery must not wait for it.
   func renewSchedules(now: Date) async {
     do {
       try await store.write { try Schedule.renew($0, now: now) }
@@ -13,7 +13,7 @@ extension DeliveryEngine {
     }
   }
 
-  /// Makes the pushes of the schedules whose time has come, each in a transaction of its own, and begins them.
+  /// Creates the pushes of due schedules, each in its own transaction, and starts them.
   func lookForOccurrences(now: Date) async throws {
     let intake = PushIntake(store: store, deliver: enqueue)
     for id in try await store.read({ try Schedule.due($0, now: now) }) {

@@ -6,9 +6,9 @@ import SQLite
 import Store
 import Synchronization
 
-/// Finding what is to be carried out: what a process before left, and what nobody handed over.
+/// Finds the pushes to send: those an earlier process left unfinished, and those no one handed over.
 extension DeliveryEngine {
-  /// Takes over what a process before had under way, once, and begins to note it for the next.
+  /// Reads once what an earlier process had in flight, then starts recording for the next.
   func openTrail() async throws {
     let isFirst = state.withLock { state in
       defer { state.isTrailOpen = true }
@@ -24,7 +24,7 @@ extension DeliveryEngine {
           }
         }
       } catch {
-        // The file is as it was, for the next attempt.
+        // The file is unchanged, so the next attempt can read it.
         state.withLock { $0.isTrailOpen = false }
         throw error
       }
@@ -34,7 +34,7 @@ extension DeliveryEngine {
     Trail.removeAbandoned()
   }
 
-  /// Finds what a former process left unfinished.
+  /// Enqueues the pushes that an earlier process left unfinished.
   func takeUp(now: Date) async throws {
     var pauses = 1
     while true {
@@ -43,7 +43,7 @@ extension DeliveryEngine {
         let (unfinished, left) = try await store.read { database in
           (try Push.unfinished(database), try WaitingDelivery.leftBehind(database))
         }
-        // One for later is found when its time has come.
+        // A scheduled push is found when its time comes.
         for push in unfinished where push.waits(now: now) == nil {
           log.notice("resumed push", ["push.id": push.uid])
           enqueue(push.id)
@@ -55,7 +55,7 @@ extension DeliveryEngine {
         log.error("delivery cannot start because the store cannot be read; retrying", ["error": "\(error)"])
         state.withLock { $0.trouble = "The store cannot be read: \(error)" }
       }
-      // A second, two, four, up to half a minute.
+      // Waits 1, 2, 4, … up to 30 seconds.
       for _ in 0..<pauses {
         if state.withLock({ $0.isStopping }) { return }
         try await pause()
@@ -67,7 +67,7 @@ extension DeliveryEngine {
   func lookForDue() async {
     var failed = false
     while !Task.isCancelled {
-      // It throws when cancelled, and the loop ends.
+      // `pause` throws when cancelled, which ends the loop.
       do { try await pause() } catch { return }
       let now = clock()
       do {
@@ -77,7 +77,7 @@ extension DeliveryEngine {
         try await lookForOccurrences(now: now)
         try await routes.refresh()
         failed = false
-        // Another process may have changed a push that nobody here is at.
+        // Another process may have changed a push that is not active here.
         for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
       } catch {
         if !failed, !Task.isCancelled { log.error("could not look for new pushes", ["error": "\(error)"]) }
@@ -90,7 +90,7 @@ extension DeliveryEngine {
     state.withLock { $0.running[id] == nil && $0.stopped[id] == nil }
   }
 
-  /// Pushes that an error stopped and that are to be tried again now. Called once a look.
+  /// Pushes that an error stopped and whose retry is due. Call once per poll.
   private func stoppedAndDue() -> [Int64] {
     state.withLock { state in
       for id in state.stopped.keys { state.stopped[id]?.looks -= 1 }
@@ -98,7 +98,7 @@ extension DeliveryEngine {
     }
   }
 
-  /// Longest pause before a push that an error stopped is tried again, in looks.
+  /// The longest wait before retrying a push that an error stopped, in polls of one second.
   private static var longestStop: Int { 300 }
 
   func stop(_ id: Int64, _ error: any Error) {

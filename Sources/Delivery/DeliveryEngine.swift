@@ -7,18 +7,18 @@ import SQLite
 package import Store
 import Synchronization
 
-/// Carries pushes out: takes up what a former process left unfinished, then whatever is handed to it.
+/// Sends pushes: first those that an earlier process left unfinished, then those that are enqueued.
 ///
-/// A push is safe from the moment its row is committed: handing it over is only a hint, and one that another process
-/// kept, or whose time has come, is found by a look at the store once a second. Several pushes run side by side, so
-/// that a test push does not wait behind a broadcast.
+/// A push is safe once its row is committed; enqueueing is only a hint. Pushes that another process stored, or whose
+/// time has come, are found by polling the store once a second. Several pushes run at the same time, so a test push
+/// does not wait behind a broadcast.
 package final class DeliveryEngine: Sendable {
   struct Running {
     let control: RunControl
-    /// Whether to begin again at once when it has ended: it was resumed while it came to a halt.
+    /// Whether to start again after stopping: the push was resumed while it was stopping.
     var goesOn = false
     var progress: PushProgress?
-    /// Why it waits for the store; nil: it does not.
+    /// Why the push waits for the store; nil if it does not.
     var storeTrouble: String?
     var listeners: [Int: AsyncStream<PushProgress>.Continuation] = [:]
   }
@@ -26,9 +26,9 @@ package final class DeliveryEngine: Sendable {
   /// A push that an error stopped.
   struct Stopped {
     let reason: String
-    /// How many times in a row.
+    /// The number of failures in a row.
     var times = 1
-    /// Looks for new pushes until it is tried again.
+    /// Polls left until the retry.
     var looks = 1
   }
 
@@ -36,13 +36,13 @@ package final class DeliveryEngine: Sendable {
     var running: [Int64: Running] = [:]
     var nextListener = 0
     var isStopping = false
-    /// Pushes that an error stopped: tried again after a second, two, four, up to five minutes.
+    /// Pushes that an error stopped; retried after 1, 2, 4, … seconds, at most 5 minutes.
     var stopped: [Int64: Stopped] = [:]
     var trail: Trail?
     var isTrailOpen = false
     var isInterrupted = false
     var trouble: String?
-    /// Who follows pushes that may not be under way.
+    /// Followers of pushes that may not be active.
     var followers: [Int64: [Int: AsyncStream<Void>.Continuation]] = [:]
   }
 
@@ -63,11 +63,11 @@ package final class DeliveryEngine: Sendable {
   /// Creates an engine; ``run()`` starts it.
   ///
   /// - Parameters:
-  ///   - steady: seconds that passed, whatever the clock was set to, as ``steadyTime()``; nil: `clock` is never set.
-  ///   - pause: waits between two looks for pushes that nobody handed over.
-  ///   - sleep: waits until a time by `clock`, or less long; nil: at most a second of real time, so that a clock that
-  ///     is set right is noticed.
-  ///   - policy: what becomes of a device whose push did not go through.
+  ///   - steady: elapsed seconds, unaffected by clock changes, as in ``steadyTime()``; nil if `clock` is never set.
+  ///   - pause: waits between two polls of the store.
+  ///   - sleep: waits until a time by `clock`, or returns early; nil waits at most one second of real time, so that a
+  ///     corrected clock is noticed.
+  ///   - policy: what happens to a device after a failed attempt.
   package init(
     store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date = { Date() },
     steady: (@Sendable () -> TimeInterval)? = nil,
@@ -89,16 +89,16 @@ package final class DeliveryEngine: Sendable {
     (queue, hand) = AsyncStream.makeStream()
   }
 
-  /// Carries pushes out until ``stop()``, and returns when those under way have ended. A store that cannot be read at
-  /// the beginning is tried again with growing pauses, and ``trouble`` says so meanwhile.
+  /// Sends pushes until ``stop()``; returns when the active ones have ended. If the store cannot be read at the start,
+  /// retries with growing pauses and reports it in ``trouble``.
   ///
-  /// - Throws: `CancellationError` if its task is cancelled before the store could be read.
+  /// - Throws: `CancellationError` if the task is cancelled before the store could be read.
   package func run() async throws {
     defer { state.withLock { $0.trouble = "It has finished." } }
     let now = clock()
     await renewSchedules(now: now)
     try await takeUp(now: now)
-    // Ends with this scope, which is left when the last push under way has ended.
+    // Cancelled when this scope is left, after the last active push has ended.
     async let _ = lookForDue()
     await withDiscardingTaskGroup { group in
       for await id in queue {
@@ -108,8 +108,8 @@ package final class DeliveryEngine: Sendable {
     }
   }
 
-  /// Carries one push out, without ``run()``: for a process that sends its own push and nothing else. Returns when it
-  /// has ended; at once if it is under way already.
+  /// Sends one push without ``run()``, for a process that sends only its own push. Returns when the push has ended, or
+  /// at once if it is already active.
   package func runOnly(_ id: Int64) async {
     do {
       try await openTrail()
@@ -119,21 +119,21 @@ package final class DeliveryEngine: Sendable {
     if begin(id) { await carryOut(id) }
   }
 
-  /// Credentials were changed: their connections are opened anew at once, also for pushes that are under way. Without
-  /// it that is noticed within a second.
+  /// Reconnects changed credentials at once, also for active pushes. Without this call the change is noticed within a
+  /// second.
   package func credentialsChanged() async throws { try await routes.refresh() }
 
-  /// Tries whether the service takes a certificate or key, before it is put in use.
+  /// Tests whether the push service accepts a certificate or key before it is used.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict { await routes.attempt(trial) }
 
-  /// What is held back for the sake of a credential; nil: nothing was sent with it since the start.
+  /// What is held back because of a credential; nil if nothing was sent with it since the start.
   package func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
 
-  /// Hands a committed push over, by its row id. Idempotent.
+  /// Hands over a committed push by its row ID. Idempotent.
   package func enqueue(_ id: Int64) { hand.yield(id) }
 
-  /// Takes no more pushes; ``run()`` returns once those under way have ended. Those that have nothing to do but to wait
-  /// for a time end at once, and go on at the next start.
+  /// Accepts no more pushes; ``run()`` returns once the active ones have ended. Pushes that only wait for a time end at
+  /// once and continue at the next start.
   package func stop() {
     hand.finish()
     let running = state.withLock { state in
@@ -143,8 +143,8 @@ package final class DeliveryEngine: Sendable {
     for control in running { control.stop() }
   }
 
-  /// No more time: as ``stop()``, and pushes under way send nothing more, keep the results of what is in flight, and go
-  /// on at the next start.
+  /// Stops without waiting: like ``stop()``, but active pushes send nothing more, store the results of requests in
+  /// flight, and continue at the next start.
   package func interrupt() {
     stop()
     let running = state.withLock { state in

@@ -3,13 +3,13 @@ import HTTP2
 import Providers
 import Model
 
-/// The provider of a dry run: sends nothing, and says so for each device.
+/// The provider of a dry run: sends nothing and reports that for each device.
 final class DryProvider: Provider {
   private let report: @Sendable (SendReport) -> Void
 
   init(report: @escaping @Sendable (SendReport) -> Void) { self.report = report }
 
-  /// Reaches what a provider would reach; no credential's health is concerned.
+  /// Covers the platforms of all providers; affects no credential's health.
   static func route(report: @escaping @Sendable (SendReport) -> Void) -> Route {
     let platforms = ProviderList.all.reduce(into: Set<Platform>()) { $0.formUnion($1.capabilities.platforms) }
     return Route(credentialID: 0, platforms: platforms, provider: DryProvider(report: report))
@@ -17,7 +17,7 @@ final class DryProvider: Provider {
 
   func prepare(_ push: ProviderPush) -> any PreparedPush { DryPush(push: push.id, report: report) }
 
-  // Nothing waits, nothing is in flight, and nothing is connected.
+  // A dry run has no queue, no requests in flight and no connections.
   func cancel(push: Int64) {}
   func reconnect() {}
   func stop() {}

@@ -2,17 +2,17 @@ package import Foundation
 import Logging
 import Synchronization
 
-/// Notices that the clock was set: it went on by more, or less, than the time that passed.
+/// Detects clock changes: the clock advanced by more or less than the elapsed time.
 ///
-/// Waits and patience are times that pass. They are kept as times of the clock, and move with it when it is set.
+/// Waits and deadlines are durations but are stored as clock times, so they must be shifted when the clock is set.
 final class LeapWatch: Sendable {
   private struct State {
-    /// What the clock is ahead of the steady time by.
+    /// How far the clock is ahead of the steady time.
     var offset: TimeInterval
     var total: TimeInterval = 0
   }
 
-  /// In seconds. What is less is a clock that is set right slowly.
+  /// In seconds. Smaller differences are gradual clock corrections.
   private static let least: TimeInterval = 5
 
   private let clock: @Sendable () -> Date
@@ -20,7 +20,7 @@ final class LeapWatch: Sendable {
   private let log: Logger
   private let state: Mutex<State>
 
-  /// - Parameter steady: seconds that passed, since whenever; nil: the clock is never set.
+  /// - Parameter steady: elapsed seconds since an arbitrary start; nil if the clock is never set.
   init(clock: @escaping @Sendable () -> Date, steady: (@Sendable () -> TimeInterval)?, log: Logger) {
     self.clock = clock
     self.steady = steady
@@ -28,13 +28,13 @@ final class LeapWatch: Sendable {
     state = Mutex(State(offset: steady.map { clock().timeIntervalSince1970 - $0() } ?? 0))
   }
 
-  /// By how many seconds the clock was set since the beginning, all times together.
+  /// The sum of all clock changes since the start, in seconds.
   func total() -> TimeInterval {
     guard let steady else { return 0 }
     let (leap, total) = state.withLock { state in
       var before = steady()
       var now = clock()
-      // A process that was stopped between the two would see a leap.
+      // Reads both again if the process was suspended in between, which would look like a clock change.
       while steady() - before > 0.1 { (before, now) = (steady(), clock()) }
       let offset = now.timeIntervalSince1970 - before
       let leap = offset - state.offset
@@ -52,7 +52,7 @@ final class LeapWatch: Sendable {
 }
 
 extension DeliveryEngine {
-  /// Seconds that passed, since whenever, whatever the clock says; also while the machine sleeps.
+  /// Elapsed seconds since an arbitrary start, unaffected by clock changes; includes the time the machine sleeps.
   package static func steadyTime() -> TimeInterval { start.duration(to: .now) / .seconds(1) }
 
   private static let start = ContinuousClock.now

@@ -2,36 +2,36 @@ import Logging
 import SQLite
 import Store
 
-/// The store for a push under way: what it refuses for a reason that passes (a full disk, a disk that fails, another
-/// program's lock) is tried again until it works.
+/// The store for an active push: retries operations that fail for a temporary reason (a full disk, a failing disk,
+/// another program's lock) until they work.
 ///
-/// An outcome that is dropped because it cannot be kept makes the device get the push once more at the next start, so
-/// the push waits instead, with what it knows, and says so.
+/// If an outcome were dropped because it cannot be stored, the device would get the push again at the next start. So
+/// the push waits with its results, and reports why.
 struct PatientStore: Sendable {
   let store: Store
-  /// The push's public id is not known yet where it is read first: its row id.
+  /// The push's row ID; its public ID is not known before the first read.
   let push: Int64
   let log: Logger
-  /// Waits between two attempts; throws when the process has no more time.
+  /// Waits between two attempts; throws when the process is out of time.
   let pause: @Sendable () async throws -> Void
-  /// Hears why the push waits; nil: it goes on.
+  /// Receives why the push waits; nil once it continues.
   let told: @Sendable (String?) -> Void
 
-  /// A suspicion of damage that lasts for so many attempts is looked into. A disk that fails for a moment is well again
-  /// by then, and is not read from end to end for it.
+  /// The attempt on which suspected damage is examined. A disk that fails only briefly has recovered by then and needs
+  /// no full scan.
   private static let suspicion = 10
 
-  /// As `Store.write`.
+  /// Like `Store.write`.
   func write<Result: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result { try await insist { try await store.write(body) } }
 
-  /// As `Store.read`.
+  /// Like `Store.read`.
   func read<Result: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result { try await insist { try await store.read(body) } }
 
-  /// Does what reads or writes the store, again and again while that fails for a reason that passes.
+  /// Runs an operation on the store, retrying while it fails for a temporary reason.
   func insist<Result>(_ body: () async throws -> Result) async throws -> Result {
     var attempts = 0
     while true {
@@ -54,7 +54,7 @@ struct PatientStore: Sendable {
     }
   }
 
-  /// Says what a suspicion of damage comes to.
+  /// Checks the database for damage and reports what it finds.
   private func lookForDamage() async {
     let words: String
     switch await store.pool.damage() {

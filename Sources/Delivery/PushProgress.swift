@@ -4,27 +4,24 @@ package import Model
 package import SQLite
 package import Store
 
-/// How far a push is.
 package struct PushProgress: Sendable, Hashable {
-  /// Where it is in its life.
   package var state: PushState
-  /// How many devices it is for; nil: not counted yet.
+  /// How many devices the push is for; nil until they are counted.
   package var target: Int?
-  /// Devices by outcome.
   package var counts: OutcomeCounts
-  /// Devices that are to be sent to again; they have no outcome yet.
+  /// Devices waiting for a retry; they have no outcome yet.
   package var waiting = 0
-  /// When the first of them is due.
+  /// When the first retry is due.
   package var nextDue: Date?
-  /// Whether it is over, and devices that it did not come to are still given their outcome.
+  /// Whether the push is over but devices it did not reach are still getting their outcome.
   package var isSettling = false
-  /// How many devices may have been sent to twice.
+  /// How many devices may have received the push twice.
   package var repeats = Push.Repeats()
-  /// Why nothing goes out at present: the service cannot be reached, in words.
+  /// Why nothing is being sent, as a text: the push service is unreachable.
   package var trouble: String?
-  /// What is held back for the sake of the credential, while the push is under way.
+  /// What is held back because of the credential while the push is active.
   package var health = ProviderHealth()
-  /// Outcomes a second, over the last seconds.
+  /// Outcomes per second over the last few seconds.
   package var rate: Double = 0
   package init(state: PushState, target: Int?, counts: OutcomeCounts) {
     self.state = state
@@ -32,9 +29,9 @@ package struct PushProgress: Sendable, Hashable {
     self.counts = counts
   }
 
-  /// What the store says.
+  /// Progress as stored.
   ///
-  /// - Parameter nextDue: when the first waiting device is due.
+  /// - Parameter nextDue: when the first retry is due.
   package init(_ push: Push, nextDue: Date? = nil) {
     self.init(state: push.state, target: push.target, counts: push.counts)
     waiting = push.waiting
@@ -51,16 +48,16 @@ package struct PushProgress: Sendable, Hashable {
     self.nextDue = nextDue
   }
 
-  /// What the store says of a push.
+  /// Reads a push's progress from the store.
   package static func find(_ database: Database, push: Int64) throws -> PushProgress {
     PushProgress(
       try Push.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
   }
 
-  /// Whether nothing more will happen: it is over, and everybody has an outcome.
+  /// Whether nothing more will happen: the push is over and every device has an outcome.
   package var isFinal: Bool { state.isOver && waiting == 0 && !isSettling }
 
-  /// At the present rate, nil if that cannot be said.
+  /// At the current rate; nil if unknown.
   package var secondsLeft: Int? {
     guard let target, rate > 0, !isFinal else { return nil }
     return Int((Double(max(0, target - counts.total - waiting)) / rate).rounded(.up))

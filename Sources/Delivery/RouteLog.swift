@@ -7,7 +7,7 @@ import Synchronization
 final class RouteLog: Sendable {
   private let credential: Credential
   private let log: Logger?
-  /// What was said last, nil if all is well.
+  /// The last logged failure; nil after a recovery.
   private let told = Mutex<String?>(nil)
 
   init(_ credential: Credential, _ log: Logger?) {
