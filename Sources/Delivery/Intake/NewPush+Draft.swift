@@ -5,7 +5,7 @@ package import Model
 package import Store
 
 extension NewPush {
-  /// A draft as a push of an app, with a new id that is hard to guess and the words that it is found by.
+  /// Creates a push from a draft, with a new unguessable ID and search terms.
   package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
     self.init(draft.json.text(), app: app.id, draft.environment, source: source, by: creator)
     (title, body) = Self.words(draft)
@@ -13,7 +13,7 @@ extension NewPush {
     searchTerms = Self.searchTerms(draft)
   }
 
-  /// One run of a schedule, in the name of who made the schedule.
+  /// One run of a schedule, created by the schedule's creator.
   init(_ draft: PushDraft, of schedule: Schedule) {
     self.init(
       draft.json.text(), app: schedule.appID, schedule.environment, source: "schedule", by: schedule.createdBy)
@@ -21,7 +21,7 @@ extension NewPush {
     searchTerms = Self.searchTerms(draft)
   }
 
-  /// The same push once more, for those that `parent` did not reach: with an id and a seed of its own, at once.
+  /// A retry of `parent` for the devices it did not reach, sent now with a new ID and seed.
   init(repeating parent: Push, source: String, by creator: String) {
     self.init(parent.draftJSON, app: parent.appID, parent.environment, source: source, by: creator)
     (title, body, parentID) = (parent.title, parent.body, parent.id)
@@ -48,13 +48,12 @@ extension NewPush {
 
   fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
 
-  /// How long a public id is: as the linter counts it into the payload.
+  /// A public ID's length, as the linter counts it in the payload.
   package static let sampleID = String(repeating: "0", count: 16)
 }
 
 extension NewSchedule {
-  /// A draft that repeats as a schedule of an app, with a new id that is hard to guess and the words that it is found
-  /// by.
+  /// Creates a schedule from a repeating draft, with a new unguessable ID and search terms.
   package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
     self.init(uid: NewPush.freshUID(), appID: app.id, draft: draft, source: source, createdBy: creator)
     (title, body) = NewPush.words(draft)
@@ -63,7 +62,7 @@ extension NewSchedule {
 }
 
 extension Lint.Context {
-  /// What the linter is told about an app's pushes.
+  /// The linter's context for an app's pushes.
   ///
   /// - Parameter credential: what the app's key or certificate for the draft's environment may send.
   package init(_ app: App, credential: CredentialScope?, now: Date) {

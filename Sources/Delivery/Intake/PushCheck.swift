@@ -4,27 +4,27 @@ package import Model
 import SQLite
 package import Store
 
-/// What a draft would do to an app as it is now: whom it reaches, and what speaks against it.
+/// The result of checking a draft: the devices it reaches, and the findings.
 package struct PushCheck: Sendable {
   package let draft: PushDraft
   package let app: App
-  /// The audience; nil: it could not be counted in time.
+  /// Nil if counting timed out.
   package let count: AudienceCount?
-  /// Tokens of the audience that no device has yet; they are registered with the push.
+  /// Tokens in the audience that belong to no device yet; they are registered with the push.
   package let unknown: Int
-  /// What the linter says, graver first, and whether the audience is empty.
+  /// The linter's findings, errors first, plus an error if the audience is empty.
   package let findings: [Lint.Finding]
 
-  /// How many devices the push reaches; nil: not counted in time.
+  /// The number of devices the push reaches; nil if counting timed out.
   package var reachable: Int? { count.map { $0.reachable + unknown } }
 
-  /// Why the push must not be sent; empty: it may be.
+  /// The errors that block sending; empty if there are none.
   package var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
 
   init(_ draft: PushDraft, app: App, credential: CredentialScope?, count: AudienceCount?, unknown: Int, now: Date) {
     (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown)
     var findings = Lint.findings(in: draft, Lint.Context(app, credential: credential, now: now))
-    // Who reaches nobody for a mistake in the audience hears of the mistake.
+    // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
     if isSound, count?.reachable == 0, unknown == 0, !draft.options.allowEmptyAudience {
       let arguments = ["app": app.bundleID, "environment": draft.environment.rawValue]
@@ -36,9 +36,10 @@ package struct PushCheck: Sendable {
 }
 
 extension PushIntake {
-  /// Checks a draft, and counts its audience on a reader: a large audience takes seconds, and every write would wait.
+  /// Checks a draft and counts its audience. Counting runs on a reader: a large audience takes seconds and would block
+  /// every write.
   ///
-  /// - Parameter limit: how long counting may take; nil: as long as it takes.
+  /// - Parameter limit: the time limit for counting; nil for none.
   /// - Throws: ``NoApp``.
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
     let (app, credential, unknown) = try await store.read { database in
@@ -54,7 +55,7 @@ extension PushIntake {
     do {
       count = try await store.read(limit: limit) { try query.count($0) }
     } catch let error as SQLiteError where error.code == .interrupt {
-      // An audience that takes so long is sent to nevertheless; the engine counts it again without a limit.
+      // A push is sent even if counting timed out; the engine counts again without a limit.
       count = nil
     }
     return PushCheck(draft, app: app, credential: credential, count: count, unknown: unknown, now: now)

@@ -5,16 +5,15 @@ package import Model
 package import SQLite
 package import Store
 
-/// The one door for a push: every form, API, command and schedule gives its draft to it.
+/// The single entry point for pushes: every form, API call, command and schedule goes through it.
 ///
-/// A draft is checked and its audience counted on a reader; what is refused is refused alike at every door. Then one
-/// transaction registers unknown tokens and keeps the push or the schedule, the line of the audit, and the answer that
-/// a repeated request gets.
+/// A draft is checked and its audience counted on a reader, with the same rules for every caller. One transaction then
+/// registers unknown tokens and stores the push or schedule, the audit entry, and the response for repeated requests.
 package struct PushIntake: Sendable {
-  /// Where a push comes in; the raw value stands beside it in the store.
+  /// The origin of a push; the raw value is stored with it.
   package enum Door: String, Sendable { case web, api, cli }
 
-  /// What is asked for, and by whom.
+  /// A request for a push, with its creator.
   package struct Order: Sendable {
     let draft: PushDraft
     let door: Door
@@ -24,9 +23,9 @@ package struct PushIntake: Sendable {
     let now: Date
 
     /// - Parameters:
-    ///   - creator: as it stands beside the push and in the audit.
-    ///   - address: where the request came from; nil: this machine.
-    ///   - undoSeconds: for how long the push is held back at least, so that it can be taken back.
+    ///   - creator: as stored with the push and in the audit log.
+    ///   - address: the client's address; nil for this machine.
+    ///   - undoSeconds: the minimum time the push is held so that it can be undone.
     package init(
       _ draft: PushDraft, door: Door, by creator: String, from address: String? = nil, undoSeconds: Int = 0, now: Date
     ) {
@@ -35,10 +34,10 @@ package struct PushIntake: Sendable {
     }
   }
 
-  /// What an order became.
+  /// The stored result of an order.
   package enum Kept: Sendable {
     case push(Push)
-    /// The draft repeats: the schedule makes its pushes when their time comes.
+    /// The draft repeats; the schedule creates its pushes when they are due.
     case schedule(Schedule)
   }
 
@@ -53,17 +52,17 @@ package struct PushIntake: Sendable {
   private let deliver: @Sendable (Int64) -> Void
 
   /// - Parameters:
-  ///   - patience: how long counting an audience may take; nil: as long as it takes. What takes longer is not refused.
-  ///   - deliver: hears of each push that was kept, by its row id.
+  ///   - patience: the time limit for counting an audience; nil for none. A push is not refused for exceeding it.
+  ///   - deliver: called with the row ID of each stored push.
   package init(
     store: Store, patience: Duration? = .seconds(10), deliver: @escaping @Sendable (Int64) -> Void = { _ in }
   ) {
     (self.store, self.patience, self.deliver) = (store, patience, deliver)
   }
 
-  /// Takes an order that nobody repeats.
+  /// Stores an order without protection against repeated requests.
   ///
-  /// - Throws: ``NoApp``; `Problems` with everything that speaks against the push.
+  /// - Throws: ``NoApp``; `Problems` with every error in the push.
   package func take(_ order: Order) async throws -> (kept: Kept, check: PushCheck) {
     let check = try await accept(order)
     let kept = try await store.write { try keep($0, order, check) }
@@ -71,12 +70,12 @@ package struct PushIntake: Sendable {
     return (kept, check)
   }
 
-  /// Takes an order once, however often it comes.
+  /// Stores an order once, however often its request is repeated.
   ///
   /// - Parameters:
-  ///   - confirm: the last word of the caller, who may throw; not asked about a repeated request.
-  ///   - answer: what the request and its repeats are answered; runs in the transaction.
-  /// - Throws: ``NoApp``; `Problems` with everything that speaks against the push; `Idempotency.Mismatch`.
+  ///   - confirm: may throw to reject the push; not called for a repeated request.
+  ///   - answer: makes the response for the request and its repeats; runs in the transaction.
+  /// - Throws: ``NoApp``; `Problems` with every error in the push; `Idempotency.Mismatch`.
   package func take(
     _ order: Order, once idempotency: Idempotency, confirm: @Sendable (PushCheck) throws -> Void = { _ in },
     answer: @escaping @Sendable (Database, Kept) throws -> Idempotency.Answer
@@ -85,7 +84,7 @@ package struct PushIntake: Sendable {
     let check = try await accept(order)
     try confirm(check)
     let (written, kept) = try await store.write { database in
-      // Again: the same request may have come twice at once.
+      // Checks again: the same request may have arrived twice at once.
       try idempotency.once(database) {
         let kept = try keep(database, order, check)
         return (try answer(database, kept), kept)
@@ -95,9 +94,9 @@ package struct PushIntake: Sendable {
     return written
   }
 
-  /// Answers a dry run that keeps no push; its key is used up like any other's.
+  /// Answers a dry run without storing a push; its idempotency key is still used up.
   ///
-  /// - Throws: as ``take(_:once:confirm:answer:)``.
+  /// - Throws: see ``take(_:once:confirm:answer:)``.
   package func preview(
     _ order: Order, once idempotency: Idempotency, answer: @Sendable (PushCheck) throws -> Idempotency.Answer
   ) async throws -> Idempotency.Answer {
@@ -136,12 +135,12 @@ package struct PushIntake: Sendable {
 }
 
 extension PushIntake {
-  /// Carries a schedule on whose time has come; see `Schedule.carryOn`.
+  /// Carries out a schedule's due run; see `Schedule.carryOn`.
   ///
-  /// What speaks against the push by now (a certificate that may no longer send it) is its end: nothing is sent, and
-  /// the run says why.
+  /// If the push now has errors (for example, the certificate may no longer send it), it is stored as failed with the
+  /// reason and nothing is sent.
   ///
-  /// - Returns: the push of the run that is due; nil: none is, or it is too late for it.
+  /// - Returns: the push of the due run; nil if no run is due or the run was missed.
   package func carryOn(schedule id: Int64, now: Date) async throws -> Push? {
     let problems = try await store.read { database -> [Problem] in
       guard let schedule = try Schedule.find(database, id: id), var draft = schedule.draft else { return [] }
