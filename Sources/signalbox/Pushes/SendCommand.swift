@@ -5,7 +5,7 @@ import JSON
 import Model
 import Store
 
-/// `signalbox send`: one push from a script.
+/// `signalbox send`: sends one push from a script.
 enum SendCommand {
   private static let app = Option(required: "app", "bundle-id", "The app's bundle ID.")
   private static let environment = Option(
@@ -106,7 +106,7 @@ enum SendCommand {
     return number
   }
 
-  /// The body of `POST /api/v1/pushes` that asks for the same, so that everything is checked as there.
+  /// The equivalent body of `POST /api/v1/pushes`, so that both run the same checks.
   private static func json(_ values: Parsed, _ io: CommandIO) throws -> JSONValue {
     var notification: [String: JSONValue] = [:]
     for (name, text) in [
@@ -150,7 +150,7 @@ enum SendCommand {
     return .object(Dictionary(uniqueKeysWithValues: kinds.map { ($0.0, .array($0.1.map { .string($0) })) }))
   }
 
-  /// No payload is as large; one byte more shows that a file is.
+  /// Larger than any payload; one more byte is read to detect a file that is too large.
   private static let largest = 64 * 1024
 
   private static func read(_ path: String, _ io: CommandIO) throws -> JSONValue {
@@ -173,7 +173,7 @@ enum SendCommand {
     _ draft: PushDraft, _ store: Store, _ io: CommandIO
   ) async throws -> (kept: PushIntake.Kept, check: PushCheck) {
     do {
-      // Nobody else waits for this process: counting may take as long as it takes.
+      // Counting has no time limit, because only this process waits for it.
       return try await PushIntake(store: store, patience: nil)
         .take(PushIntake.Order(draft, door: .cli, by: "cli", now: io.now()))
     } catch let error as PushIntake.NoApp {

@@ -3,7 +3,7 @@ import JSON
 import Model
 import Store
 
-/// What `send` says of a push: counts, and every reason with its remedy.
+/// What `send` prints about a push: the counts, and each reason with its remedy.
 struct SendReportText: JSONWritable {
   private let push: Push
   private let app: App
@@ -14,8 +14,8 @@ struct SendReportText: JSONWritable {
   private let data: String
 
   /// - Parameters:
-  ///   - expected: how many devices it was for when it was made.
-  ///   - data: the folder that a server has to be started with.
+  ///   - expected: the number of devices counted when the push was created.
+  ///   - data: the data folder to start a server with.
   init(_ store: Store, _ sent: Sending.Left, expected: Int, data: String) throws {
     let push = sent.push
     (self.push, isServed, self.data) = (push, sent.isServed, data)
@@ -28,7 +28,8 @@ struct SendReportText: JSONWritable {
     }
   }
 
-  /// 0 only if nothing failed and nothing is left: every device was accepted, or, without `--wait`, a server has it.
+  /// 0 only if nothing failed and nothing is left: every device was accepted or, without `--wait`, a server has the
+  /// push.
   func exitCode(isDryRun: Bool, isWaited: Bool, now: Date) -> Int32 {
     switch push.state {
     case .finished:
@@ -41,7 +42,7 @@ struct SendReportText: JSONWritable {
     }
   }
 
-  /// What is left, and who goes on with it; nil if nothing is.
+  /// What is left to send and who continues it; nil if nothing is left.
   func rest(now: Date) -> String? {
     guard !push.state.isOver else { return nil }
     let start = "signalbox serve --data \(data)"
@@ -82,7 +83,7 @@ struct SendReportText: JSONWritable {
     }
   }
 
-  /// As “, 3 wait to be sent to again, the first at 2026-11-20T12:15:00Z”.
+  /// For example “, 3 to be retried, the first at 2026-11-20T12:15:00Z”.
   private var waitingText: String {
     guard push.waiting > 0 else { return "" }
     return ", \(push.waiting) to be retried" + (nextDue.map { ", the first at \($0.text)" } ?? "")

@@ -7,48 +7,48 @@ import Reactor
 import Store
 import Synchronization
 
-/// Brings a push that was just kept to its end: here, or by waiting for the server. What cannot be brought to its end in
-/// time is left to a server, and said so.
+/// Completes a push that was just stored, by sending it here or by waiting for the server. What does not finish in time
+/// is left to a server, and reported.
 struct Sending {
-  /// How a push was left.
+  /// The state in which a push was left.
   struct Left {
     let push: Push
-    /// Whether a server holds the folder, and goes on with it.
+    /// Whether a server holds the data folder and continues the push.
     let isServed: Bool
   }
 
   let directory: DataDirectory
   let store: Store
   let io: CommandIO
-  /// Whether to stay until every device has its outcome, those too that are to be sent to again later.
+  /// Whether to wait until every device has its outcome, including devices to be retried later.
   let isWaiting: Bool
-  /// How long it may take; nil: as long as it goes on.
+  /// The time limit; nil for none.
   let limit: Duration?
-  /// How long a service may be out of reach for a caller who does not wait for the end.
+  /// How long a push service may be unreachable when the caller does not wait for the end.
   var patience = Duration.seconds(30)
 
-  /// Between two looks at how it goes.
+  /// The pause between two progress checks.
   private static let interval = Duration.milliseconds(100)
-  /// How long the answers of what is in flight are waited for at the end.
+  /// How long to wait at the end for the responses to requests in flight.
   private static let lastAnswers = Duration.seconds(3)
 
-  /// Delivers the push, unless a server holds the folder: that finds it by itself.
+  /// Sends the push, unless a server holds the data folder; the server finds the push by itself.
   ///
-  /// - Parameter expected: how many devices it is for, to show how far it is.
+  /// - Parameter expected: the number of devices, to show progress.
   func carryOut(_ id: Int64, expected: Int) async throws -> Left {
     let start = ContinuousClock.now
-    // Before the query: what is written in between makes the mark another one.
+    // Read before the query, so that a write in between changes the mark.
     var mark = store.changeMark
     var push = try await find(id)
     while true {
       if try directory.lock(.shared) {
         defer { directory.unlock() }
-        // A server may have had it until now.
+        // A server may have held the folder until now.
         if try await find(id).state == .queued { try await deliver(id) }
         return Left(push: try await find(id), isServed: false)
       }
       let present = store.changeMark
-      // Where nobody wrote, there is no news.
+      // Without a write there is nothing new to read.
       if present == nil || present != mark { (push, mark) = (try await find(id), present) }
       let isOver = limit.map { ContinuousClock.now - start >= $0 } ?? false
       if PushProgress(push).isFinal || !isWaiting || isOver { return Left(push: push, isServed: true) }
@@ -72,7 +72,7 @@ struct Sending {
     let engine = DeliveryEngine(
       store: store, routes: watched, clock: io.now,
       log: Logger(label: "signalbox", level: .warning, sink: ErrorSink(io: io)))
-    // A device that is to be sent to again later is the server's: this process does not sit and wait for it.
+    // Later retries are left to the server; this process does not wait for them.
     if !isWaiting { engine.stop() }
     let (ended, end) = AsyncStream.makeStream(of: Void.self)
     Task {
@@ -92,7 +92,7 @@ struct Sending {
     pool.stop()
   }
 
-  /// Tells why nothing goes out, as soon as that is known; returns when the push has to be left.
+  /// Reports why nothing is being sent as soon as that is known; returns when the push has to be left.
   private func untilGivenUp(_ routes: WatchedRoutes) async throws {
     let start = ContinuousClock.now
     var outOfReachSince: ContinuousClock.Instant?
@@ -115,7 +115,7 @@ struct Sending {
   }
 }
 
-/// Routes that remember how the last one stands.
+/// Routes that remember the last one, to report its state.
 private final class WatchedRoutes: RouteFinder {
   private let routes: CredentialRoutes
   private let last = Mutex<Route?>(nil)
@@ -132,14 +132,14 @@ private final class WatchedRoutes: RouteFinder {
 
   func health(credential: Int64, at now: Date) -> ProviderHealth? { routes.health(credential: credential, at: now) }
 
-  /// Why nothing can be sent at present; nil: all is well, or nothing is known.
+  /// Why nothing can be sent now; nil if there is no failure or the state is unknown.
   var failure: ProviderFailure? {
     guard case .failing(let failure) = last.withLock({ $0?.provider.state }) else { return nil }
     return failure
   }
 }
 
-/// Log entries as lines on standard error.
+/// Writes log entries as lines to standard error.
 private struct ErrorSink: LogSink {
   let io: CommandIO
 
