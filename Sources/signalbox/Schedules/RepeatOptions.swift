@@ -2,7 +2,7 @@ import Arguments
 import JSON
 import Model
 
-/// What `send` is told about repeating.
+/// The options of `send` for repeating pushes.
 enum RepeatOptions {
   private static let every = Option<String?>("every", "unit", "Repeat the push every day, week, or month.")
   private static let interval = Option<Int?>(

@@ -5,7 +5,7 @@ import JSON
 import Model
 import Store
 
-/// What `send` says of a new schedule: when it will be sent.
+/// What `send` prints about a new schedule: its next runs.
 struct ScheduleReport {
   private static let shownTimes = 5
   private let schedule: Schedule

@@ -4,7 +4,7 @@ import JSON
 import Model
 import Store
 
-/// `signalbox schedules …`: what repeats. `send --every` makes one.
+/// `signalbox schedules …`: lists and changes schedules. `send --every` creates one.
 enum SchedulesCommand {
   private static let id = Argument<String>("id", "The schedule's ID, as shown by list.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
