@@ -47,7 +47,7 @@ enum ServeCommand {
     }
     return number
   }.configuration
-  /// For everything that is no client: the database, providers, mail servers, watched hosts, files.
+  /// File descriptors reserved for everything but clients: the database, providers, mail servers, watched hosts, files.
   private static let otherDescriptors = 256
   private static let metricsOpen = Flag(
     "metrics-open", "Serve /metrics without a token. Anyone can then read the names of certificates and hosts."
@@ -81,11 +81,11 @@ enum ServeCommand {
     options.undoSeconds = 5
     options.steady = DeliveryEngine.steadyTime
     options.log = LogOptions.logger(values)
-    // Whoever reads the log has a second for the rest of it; SIGTERM ends the process also if nobody reads.
+    // Gives the log's reader one second to take the rest; with SIGTERM the process ends even if nothing is reading.
     defer { options.log.flush(within: .seconds(1)) }
     options.maximumConnections = connections(values[connections], options.log)
     let stopped = StopSignal()
-    // In a terminal the signal says that it was closed; for a service it says that files have changed.
+    // In a terminal SIGHUP means that it was closed; for a service it means that files have changed.
     let hangups = isatty(STDIN_FILENO) == 0 ? SignalStream(SIGHUP) : nil
     let service: Service
     do {
@@ -103,11 +103,11 @@ enum ServeCommand {
         "passwords are sent unencrypted over HTTP: set --tls-certificate, or --trusted-proxy if a TLS proxy is in "
           + "front")
     }
-    // Ends when the command does.
+    // Cancelled when the command ends.
     let reloads = hangups.map { hangups in
       Task { for await _ in hangups.signals { await service.reload() } }
     }
-    // Nobody could have read where it is, nor the link for the first password.
+    // If output failed, no one saw the URL or the first-start link, so the command stops at once.
     let failure = io.outputFailure() == nil ? await service.wait { await stopped.wait() } : nil
     reloads?.cancel()
     await service.stop()
@@ -115,7 +115,7 @@ enum ServeCommand {
     return failure == nil ? ExitCode.done : ExitCode.failed
   }
 
-  /// As many connections as were asked for, or as there can be descriptors.
+  /// The requested number of connections, reduced if the file descriptor limit does not allow it.
   private static func connections(_ wanted: Int, _ log: Logger) -> Int {
     let limit = DescriptorLimit.raise(to: wanted + otherDescriptors)
     let possible = min(wanted, max(limit - otherDescriptors, limit / 2))
@@ -133,15 +133,14 @@ enum ServeCommand {
       throw CommandFailure.usage("--tls-certificate and --tls-key must be used together.")
     }
     let files = TLSFiles(certificate: certificate, key: key)
-    // Before anything is opened or made.
+    // Checks the files before anything is opened or created.
     _ = try files.load()
     return files
   }
 }
 
-/// Where templates and public files are.
 enum Resources {
-  /// The folder that was named; else the first that holds them: here, or above the program.
+  /// The named folder; otherwise the first that contains them: the working directory, or a folder above the program.
   static func find(_ named: String?) throws -> String {
     if let named {
       guard holds(named) else {
@@ -167,7 +166,6 @@ enum Resources {
   }
 }
 
-/// How much is logged, and how.
 enum LogOptions {
   static let level = Option(
     "log-level", "level", "The minimum log level.", default: LogLevel.info, showing: "info"

@@ -16,49 +16,48 @@ import Text
 
 /// Everything that `serve` runs, from the data folder to the listening port.
 final class Service: Sendable {
-  /// What a service is told.
   struct Options: Sendable {
     var data = DataDirectory("./data")
     var listen = SocketAddress("127.0.0.1:8080")
     /// The folder with `Templates` and `Public`.
     var resources = "."
     var isDemo = false
-    /// Certificate and key; nil: plain http.
+    /// Certificate and key; nil for plain HTTP.
     var tls: TLSFiles?
-    /// How often it is looked whether these files have changed.
+    /// The interval at which these files are checked for changes.
     var tlsLook = Duration.seconds(10)
     var maximumConnections = 4096
     var trustedProxies: [AddressRange] = []
-    /// Where people reach it; nil: as it listens.
+    /// The public URL; nil means the address it listens on.
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
     var passwordCost = Console.PasswordCost.normal
-    /// Seconds for which a push from the browser is held back, as long as nobody has set it otherwise.
+    /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.
     var undoSeconds = 0
-    /// Whether `/metrics` answers everybody.
+    /// Whether `/metrics` works without a token.
     var isMetricsOpen = false
-    /// How watched hosts are looked at; nil: with what the system trusts. For tests.
+    /// How watched hosts are checked; nil uses the system's trusted certificates. For tests.
     var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
     var isStrict = false
     var clock: @Sendable () -> Date = { Date() }
-    /// Seconds that passed, whatever the clock was set to; nil: it is never set.
+    /// Elapsed seconds, unaffected by clock changes; nil if the clock is never set.
     var steady: (@Sendable () -> TimeInterval)?
   }
 
-  // Workers that stop(within:) waits for.
+  // Workers that `stop(within:)` waits for.
   private static let http = "http"
   private static let delivery = "delivery"
   private static let reminders = "reminders"
   private static let retention = "retention"
   private static let sweep = "replaced certificates"
 
-  /// A broadcast takes whatever the processors have left; a person who clicks meanwhile goes before it.
+  /// Niceness of the delivery threads: during a broadcast, page requests go first.
   private static let standsBack: Int32 = 10
 
-  /// Where it listens.
+  /// The address it listens on.
   let address: SocketAddress
-  /// What to type into a browser.
+  /// The URL to open in a browser.
   let url: String
   let console: Console
   let simulator: APNsSimulator?
@@ -69,20 +68,20 @@ final class Service: Sendable {
   let engine: DeliveryEngine
   private let routes: CredentialRoutes
   private let loop: EventLoop
-  /// What the engine itself does between the answers of store and provider.
+  /// The event loop of the delivery engine.
   private let engineLoop: EventLoop
   private let pools: Console.Pools
-  /// Looks up the names of push services.
+  /// Resolves the host names of push services.
   private let resolver: BlockingPool
   private let probes: BlockingPool
-  /// Nil: plain http.
+  /// Nil for plain HTTP.
   private let renewal: TLSRenewal?
   /// Ends with ``stop(within:)``.
   private let workers: WorkerGroup
 
   /// Opens the store, starts delivery and the simulator, and listens.
   ///
-  /// - Throws: `CommandFailure` if another server holds the folder; whatever cannot be opened.
+  /// - Throws: `CommandFailure` if another server holds the data folder; any error from opening a resource.
   init(_ options: Options) async throws {
     self.options = options
     let clock = options.clock
@@ -95,7 +94,7 @@ final class Service: Sendable {
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pools = Console.Pools()
     resolver = BlockingPool(name: "resolver", threads: 2)
-    // Threads of their own: each may wait ten seconds for a host that does not answer.
+    // A separate pool: each probe may wait ten seconds for a host that does not respond.
     probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
     let (simulator, log) = (simulator, options.log)
@@ -109,7 +108,7 @@ final class Service: Sendable {
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("No listen address was given.") }
-    // The port may be chosen by the system: unless it was named, the address is what a browser asked for.
+    // The system may choose the port. Without a configured address, links use the one the browser requested.
     let scheme = options.tls == nil ? "http" : "https"
     var configuration = Console.Configuration(
       templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
@@ -166,7 +165,7 @@ final class Service: Sendable {
     log.notice("listening", ["address": url])
   }
 
-  /// Takes up what has changed in files: today, the server's certificate.
+  /// Reloads changed files; currently only the server's certificate.
   func reload() async {
     guard let renewal else { return options.log.notice("nothing to reload: no TLS certificate is configured") }
     do {
@@ -214,7 +213,7 @@ final class Service: Sendable {
       }
     }
     configuration.accessLog = { entry in
-      // Without the query: it can hold a sign-in link or somebody's alias.
+      // Leaves out the query, which can contain a sign-in link or an alias.
       let path = entry.target?.prefix { $0 != "?" } ?? "-"
       log.info(
         "request",
@@ -230,13 +229,13 @@ final class Service: Sendable {
     return configuration
   }
 
-  /// What links in mails begin with, unless `--address` says it. Nobody reaches every address of a machine by that name.
+  /// The base URL of links in mails, unless `--address` sets it. A wildcard address is replaced by the host name.
   private static func links(_ scheme: String, _ address: SocketAddress) -> String {
     let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
     return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
   }
 
-  /// What is lost with the key file, nil if nothing is.
+  /// A warning if the key file is missing, does not match, or cannot decrypt some keys; otherwise nil.
   func keyWarning() async throws -> String? {
     let store = store
     let (state, closed) = try await store.read { database in
@@ -259,7 +258,7 @@ final class Service: Sendable {
     return text
   }
 
-  /// Once at the start and once an hour: what was kept for undo and is over goes.
+  /// Deletes what was kept only for undo and has expired; runs at the start and every hour.
   ///
   /// - Throws: `CancellationError`.
   private static func sweep(_ store: Store, clock: @Sendable () -> Date, log: Logger) async throws {
@@ -281,9 +280,9 @@ final class Service: Sendable {
     }
   }
 
-  /// Waits until the service is to end: `stopped` returns, or a worker is lost without which nothing works.
+  /// Waits until `stopped` returns or an essential worker fails.
   ///
-  /// - Returns: the loss; nil: `stopped` returned.
+  /// - Returns: the failure; nil if `stopped` returned.
   func wait(for stopped: @escaping @Sendable () async -> Void) async -> WorkerGroup.Failure? {
     await withTaskGroup(of: WorkerGroup.Failure?.self) { group in
       group.addTask {
@@ -297,14 +296,14 @@ final class Service: Sendable {
     }
   }
 
-  /// Lets what is under way finish within `limit`; a push that takes longer goes on at the next start.
+  /// Lets current work finish within `limit`; a push that takes longer continues at the next start.
   func stop(within limit: Duration = .seconds(10)) async {
     workers.stop()
     await server.stop(within: limit)
     engine.stop()
     if await !workers.hasEnded(Self.delivery, within: limit) {
       engine.interrupt()
-      // What is in flight may have its answer yet; what has none by then is sent again at the next start.
+      // Waits for responses to requests in flight; devices without one are sent to again at the next start.
       await workers.hasEnded(Self.delivery, within: .seconds(3))
     }
     for name in [Self.retention, Self.sweep] { await workers.hasEnded(name) }
@@ -314,17 +313,16 @@ final class Service: Sendable {
     engineLoop.stop()
     pools.stop()
     resolver.stop()
-    // A message under way ends within its own time limit; what it does not write down is sent again.
+    // A message being sent ends within its own time limit; what it does not record is sent again.
     await workers.hasEnded(Self.reminders)
     probes.stop()
-    // A look at a host that is under way ends in some seconds, and finds the store closed: nothing is lost by that.
+    // A host check in progress ends within seconds and finds the store closed, which loses nothing.
     store.close()
     options.data.unlock()
   }
 }
 
 extension Duration {
-  /// Whole milliseconds.
   fileprivate var milliseconds: Int64 {
     components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
   }

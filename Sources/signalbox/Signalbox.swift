@@ -2,10 +2,10 @@ import Arguments
 import Foundation
 import Glibc
 
-/// The command line: finds the command and gives it the rest.
+/// The command line: finds the command and runs it with the remaining arguments.
 @main
 enum Signalbox {
-  /// As `signalbox --version` tells it.
+  /// Printed by `signalbox --version`.
   static let version = "0.1.0"
 
   /// Every command, in the order of the help.
@@ -36,17 +36,17 @@ enum Signalbox {
     version: version, environmentPrefix: "SIGNALBOX")
 
   static func main() async {
-    // A core dump would hold private keys in clear.
+    // A core dump would contain private keys in plain text.
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     StandardStream.occupyClosed()
     exit(await run(Array(CommandLine.arguments.dropFirst()), .standard))
   }
 
-  /// Runs a command line, and gives the exit code.
+  /// Runs a command line and returns its exit code.
   static func run(_ arguments: [String], _ io: CommandIO) async -> Int32 {
     let code = await carryOut(arguments, io)
-    // What was asked for did not arrive: that is no success, whatever was done.
+    // If the output was lost, the command fails, whatever it did.
     guard let failure = io.outputFailure() else { return code }
     io.complain("\(failure)")
     return code == ExitCode.done ? ExitCode.failed : code
@@ -71,7 +71,7 @@ enum Signalbox {
       io.complain(failure.description)
       return failure.exitCode
     } catch is OutputFailure {
-      // Told at the end.
+      // Reported at the end of `run`.
       return ExitCode.failed
     } catch {
       io.complain("\(error)")

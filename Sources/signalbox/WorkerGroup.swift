@@ -1,28 +1,28 @@
 import Logging
 import Synchronization
 
-/// The long-lived workers of the service, as children of one task group: one that ends although nobody stopped it is
-/// noticed, and said in the log with its name and cause.
+/// The service's long-lived workers, as children of one task group. A worker that ends unexpectedly is logged with its
+/// name and cause.
 final class WorkerGroup: Sendable {
-  /// Something that runs for as long as the service.
+  /// A task that runs as long as the service.
   struct Worker: Sendable {
-    /// What follows when it ends although nobody stopped it.
+    /// What happens when the worker ends unexpectedly.
     enum Loss: Sendable {
-      /// Nothing works without it: ``WorkerGroup/failure()`` returns.
+      /// The service cannot continue: ``WorkerGroup/failure()`` returns.
       case endsService
-      /// It is started again, after a second, two, four, up to a minute.
+      /// The worker is restarted after 1, 2, 4, … up to 60 seconds.
       case isRestarted
     }
 
-    /// As it stands in the log.
+    /// The name in the log.
     let name: String
     let loss: Loss
-    /// Whether ``WorkerGroup/stop()`` cancels it; otherwise it ends by being told.
+    /// Whether ``WorkerGroup/stop()`` cancels the worker; otherwise its owner stops it.
     var isCancelled = true
     let run: @Sendable () async throws -> Void
   }
 
-  /// A worker without which nothing works has ended.
+  /// An essential worker has ended.
   struct Failure: Error, Hashable, CustomStringConvertible {
     let worker: String
     let cause: String
@@ -31,10 +31,10 @@ final class WorkerGroup: Sendable {
 
   private struct State {
     var isStopping = false
-    /// Ended by ``stop()``; each cancels one worker.
+    /// Finished by ``stop()``; each cancels one worker.
     var stops: [AsyncStream<Void>.Continuation] = []
     var living: Set<String> = []
-    /// Ended when a worker has ended for good.
+    /// Finished when the worker has ended for good.
     var waiting: [String: [AsyncStream<Void>.Continuation]] = [:]
   }
 
@@ -47,18 +47,18 @@ final class WorkerGroup: Sendable {
   private let pause: @Sendable (Duration) async throws -> Void
   private let log: Logger
 
-  /// - Parameter pause: waits before a worker is started again; throws when its task is cancelled.
+  /// - Parameter pause: waits before a worker is restarted; throws when its task is cancelled.
   init(
     _ workers: [Worker], log: Logger,
     pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     (self.workers, self.log, self.pause) = (workers, log, pause)
-    // From the start: whoever stops the service before its workers have begun waits for them too.
+    // Filled at once, so that stopping before the workers have started still waits for them.
     state = Mutex(State(living: Set(workers.map(\.name))))
     (failures, fail) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  /// Runs the workers, and returns when the last has ended for good.
+  /// Runs the workers; returns when the last one has ended for good.
   func run() async {
     await withDiscardingTaskGroup { group in
       for worker in workers {
@@ -70,8 +70,7 @@ final class WorkerGroup: Sendable {
     }
   }
 
-  /// Cancels the workers that end so; those that end by being told are their owner's to tell. From now on a worker may
-  /// end.
+  /// Cancels the workers with `isCancelled`; the others are stopped by their owners. From now on a worker may end.
   func stop() {
     let stops = state.withLock { state in
       state.isStopping = true
@@ -80,13 +79,13 @@ final class WorkerGroup: Sendable {
     for stop in stops { stop.finish() }
   }
 
-  /// The first worker that was lost and cannot be done without; nil: the task was cancelled.
+  /// The first essential worker that failed; nil if the task was cancelled.
   func failure() async -> Failure? { await failures.first { _ in true } }
 
   /// Waits until a worker has ended for good.
   ///
-  /// - Parameter limit: how long; nil: as long as it takes.
-  /// - Returns: whether it has.
+  /// - Parameter limit: the time limit; nil for none.
+  /// - Returns: whether it has ended.
   @discardableResult
   func hasEnded(_ name: String, within limit: Duration? = nil) async -> Bool {
     let (end, ended) = AsyncStream.makeStream(of: Void.self)
@@ -123,7 +122,7 @@ final class WorkerGroup: Sendable {
 
   private var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// Runs one worker until it is stopped or cannot be started again.
+  /// Runs a worker until it is stopped or cannot be restarted.
   private func live(_ worker: Worker) async {
     guard worker.isCancelled else { return await keepAlive(worker) }
     let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
@@ -151,7 +150,7 @@ final class WorkerGroup: Sendable {
         fail.yield(Failure(worker: worker.name, cause: cause))
         return
       }
-      // It throws when cancelled: the service stops.
+      // `pause` throws when cancelled: the service is stopping.
       do { try await pause(.seconds(seconds)) } catch { return }
       seconds = min(Self.longestPause, seconds * 2)
     }
