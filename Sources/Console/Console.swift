@@ -12,29 +12,29 @@ package import Store
 
 /// The web console and the JSON API over one installation's store.
 package struct Console: Sendable {
-  /// What a console is made of, beside the store.
+  /// A console's settings, apart from the store.
   package struct Configuration: Sendable {
     /// The folder of the Mustache templates, with `locales` in it.
     package var templates: String
-    /// The folder that is served as it is.
+    /// The folder of static files.
     package var publicFiles: String
-    /// Where people reach the console, as `https://push.example.com`; for commands to copy. Nil: as a browser found it.
+    /// The public URL, such as `https://push.example.com`, shown in commands to copy. Nil means the URL the browser
+    /// requested.
     package var address: String?
-    /// As `0.1.0`.
+    /// For example `0.1.0`.
     package var version: String
-    /// How passwords are hashed.
     package var passwordCost = PasswordCost.normal
-    /// Proxies whose word about the client is believed.
+    /// Proxies whose forwarded client address is trusted.
     package var trustedProxies: [AddressRange] = []
-    /// Seconds for which a push that was sent from the browser is held back, as long as nobody has set it otherwise.
+    /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.
     package var undoSeconds = 0
-    /// Called when somebody has changed how long things are kept.
+    /// Called when the retention settings have changed.
     package var retentionChanged: @Sendable () -> Void = {}
-    /// Waits before it is looked again whether who follows a stream of events still may.
+    /// Waits between two checks whether the client of an event stream still has access.
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
-    /// Whether a template of mail that names an unknown key is an error; for tests.
+    /// Whether a mail template that names an unknown key is an error; for tests.
     package var isStrict = false
-    /// Whether `/metrics` answers everybody; otherwise it wants a token of the API.
+    /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
     package init(templates: String, publicFiles: String, address: String?, version: String) {
       self.templates = templates
@@ -44,55 +44,54 @@ package struct Console: Sendable {
     }
   }
 
-  /// How much work it is to guess a password.
+  /// The work needed to hash a password.
   package enum PasswordCost: Sendable {
-    /// For people.
+    /// For production.
     case normal
-    /// For tests: quick, and worth nothing.
+    /// For tests: fast and insecure.
     case quickForTests
 
     var parameters: PasswordHash.Parameters { self == .normal ? .normal : .quickForTests }
   }
 
-  /// What pages are made of, among the public files.
+  /// The folders of page assets among the public files.
   static let assetFolders = ["css", "js", "icons"]
 
-  /// Threads for what blocks. Each kind has its own, so that none waits for another: neither a hundred sign-ins nor a mail
-  /// server that does not answer keeps a style sheet from anybody.
+  /// Threads for blocking work. Each kind has its own pool, so that many sign-ins or a mail server that does not
+  /// respond do not delay static files.
   package struct Pools: Sendable {
     /// Password hashes: each takes a processor for half a second, and 128 MiB.
     package let hashes = BlockingPool(name: "hash", threads: 2)
-    /// Files that are served.
+    /// Static files.
     package let files = BlockingPool(name: "file", threads: 2)
-    /// Certificate files that are opened, and keys that are made.
+    /// Reading certificate files and generating keys.
     let certificates = BlockingPool(name: "certificate", threads: 2)
-    /// Mail servers and webhooks that are waited for.
+    /// Mail servers and webhooks.
     let mail = BlockingPool(name: "mail", threads: 2)
 
-    /// Starts the threads.
     package init() {}
 
-    /// Lets the threads end once their work is done. Does not wait.
+    /// Ends the threads once their work is done. Does not wait.
     package func stop() { for pool in [hashes, files, certificates, mail] { pool.stop() } }
   }
 
   let store: Store
   let engine: DeliveryEngine
-  /// Takes every push of forms and the API.
+  /// Accepts every push from forms and the API.
   let intake: PushIntake
-  /// Nil: the Phones page says how to start the simulator.
+  /// If nil, the Phones page says how to start the simulator.
   let simulator: APNsSimulator?
   let configuration: Configuration
   let locales: Locales
   let views: PageViews
   let publicFiles: StaticFiles
-  /// What pages are made of, under addresses that browsers may keep.
+  /// Page assets under URLs that browsers may cache.
   let assets: AssetFolder
-  /// Sends reminders, and tests of them.
+  /// Sends reminders and their tests.
   package let courier: Courier
-  /// Looks at watched hosts.
+  /// Checks watched hosts.
   let hosts: HostWatch
-  /// Tells the pages and programs that watch a push.
+  /// The event streams of pushes.
   let broadcasts: PushBroadcasts
   let pools: Pools
   let clock: @Sendable () -> Date
@@ -101,10 +100,10 @@ package struct Console: Sendable {
   /// Reads templates and texts.
   ///
   /// - Parameters:
-  ///   - simulator: the built-in one, if it runs.
-  ///   - pools: stay the caller's, who stops them.
-  ///   - look: how a watched host is looked at.
-  /// - Throws: `TemplateError` with file, line and column, `SystemError` for a folder that is not there.
+  ///   - simulator: the built-in simulator, if it is running.
+  ///   - pools: owned by the caller, who stops them.
+  ///   - look: how a watched host is checked.
+  /// - Throws: `TemplateError` with file, line and column; `SystemError` for a missing folder.
   package init(
     store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
     pools: Pools, look: @escaping HostWatch.Look,
@@ -131,7 +130,6 @@ package struct Console: Sendable {
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 
-  /// Everything that the console answers.
   package func router() -> Router {
     var routes = ConsoleRouter(self)
     HealthRoutes.add(to: &routes)
