@@ -4,9 +4,9 @@ package import Model
 package import SQLite
 package import Store
 
-/// What people say of a kept file, by form or API, checked.
+/// The labels that people give a stored file, by form or API.
 package struct CertificateLabels: Sendable {
-  /// Bytes of a name.
+  /// In bytes.
   package static let nameLimit = 200
 
   package var name: String
@@ -14,21 +14,21 @@ package struct CertificateLabels: Sendable {
   package var madeBy: String?
   package var note: String?
 
-  /// As they are kept.
+  /// Reads the stored labels.
   package init(_ database: Database, _ certificate: TrackedCertificate) throws {
     let notes = try CertificateContents.find(database, certificate: certificate.id)?.notes
     (name, appID) = (certificate.details.name, certificate.details.appID)
     (madeBy, note) = (notes?.madeBy, notes?.note)
   }
 
-  /// As they were typed.
+  /// Takes the labels as typed; ``checked()`` validates them.
   package init(name: String, appID: Int64?, madeBy: String, note: String) {
     (self.name, self.appID, self.madeBy, self.note) = (name, appID, madeBy, note)
   }
 
-  /// What people noted.
+  /// Validates the labels and returns the notes.
   ///
-  /// - Throws: everything that is wrong, each under its field.
+  /// - Throws: every problem, each under its field.
   package func checked() throws(Problems) -> CertificateContents.Notes {
     var problems: [Problem] = []
     if let problem = name.isEmpty
@@ -42,7 +42,7 @@ package struct CertificateLabels: Sendable {
     return notes
   }
 
-  /// Keeps them, with a line of the audit that says what was and what is.
+  /// Stores the labels, with an audit entry of the values before and after.
   ///
   /// - Throws: `Problems`, `StoreError.notFound`.
   package func keep(_ database: Database, _ certificate: Int64, audit: NewAuditEntry, now: Date) throws {

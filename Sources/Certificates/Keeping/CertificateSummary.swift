@@ -3,30 +3,29 @@ package import OpenSSL
 import Model
 import Text
 
-/// What a person wants to know of a certificate. Its texts come from strangers: escape them.
+/// The readable contents of a certificate. The texts come from strangers: escape them.
 package struct CertificateSummary: Sendable, Hashable {
-  /// As `UID=com.example.app, CN=Apple Push Services: com.example.app, …`.
+  /// For example `UID=com.example.app, CN=Apple Push Services: com.example.app, …`.
   package let subject: String
   /// The `CN` of the subject; the whole subject if it has none.
   package let name: String
-  /// As the subject.
+  /// In the format of ``subject``.
   package let issuer: String
   /// Upper-case hexadecimal digits.
   package let serial: String
-  /// As `AB:CD:…`.
+  /// For example `AB:CD:…`.
   package let sha256: String
-  /// As `AB:CD:…`; Keychain Access and old tools show it.
+  /// For example `AB:CD:…`; Keychain Access and old tools show it.
   package let sha1: String
-  /// As `RSA of 2048 bits`.
+  /// For example `RSA of 2048 bits`.
   package let keyAlgorithm: String
-  /// With which algorithm its issuer signed it, as `sha256WithRSAEncryption`.
+  /// The algorithm of the issuer's signature, for example `sha256WithRSAEncryption`.
   package let signatureAlgorithm: String
-  /// The first second in which it is valid.
+  /// The first second of the validity.
   package let notBefore: Date
-  /// The last second in which it is valid.
+  /// The last second of the validity.
   package let notAfter: Date
 
-  /// Reads it off a certificate.
   package init(_ certificate: Certificate) {
     subject = certificate.subject.description.singleLine.cut(to: Self.textLimit)
     name = (certificate.commonName ?? certificate.subject.description).singleLine.cut(to: Self.nameLimit)
@@ -40,12 +39,12 @@ package struct CertificateSummary: Sendable, Hashable {
     notAfter = certificate.notAfter
   }
 
-  /// X.520 limits a common name to 64 characters; a stranger's may have a million.
+  /// X.520 limits a common name to 64 characters; a stranger's certificate may have a million.
   private static let nameLimit = 200
   private static let textLimit = 2000
 }
 
 extension String {
-  /// At most so many characters.
+  /// Cuts the text to a number of characters, the last of which is an ellipsis.
   func cut(to limit: Int) -> String { unicodeScalars.count <= limit ? self : String(prefix(limit - 1)) + "…" }
 }

@@ -4,24 +4,22 @@ package import Model
 package import SQLite
 package import Store
 
-/// Keeps inspected files in the store, and says of all that is kept how long it lasts.
+/// Stores inspected files, and reports when stored items expire.
 package enum CertificateTracker {
-  /// What a person says beside the file.
+  /// What a person says about the file.
   package struct Labels: Sendable, Hashable {
-    /// Row id of the app that it belongs to.
+    /// The row ID of the app that the file belongs to.
     package var appID: Int64?
-    /// Of a `.p8` whose file name does not say it: 10 letters and digits.
+    /// For a `.p8` whose file name does not contain it: 10 letters and digits.
     package var keyID: String?
-    /// Of a `.p8`, which never says it: 10 letters and digits.
+    /// For a `.p8`, which never contains it: 10 letters and digits.
     package var teamID: String?
-    /// As uploaded.
+    /// The file name as uploaded.
     package var fileName: String
-    /// The Apple ID of whoever made it at Apple's: who can renew it.
+    /// The Apple ID that made the certificate: this account can renew it.
     package var madeBy: String?
-    /// What people want to remember of it.
     package var note: String?
 
-    /// Creates labels.
     package init(
       fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil, madeBy: String? = nil,
       note: String? = nil
@@ -35,9 +33,9 @@ package enum CertificateTracker {
     }
   }
 
-  /// Keeps a file; its private key is sealed. A certificate that is kept without its key gets it: nothing is kept twice.
+  /// Stores a file with its private key sealed. If the certificate is stored without its key, adds the key to it.
   ///
-  /// - Throws: `Problems` if a key comes without its ids, or the file is there already; then nothing is kept.
+  /// - Throws: `Problems` if a key comes without its IDs, or the file is stored already; then nothing is stored.
   @discardableResult
   package static func keep(
     _ database: Database, _ file: InspectedFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
@@ -67,8 +65,7 @@ package enum CertificateTracker {
     return kept
   }
 
-  /// The key has come for a certificate that was kept without one. What people said of it before stays, unless they
-  /// say something else now.
+  /// Adds the key to a certificate that was stored without one. Earlier labels stay unless new ones are given.
   private static func complete(
     _ database: Database, _ id: Int64, _ file: InspectedFile, _ details: TrackedCertificate.Details,
     _ notes: CertificateContents.Notes, _ material: [UInt8], sealer: any Sealer, now: Date
@@ -84,9 +81,9 @@ package enum CertificateTracker {
       try CertificateContents.Notes(madeBy: notes.madeBy ?? before?.madeBy, note: notes.note ?? before?.note))
   }
 
-  /// What is kept beside the secret.
+  /// The columns that are stored next to the secret.
   ///
-  /// - Throws: `Problems` if a key comes without its ids.
+  /// - Throws: `Problems` if a key comes without its IDs.
   package static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: labels.fileName)
     details.appID = labels.appID
@@ -133,13 +130,13 @@ package enum CertificateTracker {
     return text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) }
   }
 
-  /// How long everything lasts that is kept, in one report.
+  /// Reports when all stored items expire.
   ///
-  /// A row that cannot be understood is named in it: what is broken must never look fine.
+  /// The report names rows that cannot be read: a broken row must never look valid.
   ///
   /// - Parameters:
-  ///   - keys: as `certificates/12` and `hosts/3`: only these; nil: everything.
-  ///   - sealer: tells what does not open; nil: nobody looks.
+  ///   - keys: only these items, for example `certificates/12` and `hosts/3`; nil for all.
+  ///   - sealer: finds the keys that do not open; nil skips this check.
   package static func report(
     _ database: Database, of keys: Set<String>? = nil, sealer: (any Sealer)? = nil, now: Date,
     within days: Int = Expiry.warningDays
@@ -160,7 +157,7 @@ package enum CertificateTracker {
       find: { try TrackedCertificate.find(database, id: $0) })
     for certificate in certificates {
       let details = certificate.details
-      // Its successor's end counts; unless somebody sends with the old one again.
+      // Its successor's expiry date counts, unless an app sends with the old certificate again.
       if certificate.isReplaced, uses[certificate.id] == nil { continue }
       guard let kind = CertificateKind(rawValue: details.kind) else {
         unreadable.append(
@@ -181,7 +178,7 @@ package enum CertificateTracker {
         unreadable.append(
           ExpiryReport.Unreadable(key: host.key, name: host.name, reason: blindness.problem.text))
       }
-      // What was seen last still counts.
+      // The certificate seen last still counts.
       if let item = TrackedExpiry(host) { items.append(item) }
     }
     let planned = try Forecast.needs(database, now: now)
@@ -192,7 +189,7 @@ package enum CertificateTracker {
       within: days)
   }
 
-  /// What pushes are sent with, or could be, and whose key does not open.
+  /// Certificates that are or could be used to send, and whose private key does not open.
   private static func closed(
     _ database: Database, _ uses: [Int64: [TrackedCertificate.Use]], _ sealer: any Sealer
   ) throws -> [ExpiryReport.Unreadable] {

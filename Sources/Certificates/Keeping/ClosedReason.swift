@@ -3,14 +3,14 @@ package import Store
 
 /// Why a sealed private key does not open, and what to do.
 package enum ClosedReason: Sendable, Hashable {
-  /// The key file is not there.
+  /// The key file is missing.
   case missing
-  /// The key file is another installation's.
+  /// The key file belongs to another installation.
   case other
-  /// The key file is the right one: the row was changed, or sealed with a key that was lost before.
+  /// The key file is right, but the row was changed, or sealed with an earlier key that was lost.
   case damaged
 
-  /// After what a database and a key are to each other.
+  /// Derives the reason from the state of the installation's key.
   package init(_ state: Sealing.State) {
     self =
       switch state {
@@ -20,7 +20,7 @@ package enum ClosedReason: Sendable, Hashable {
       }
   }
 
-  /// Code and sentence.
+  /// The code and the message.
   package var problem: Problem {
     switch self {
     case .missing:

@@ -2,7 +2,7 @@ import OpenSSL
 package import Model
 package import Store
 
-/// What may send an app's pushes to APNs: pure, for the page, the API and the command line.
+/// What may send an app's pushes to APNs. Pure; used by the page, the API and the command line.
 package enum CredentialRule {
   /// Why a file cannot send for an app in an environment; nil if it can.
   package static func problem(
@@ -32,10 +32,10 @@ package enum CredentialRule {
     return nil
   }
 
-  /// Everything that is wrong with a choice; fields are `certificate` and `endpoint`.
+  /// Every problem with a choice, at the fields `certificate` and `endpoint`.
   ///
   /// - Parameters:
-  ///   - certificate: nil: none; only the simulator does without.
+  ///   - certificate: nil for none; only the simulator works without one.
   ///   - endpoint: `apple`, `simulator`, or `host:port`.
   package static func problems(
     _ app: App, _ environment: Environment, certificate: TrackedCertificate?, endpoint: String
@@ -52,11 +52,11 @@ package enum CredentialRule {
     return problems
   }
 
-  /// Bytes of the authorities that somebody gives for a server.
+  /// The limit for a server's authorities, in bytes.
   package static let trustLimit = 100_000
 
-  /// The authorities that a server's certificate may come from, as they are kept; nil for a text that is empty: those of
-  /// the system.
+  /// Parses the authorities that may issue a server's certificate into the form they are stored in; nil for an empty
+  /// text, which stands for the system's authorities.
   ///
   /// - Throws: a problem at `trust`.
   package static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
@@ -64,7 +64,7 @@ package enum CredentialRule {
     guard endpoint != "apple", endpoint != "simulator" else {
       throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
     }
-    // Why it cannot be read makes no difference: the sentence says what belongs there.
+    // The reason does not matter: the message says what belongs in the field.
     let certificates = text.utf8.count <= trustLimit ? try? Certificate.pemBundle(text) : nil
     guard let certificates, !certificates.isEmpty else {
       throw Problems([Problem("trust", CredentialMessage.trust, ["limit": "\(trustLimit)"])])
@@ -95,7 +95,6 @@ package enum CredentialMessage: String, MessageSet {
   case trust = "credential.trust"
   case trustNeedsHost = "credential.trust_needs_host"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .kind: "“{name}” cannot send pushes: it is neither a push certificate nor an APNs key."

@@ -3,15 +3,15 @@ package import SQLite
 package import Store
 
 extension CredentialScope {
-  /// What a kept file may send; nil if it is none for APNs.
+  /// The scope of a stored file; nil if it cannot send to APNs.
   package init?(_ details: TrackedCertificate.Details) {
     guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs else { return nil }
-    // Without any topic nothing is known: a certificate whose subject names none.
+    // The scope of a certificate whose subject names no topic is unknown.
     guard kind == .apnsKey || !details.topics.isEmpty else { return nil }
     self.init(name: details.name, topics: kind == .apnsKey ? nil : details.topics, notAfter: details.notAfter)
   }
 
-  /// What an app's key or certificate for an environment may send; nil if there is none, as for the simulator.
+  /// The scope of an app's key or certificate for an environment; nil if there is none, as for the simulator.
   package static func find(
     _ database: Database, app: Int64, environment: Environment
   ) throws -> CredentialScope? {

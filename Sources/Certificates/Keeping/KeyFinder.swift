@@ -3,30 +3,30 @@ import OpenSSL
 package import SQLite
 package import Store
 
-/// Finds the private key of a certificate that comes without one: that of a request that was made here, or of a
-/// certificate that is kept and has the same key.
+/// Finds the private key of a certificate that comes without one: in the signing requests made here, or in a stored
+/// certificate with the same key.
 package enum KeyFinder {
-  /// SHA-256 of a public key's binary form, as requests note it: lower-case hexadecimal.
+  /// SHA-256 of a public key's binary form, as signing requests store it, in lower-case hexadecimal.
   static func fingerprint(_ publicKey: Data) -> String {
     Digest.sha256(Array(publicKey)).map { String(format: "%02x", $0) }.joined()
   }
 
-  /// The file with its key if one is found here; else as it is.
+  /// Adds the key to the file if one is found here; otherwise returns the file unchanged.
   ///
-  /// - Returns: also the request that it fulfils, if it is one's.
+  /// - Returns: also the signing request that the certificate fulfils, if there is one.
   package static func joined(
     _ database: Database, _ file: InspectedFile, sealer: any Sealer
   ) throws -> (file: InspectedFile, request: SigningRequest?) {
     guard let certificate = file.certificate else { return (file, nil) }
     let fingerprint = fingerprint(certificate.publicKeyDER)
     guard file.privateKey == nil else {
-      // Joined before, for the preview.
+      // The key was added before, for the preview.
       let awaited = try Sealing.opened {
         try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
       }
       return (file, awaited?.request)
     }
-    // A key that does not open is as good as none; that the key file is lost is said elsewhere.
+    // A key that does not open counts as none; a lost key file is reported elsewhere.
     let awaited = try Sealing.opened {
       try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
     }

@@ -4,24 +4,22 @@ package import Model
 package import SQLite
 package import Store
 
-/// What a certificate is asked for with.
+/// What to put in a signing request.
 package struct SigningOrder: Sendable, Hashable {
-  /// What it is for.
   package var purpose: SigningRequest.Purpose
-  /// The certificate that it is to renew.
+  /// The row ID of the certificate to renew.
   package var certificateID: Int64?
-  /// The app that it is for.
+  /// The row ID of the app.
   package var appID: Int64?
-  /// The name: a topic, or the host's first name.
+  /// A topic, or the first name of a host.
   package var commonName: String
-  /// The host's names and addresses.
+  /// The names and addresses of a host.
   package var hosts: [String] = []
-  /// Who asks; Apple wants an address in the request, and puts its own names in the certificate.
+  /// The requester's email address. Apple expects one, but puts its own names in the certificate.
   package var email: String?
-  /// The kind of key.
   package var algorithm: SigningRequest.Algorithm
 
-  /// For a push certificate: RSA, because Apple takes no other.
+  /// For a push certificate. The key is RSA because Apple accepts no other.
   package static func push(
     topic: String, certificate: Int64? = nil, app: Int64? = nil, email: String? = nil
   ) -> SigningOrder {
@@ -29,7 +27,6 @@ package struct SigningOrder: Sendable, Hashable {
       purpose: .push, certificateID: certificate, appID: app, commonName: topic, email: email, algorithm: .rsa2048)
   }
 
-  /// For a host.
   package static func host(
     _ names: [String], certificate: Int64? = nil, algorithm: SigningRequest.Algorithm = .p256
   ) -> SigningOrder {
@@ -37,7 +34,7 @@ package struct SigningOrder: Sendable, Hashable {
       purpose: .host, certificateID: certificate, commonName: names.first ?? "", hosts: names, algorithm: algorithm)
   }
 
-  /// The request that renews a certificate: for what the old one is for.
+  /// The request to renew a certificate, for the same topic or host; nil for kinds that are not renewed with a request.
   package static func renewing(_ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], email: String?)
     -> SigningOrder?
   {
@@ -54,7 +51,7 @@ package struct SigningOrder: Sendable, Hashable {
     }
   }
 
-  /// What is wrong with it, nil if nothing is.
+  /// What is wrong with the order; nil if it is valid.
   package var problem: Problem? {
     let names = purpose == .host ? hosts : [commonName]
     let isFine = !names.isEmpty && names.count <= 100 && names.allSatisfy(Self.isName)
@@ -77,14 +74,14 @@ package struct SigningOrder: Sendable, Hashable {
 }
 
 extension SigningRequest {
-  /// A request with its key, not kept yet. Making an RSA key takes some tenths of a second.
+  /// A request with its key, not stored yet. Generating an RSA key takes some tenths of a second.
   package struct Made: Sendable {
-    /// What is kept readable.
+    /// The part that is stored unsealed.
     package let details: Details
     let key: PrivateKey
   }
 
-  /// Makes key and request.
+  /// Generates the key and the request.
   ///
   /// - Throws: `Problems`, `CertificateError`, `OpenSSLError`.
   package static func make(_ order: SigningOrder) throws -> Made {
@@ -104,7 +101,7 @@ extension SigningRequest {
     return Made(details: details, key: key)
   }
 
-  /// Keeps it, its key sealed.
+  /// Stores the request with its key sealed.
   package static func keep(
     _ database: Database, _ made: Made, sealer: any Sealer, by user: String, now: Date
   ) throws -> SigningRequest {

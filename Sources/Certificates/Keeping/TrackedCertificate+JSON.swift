@@ -3,7 +3,7 @@ package import JSON
 import Model
 package import Store
 
-/// The schema `Certificate`. Never holds the key.
+/// The schema `Certificate`. Never contains the key.
 package struct CertificateAnswer: JSONWritable, Sendable {
   private let certificate: TrackedCertificate
   private let app: String?
@@ -14,11 +14,11 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   private let now: Date
 
   /// - Parameters:
-  ///   - app: the bundle id of the app that it was uploaded for.
-  ///   - uses: the credentials that rest on it.
-  ///   - facts: everything else that its file says, and what people noted.
-  ///   - planned: what will be sent with it.
-  ///   - taken: who is on it.
+  ///   - app: the bundle ID of the app that it was uploaded for.
+  ///   - uses: the credentials that use it.
+  ///   - facts: the other contents of its file, and people's notes.
+  ///   - planned: the pushes and schedules that will use it.
+  ///   - taken: who handles it.
   package init(
     _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateContents?,
     planned: Forecast.Needs = .init(), taken: Acknowledgement? = nil, now: Date
@@ -32,10 +32,9 @@ package struct CertificateAnswer: JSONWritable, Sendable {
     self.now = now
   }
 
-  /// One object.
   package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
 
-  /// Writes the members of the schema.
+  /// Writes the members of the schema, without the enclosing object.
   package func writeMembers(to json: inout JSONWriter) {
     let details = certificate.details
     json.member("id", certificate.id)

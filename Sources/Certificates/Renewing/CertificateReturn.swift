@@ -4,25 +4,24 @@ package import Model
 package import SQLite
 package import Store
 
-/// What was found before a replacement is taken back.
+/// The result of the check before a replacement is undone.
 package struct CertificateReturn: Sendable {
-  /// What returns.
+  /// The certificate that returns.
   package let old: TrackedCertificate
-  /// The row id of what stands in its place.
+  /// The row ID of its replacement.
   package let successor: Int64
-  /// What the push service says of the old one, for each credential that returns.
+  /// The push service's answer about the old certificate for each credential that moves back.
   package let attempts: [CredentialAttempt]
-  /// How far it came.
   package let outcome: CertificateSwitch.Outcome
 
-  /// Why it goes no further, nil if it may.
+  /// Why the undo stops; nil if it may go ahead.
   package var problems: Problems? {
     outcome == .ready ? nil : Problems(attempts.compactMap { $0.problem(at: "certificate") })
   }
 
-  /// Takes the replacement back, in the transaction around it, with a line of the audit.
+  /// Undoes the replacement, with an audit entry. Runs in the caller's transaction.
   ///
-  /// - Returns: the credentials that are back; nil if it is not replaced any more.
+  /// - Returns: the credentials that moved back; nil if the certificate is no longer replaced.
   package func commit(
     _ database: Database, by actor: String, address: String? = nil, now: Date
   ) throws -> [Int64]? {
@@ -40,11 +39,11 @@ package struct CertificateReturn: Sendable {
 }
 
 extension CertificateSwitch {
-  /// Tries the old one with the push service before everything goes back to it: it may have been revoked, or have
-  /// expired, since it was replaced. Changes nothing.
+  /// Tries the old certificate with the push service before credentials move back to it: it may have expired or been
+  /// revoked since it was replaced. Changes nothing.
   ///
-  /// - Parameter allowsUntried: whether it may go back although the push service could not be asked.
-  /// - Returns: nil if it is not replaced.
+  /// - Parameter allowsUntried: whether the undo may go ahead if the push service could not be asked.
+  /// - Returns: nil if the certificate is not replaced.
   /// - Throws: `StoreError.notFound`.
   package func lookBack(_ id: Int64, allowsUntried: Bool) async throws -> CertificateReturn? {
     let sealer = store.sealer
@@ -53,7 +52,7 @@ extension CertificateSwitch {
       guard let replacement = old.replacement, let back = try TrackedCertificate.returning(database, id: id) else {
         return nil
       }
-      // A key that does not open makes no connection: the trial is refused for it.
+      // A key that does not open makes no connection, so the trial is refused.
       let material = try Sealing.opened { try TrackedCertificate.material(database, id: id, sealer: sealer) }
       return (old, replacement.by, back, back.isEmpty ? [] : material ?? [])
     }

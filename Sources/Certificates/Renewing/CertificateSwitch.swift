@@ -5,31 +5,29 @@ package import Providers
 package import SQLite
 package import Store
 
-/// Puts a successor in place: looks, tries it with the push service, and only then moves everything over in one
-/// transaction. The same for the page, the API and the command line.
+/// Replaces a certificate: checks the new file, tries it with the push service, and only then moves everything in one
+/// transaction. Shared by the page, the API and the command line.
 package struct CertificateSwitch: Sendable {
-  /// How far it came.
+  /// Whether the switch may go ahead. Nothing was changed yet.
   package enum Outcome: String, Sendable, Hashable {
-    /// Nothing stands in the way; nothing was changed.
     case ready
-    /// The file cannot take the other's place.
+    /// The file cannot replace the other one.
     case stopped
-    /// The push service refuses it.
+    /// The push service refused the file.
     case refused
-    /// The push service could not be asked, and nobody said that this does not matter.
+    /// The push service could not be asked, and a switch without a trial was not allowed.
     case untried
   }
 
-  /// What was found.
+  /// The result of a check.
   package struct Report: Sendable {
-    /// The file against what it is to replace.
+    /// The new file, compared with the certificate that it replaces.
     package let renewal: Renewal
-    /// What the push service says, for each credential.
+    /// The push service's answer for each credential.
     package let attempts: [CredentialAttempt]
-    /// How far it came.
     package let outcome: Outcome
 
-    /// Why it goes no further, nil if it may.
+    /// Why the switch stops; nil if it may go ahead.
     package var problems: Problems? {
       switch outcome {
       case .ready: nil
@@ -50,11 +48,11 @@ package struct CertificateSwitch: Sendable {
     self.attempt = attempt
   }
 
-  /// Looks, and tries. Changes nothing.
+  /// Checks the file and tries it with the push service. Changes nothing.
   ///
   /// - Parameters:
-  ///   - allowsUntried: whether it may go on although the push service could not be asked.
-  ///   - load: the file against what it is to replace.
+  ///   - allowsUntried: whether the switch may go ahead if the push service could not be asked.
+  ///   - load: compares the file with the certificate that it replaces.
   package func look(
     allowsUntried: Bool, _ load: @escaping @Sendable (Database) throws -> Renewal
   ) async throws -> Report {
@@ -67,15 +65,15 @@ package struct CertificateSwitch: Sendable {
       renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
   }
 
-  /// What refuses counts whatever is allowed.
+  /// A refusal counts even with `allowsUntried`.
   static func outcome(_ attempts: [CredentialAttempt], allowsUntried: Bool) -> Outcome {
     if attempts.contains(where: \.isRefused) { return .refused }
     return attempts.contains(where: \.isUndecided) && !allowsUntried ? .untried : .ready
   }
 
-  /// Moves everything over and keeps the audit line, in the transaction around it.
+  /// Moves everything and adds the audit entry, in the caller's transaction.
   ///
-  /// - Parameter load: looks once more: what was found may have changed since.
+  /// - Parameter load: repeats the comparison: its result may have changed since.
   package static func commit(
     _ database: Database, _ report: Report, sealer: any Sealer, by actor: String, address: String? = nil, now: Date,
     _ load: (Database) throws -> Renewal
@@ -94,7 +92,7 @@ package struct CertificateSwitch: Sendable {
 }
 
 extension CertificateSwitch.Report {
-  /// Writes the members of the schema `Renewal` that say what was found.
+  /// Writes the members of the schema `Renewal` that describe the check.
   package func writeMembers(to json: inout JSONWriter) {
     json.member("replaces", renewal.old.id)
     json.array("findings", renewal.findings) { json, finding in

@@ -4,20 +4,19 @@ package import Providers
 package import Store
 import Text
 
-/// What came of a trial with one credential.
+/// The result of a trial with one credential.
 package struct CredentialAttempt: Sendable, Hashable {
-  /// The credential.
   package let credential: Credential
-  /// Of its app.
+  /// The bundle ID of the credential's app.
   package let bundleID: String
-  /// What the service said.
+  /// The push service's answer.
   package let verdict: ProviderVerdict
 
-  /// Tries a certificate or key with every credential that is to go over to it, one after the other.
+  /// Tries a certificate or key with each credential that would move to it, one after the other.
   ///
   /// - Parameters:
-  ///   - credentials: their row ids.
-  ///   - material: the private key that is tried. A secret.
+  ///   - credentials: their row IDs.
+  ///   - material: the private key to try. A secret.
   ///   - attempt: makes one trial.
   package static func all(
     _ store: Store, credentials ids: [Int64], details: TrackedCertificate.Details, material: [UInt8],
@@ -40,7 +39,7 @@ package struct CredentialAttempt: Sendable, Hashable {
 }
 
 extension CredentialAttempt: JSONWritable {
-  /// What came of it, and in whose words.
+  /// The verdict as a word, with the push service's answer or the reason.
   package var result: (word: String, answer: String) {
     switch verdict {
     case .taken(let answer): ("taken", answer)
@@ -65,9 +64,9 @@ extension CredentialAttempt {
   var isRefused: Bool { if case .refused = verdict { true } else { false } }
   var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
 
-  /// Why nothing should go over to it, nil if it is taken.
+  /// Why nothing should move to the file; nil if the push service accepted it.
   ///
-  /// - Parameter field: what was tried.
+  /// - Parameter field: the field that the problem names.
   func problem(at field: String = "file") -> Problem? {
     let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
     switch verdict {

@@ -1,25 +1,23 @@
 package import Store
 
-/// One request to a push service with a certificate or key that is not in use yet, to a device that does not exist:
-/// who is taken for a sender hears that the device token is bad, everybody else that he is none.
+/// One request to a push service with a certificate or key that is not in use yet, to a device that does not exist. An
+/// accepted sender is told that the device token is bad; any other is told that it may not send.
 package struct CredentialTrial: Sendable {
-  /// Where and in which environment.
+  /// Contains the endpoint and the environment.
   package let credential: Credential
-  /// The app's topic.
+  /// The app's topic, or a topic below it if the certificate covers only that.
   package let topic: String
-  /// What is tried.
+  /// The certificate or key to try.
   package let details: TrackedCertificate.Details
   /// Its private key. A secret.
   package let material: [UInt8]
 
-  /// Creates a trial.
-  ///
-  /// - Parameter bundleID: of the credential's app.
+  /// - Parameter bundleID: the bundle ID of the credential's app.
   package init(
     _ credential: Credential, bundleID: String, details: TrackedCertificate.Details, material: [UInt8]
   ) {
     self.credential = credential
-    // A certificate for VoIP alone does not open the app's own topic.
+    // A VoIP-only certificate does not cover the app's own topic.
     let isOwn = details.topics.isEmpty || details.topics.contains(bundleID)
     topic = isOwn ? bundleID : details.topics.first { $0.hasPrefix(bundleID + ".") } ?? bundleID
     self.details = details

@@ -5,41 +5,41 @@ package import Model
 package import SQLite
 package import Store
 
-/// A successor that is to take the place of something that is kept.
+/// A new file that is to replace a stored certificate.
 package struct Renewal: Sendable {
-  /// What it replaces.
+  /// The certificate to replace.
   package let old: TrackedCertificate
-  /// What sends with the old one, and goes over.
+  /// The credentials that use the old certificate and will move.
   package let uses: [TrackedCertificate.Use]
   /// The new file, with its key if one was found here.
   package let file: InspectedFile
-  /// What is kept of it.
+  /// The columns to store for the new file.
   package let details: TrackedCertificate.Details
-  /// The same file where it is kept already; it is used then.
+  /// The same file if it is stored already; then it is used.
   package let known: TrackedCertificate?
-  /// What there is to know, the gravest first.
+  /// Most severe first.
   package let findings: [RenewalFinding]
 
-  /// Whether it is the very file that is kept, whose key no longer opens or never came: then that is put where it
-  /// belongs, and nothing is replaced.
+  /// Whether the file is the stored one, whose key no longer opens or never came: then only the key is stored, and
+  /// nothing is replaced.
   package let isRefill: Bool
 
   private let labels: CertificateTracker.Labels
-  /// What is kept beside the successor: what was said with it, else what stands beside the old one.
+  /// The notes for the successor: those given now, else its own if it is stored already, else those of the old one.
   private let notes: CertificateContents.Notes
 
-  /// Whether it cannot be put in place.
+  /// Whether the file cannot replace the old one.
   package var isStopped: Bool { findings.contains { $0.level == .stop } }
 
-  /// The reasons why it cannot.
+  /// The reasons for ``isStopped``.
   package var stops: [Problem] { findings.filter { $0.level == .stop }.map(\.problem) }
 
-  /// The private key of the new file, as it is kept; empty if there is none. A secret.
+  /// The private key of the new file in its stored form; empty if there is none. A secret.
   package var material: [UInt8] { file.material }
 
-  /// Holds a file against what it is to replace. Changes nothing.
+  /// Compares a file with the certificate that it is to replace. Changes nothing.
   ///
-  /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its ids, or a note is too long.
+  /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its IDs, or a note is too long.
   package init(
     _ database: Database, replacing id: Int64, with file: InspectedFile, _ labels: CertificateTracker.Labels,
     sealer: any Sealer, now: Date
@@ -47,7 +47,7 @@ package struct Renewal: Sendable {
     old = try TrackedCertificate.get(database, id: id)
     uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
     var labels = labels
-    // A team's second key: what is the same needs not be typed again.
+    // For a team's second key, the team ID need not be typed again.
     if file.teamID == nil, labels.teamID?.isEmpty != false { labels.teamID = old.details.teamID }
     labels.appID = labels.appID ?? old.details.appID
     let said = try CertificateContents.Notes(madeBy: labels.madeBy, note: labels.note)
@@ -63,13 +63,13 @@ package struct Renewal: Sendable {
       try isFirstKey || isSame && hasKey && Sealing.isClosed(database, in: "certificates", id: id, sealer)
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
-    // What people noted of a file that is kept already is theirs, unless they say something else now.
+    // The notes of a file that is stored already stay unless new ones are given.
     let own = try known.flatMap { try CertificateContents.find(database, certificate: $0.id)?.notes }
     notes = try CertificateContents.Notes(
       madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
       old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
-    // What something sends with again may be replaced again.
+    // A replaced certificate that is in use again may be replaced again.
     let taken = uses.isEmpty ? old.replacement : nil
     let successor = try taken.map { try TrackedCertificate.get(database, id: $0.by) }
     if isRefill {
@@ -88,22 +88,21 @@ package struct Renewal: Sendable {
     }
   }
 
-  /// Whether it was replaced before: a matter of the order in which things came, not of the file.
+  /// Whether the old certificate was replaced before. This depends on the order of events, not on the file.
   package var isReplacedAlready: Bool { findings.contains { $0.problem.code == RenewalMessage.replaced.rawValue } }
 
-  /// What a switch did.
+  /// The result of a switch.
   package struct Switched: Sendable {
-    /// The successor.
     package let successor: TrackedCertificate
-    /// The credentials that went over.
+    /// The credentials that moved.
     package let moved: [Int64]
-    /// For the audit.
+    /// The detail of the audit entry.
     package let audited: JSONValue
   }
 
-  /// Puts it in place, in the transaction around it.
+  /// Puts the file in place, in the caller's transaction.
   ///
-  /// - Throws: `Problems` if it cannot be.
+  /// - Throws: `Problems` if ``isStopped``.
   package func carryOut(
     _ database: Database, sealer: any Sealer, by user: String, now: Date
   ) throws -> Switched {
@@ -129,11 +128,12 @@ package struct Renewal: Sendable {
 
   // MARK: Between two requests of a browser
 
-  /// The file and what was said beside it, to be kept sealed until somebody decides.
+  /// The file and its labels, to be stored sealed until somebody decides.
   package func content(original: Data) -> [UInt8] {
     let pem = ([file.certificate].compactMap(\.self) + file.otherCertificates).map(\.pem).joined()
     let text = pem + String(decoding: material, as: UTF8.self)
-    // A .p12 is kept without its password; what is no certificate and no .p8 is not encrypted as a whole.
+    // An opened .p12 or .p8 is stored as PEM, so that its password is not needed again. The other kinds are not
+    // encrypted as a whole.
     let isPEM = file.certificate != nil || file.kind == .apnsKey
     let data = isPEM ? Data(text.utf8) : original
     let members: JSONValue = [
@@ -143,7 +143,7 @@ package struct Renewal: Sendable {
     return Array(members.data())
   }
 
-  /// Reads what ``content(original:)`` made.
+  /// Reads the result of ``content(original:)``.
   ///
   /// - Throws: `FileProblem`, `Problems`.
   package init(

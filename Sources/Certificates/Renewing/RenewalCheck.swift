@@ -2,14 +2,14 @@ package import Foundation
 import Model
 package import Store
 
-/// Holds a successor against what it is to replace: pure, for the page, the API and the command line.
+/// Compares a new file with what it is to replace. Pure; used by the page, the API and the command line.
 package struct RenewalCheck: Sendable {
   private let old: RenewalSubject
   private let new: RenewalSubject
   private let uses: [TrackedCertificate.Use]
   private let now: Date
 
-  /// - Parameter uses: what sends with the old one.
+  /// - Parameter uses: the credentials that use the old certificate.
   package init(old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], now: Date) {
     self.old = old
     self.new = new
@@ -17,7 +17,7 @@ package struct RenewalCheck: Sendable {
     self.now = now
   }
 
-  /// What there is to know, the gravest first.
+  /// Most severe first.
   package var findings: [RenewalFinding] {
     if let sha256 = old.sha256, sha256 == new.sha256 { return [RenewalFinding(.stop, .sameFile)] }
     if let kind, kind.level == .stop { return [kind] }
@@ -34,7 +34,7 @@ package struct RenewalCheck: Sendable {
     case (.apnsKey?, .apnsCertificate?), (.apnsKey?, .voipCertificate?):
       return RenewalFinding(
         .warn, .fromKey, ["date": new.notAfter?.day ?? "–", "topics": names(Set(new.topics.keys))])
-    // A certificate for everything may take over from one for VoIP; the topics tell. The other way round the app's own
+    // A certificate for all push types may replace one for VoIP: the topics decide. The other way round, the app's own
     // topic is lost.
     case (.voipCertificate?, .apnsCertificate?), (.apnsCertificate?, .voipCertificate?): return nil
     case (let one, let other):
@@ -81,7 +81,7 @@ package struct RenewalCheck: Sendable {
     return lost(before, after)
   }
 
-  /// Whether an app's own pushes go on: its topic, or one that begins with it if the old one had no other either.
+  /// Whether an app's pushes continue: on its own topic, or on one below it if the old file lacks the app's topic too.
   private func covers(_ bundleID: String) -> Bool {
     guard new.reaches(bundleID) else { return false }
     return old.kind == .apnsKey || old.topics[bundleID] == nil || new.topics.isEmpty || new.topics[bundleID] != nil
@@ -95,7 +95,7 @@ package struct RenewalCheck: Sendable {
   private func lost(_ before: Set<String>, _ after: Set<String>) -> [RenewalFinding] {
     before.sorted().compactMap { topic in
       guard let kinds = new.topics[topic] else { return RenewalFinding(.warn, .topicLost, ["topic": topic]) }
-      // One of the two may not say its kinds; then nothing is known to be lost.
+      // If one of the two does not list its push types, no loss is known.
       let gone = kinds.isEmpty ? [] : (old.topics[topic] ?? []).subtracting(kinds)
       return gone.isEmpty ? nil : RenewalFinding(.warn, .typesLost, ["topic": topic, "types": names(gone)])
     }
@@ -133,7 +133,7 @@ package struct RenewalCheck: Sendable {
     return [RenewalFinding(.warn, .earlier, ["old": before.day, "new": after.day])]
   }
 
-  /// What is as it should be.
+  /// The findings of level `fine`.
   private var good: [RenewalFinding] {
     var good: [RenewalFinding] = []
     let sameTeam = old.teamID == nil || new.teamID == nil || old.teamID == new.teamID
@@ -156,6 +156,6 @@ extension String {
 }
 
 extension Date {
-  /// As `2026-11-20`, in UTC.
+  /// For example `2026-11-20`, in UTC.
   fileprivate var day: String { formatted(.iso8601.year().month().day()) }
 }

@@ -1,20 +1,19 @@
 package import Model
 
-/// One thing to know before a successor takes its place.
+/// A finding about a replacement, before it takes place.
 package struct RenewalFinding: Sendable, Hashable {
-  /// How grave it is. The raw values stand in JSON.
+  /// The severity. The raw values appear in JSON.
   package enum Level: String, Sendable, Hashable, CaseIterable {
-    /// It cannot be put in place.
+    /// The file cannot be put in place.
     case stop
-    /// It can; somebody should know.
+    /// The file can be put in place, but somebody should know.
     case warn
-    /// As it should be.
+    /// Everything is as expected.
     case fine
   }
 
-  /// How grave it is.
   package let level: Level
-  /// Code and sentence.
+  /// The code and the message.
   package let problem: Problem
 
   init(_ level: Level, _ message: RenewalMessage, _ arguments: [String: String] = [:]) {
@@ -23,7 +22,7 @@ package struct RenewalFinding: Sendable, Hashable {
   }
 }
 
-/// What a renewal check says.
+/// The messages of a renewal check.
 package enum RenewalMessage: String, MessageSet {
   case sameFile = "renewal.same_file"
   case kind = "renewal.kind"
@@ -48,7 +47,6 @@ package enum RenewalMessage: String, MessageSet {
   case complete = "renewal.complete"
   case replaced = "renewal.replaced"
 
-  /// The English sentence.
   package var english: String {
     switch self {
     case .sameFile: "This is the file you are replacing. Upload the new one."

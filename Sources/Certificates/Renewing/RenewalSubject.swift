@@ -3,29 +3,27 @@ import OpenSSL
 package import Model
 package import Store
 
-/// What a renewal compares: the same of a file that is kept and of one that is brought.
+/// The values that a renewal compares, of a stored file or of an uploaded one.
 package struct RenewalSubject: Sendable, Hashable {
-  /// What it is; nil: something that this version does not know.
+  /// Nil for a kind that this version does not know.
   package var kind: CertificateKind?
-  /// What it is called.
   package var name: String
-  /// Each topic with the kinds of pushes that may go to it; none if they are not known.
+  /// Each topic with its push types. Topics and push types are empty if they are not known.
   package var topics: [String: Set<String>]
-  /// Where it may send.
+  /// Empty if they are not known.
   package var environments: Set<Model.Environment>
   /// Ten characters.
   package var teamID: String?
-  /// Of a `.p8`.
+  /// Only for a `.p8`.
   package var keyID: String?
-  /// Fingerprint, as `AB:CD:…`.
+  /// The fingerprint, for example `AB:CD:…`.
   package var sha256: String?
-  /// The public half of its key.
+  /// In DER form.
   package var publicKey: Data?
-  /// Whether the private key is with it.
   package var hasPrivateKey: Bool
-  /// The first second of its validity.
+  /// The first second of the validity.
   package var notBefore: Date?
-  /// The last second of its validity; nil: it has no end.
+  /// The last second of the validity; nil if it never expires.
   package var notAfter: Date?
   package init(
     kind: CertificateKind?, name: String, topics: [String: Set<String>] = [:],
@@ -45,7 +43,7 @@ package struct RenewalSubject: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// Of a file that was looked into.
+  /// From an inspected file.
   package init(_ file: InspectedFile, _ details: TrackedCertificate.Details) {
     self.init(
       kind: file.kind, name: details.name,
@@ -55,9 +53,9 @@ package struct RenewalSubject: Sendable, Hashable {
       hasPrivateKey: file.privateKey != nil, notBefore: file.notBefore, notAfter: file.notAfter)
   }
 
-  /// Of what is kept.
+  /// From a stored file.
   package init(_ details: TrackedCertificate.Details) {
-    // The chain says what each topic is for; without it the columns must do.
+    // The chain says what each topic is for; without it the columns are used.
     let chain = details.publicPEM.flatMap { try? CertificateFile.inspect(data: Data($0.utf8)) }
     let topics = chain.map { $0.topics.map { ($0.name, Set($0.kinds)) } } ?? details.topics.map { ($0, []) }
     self.init(
@@ -67,10 +65,10 @@ package struct RenewalSubject: Sendable, Hashable {
       notBefore: details.notBefore, notAfter: details.notAfter)
   }
 
-  /// Whether pushes are sent with things of this kind.
+  /// Whether this kind of file sends pushes.
   var isForPushes: Bool { kind == .apnsKey || kind?.isForAPNs == true }
 
-  /// Whether a push to an app's topic, or to one that it begins, may go with it.
+  /// Whether the file may send to an app's topic or to one below it. True if its topics are not known.
   func reaches(_ bundleID: String) -> Bool {
     kind == .apnsKey || topics.isEmpty || topics.keys.contains { $0 == bundleID || $0.hasPrefix(bundleID + ".") }
   }

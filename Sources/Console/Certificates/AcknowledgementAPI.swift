@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// `/api/v1/certificates/{id}/acknowledgement` and `/api/v1/hosts/{id}/acknowledgement`: "I am on it until …".
+/// `/api/v1/certificates/{id}/acknowledgement` and `/api/v1/hosts/{id}/acknowledgement`: snooze reminders.
 enum AcknowledgementAPI {
   static func add(to routes: inout ConsoleRouter) {
     for noun in Renewable.Noun.allCases {

@@ -7,17 +7,17 @@ import SQLite
 import Store
 import Text
 
-/// The file of a form: chosen now, or brought before and still waiting for what was wrong beside it.
+/// The file of a form: chosen now, or uploaded before and held until the other fields are corrected.
 struct BroughtFile: Sendable {
   let name: String
   let content: Data
-  /// Under which it waits; nil: it was chosen now.
+  /// The ID of the held upload; nil if the file was chosen now.
   let uid: String?
 
   private static let nameLimit = 255
 
   /// - Parameter field: the form's field for a chosen file.
-  /// - Returns: nil if none was chosen, and none waits any more.
+  /// - Returns: nil if no file was chosen and no upload is held any more.
   init?(_ page: PageContext, field: String) async throws {
     if let item = page.form.file(field) {
       (name, content) = (String((item.part.fileName ?? "").singleLine.prefix(Self.nameLimit)), Data(item.bytes))
@@ -33,24 +33,24 @@ struct BroughtFile: Sendable {
     (name, content, self.uid) = (locked.name, locked.content, uid)
   }
 
-  /// Looks into it, with the password that was typed.
+  /// Inspects the file with the typed password.
   ///
   /// - Throws: `FileProblem`.
   func inspect(_ page: PageContext, take: String? = nil) async throws -> InspectedFile {
     let (name, content, password) = (name, content, page.form.raw("password"))
-    // Opening a .p12 derives keys: work for the pool, not for the loop.
+    // Opening a .p12 derives keys: run it on the pool, not on the event loop.
     return try await page.console.pools.certificates.run {
       try CertificateFile.inspect(
         data: content, fileName: name, password: password.isEmpty ? nil : password, take: take)
     }
   }
 
-  /// Lets it wait, so that it need not be chosen again.
+  /// Holds the file so that it need not be chosen again.
   ///
-  /// - Returns: under which; nil if nothing can be sealed at present.
+  /// - Returns: the ID of the held upload; nil if the file is too large or nothing can be sealed now.
   func wait(_ page: PageContext) async throws -> String? {
     if let uid { return uid }
-    // A larger one is no certificate file, whatever is typed beside it.
+    // A larger file is not a certificate file, whatever the other fields say.
     guard content.count <= CertificateFile.maximumBytes else { return nil }
     let (name, content, sealer, actor, now) = (name, content, page.store.sealer, page.actor, page.now)
     do {

@@ -8,7 +8,7 @@ import Model
 import SQLite
 import Store
 
-/// `/certificates.ics`, and the secret address under which each person's calendar reads it.
+/// `/certificates.ics`, and the secret address at which each person's calendar app reads it.
 enum CalendarPages {
   static let path = "/certificates.ics"
 
@@ -19,9 +19,9 @@ enum CalendarPages {
     routes.plain(.get, path) { request in try await feed(request, console) }
   }
 
-  /// The part of `/certificates` about it; nil without a person.
+  /// The calendar section of `/certificates`; nil without a signed-in person.
   ///
-  /// - Parameter address: one that was just made: it is shown now and never again.
+  /// - Parameter address: a newly made address; it is shown once.
   static func view(_ page: PageContext, address: String?) async throws -> CalendarView? {
     guard let user = page.user?.id else { return nil }
     return CalendarView(
@@ -54,7 +54,7 @@ enum CalendarPages {
 
   private static func feed(_ request: Request, _ console: Console) async throws -> Response {
     let now = console.clock()
-    // The key is looked up by its hash: how long that takes says nothing of the key.
+    // The key is looked up by its hash, so the lookup time reveals nothing about the key.
     let hash = Secret.hash(request.queryItems["key"] ?? "")
     guard let feed = try await console.store.read({ try CalendarFeed.find($0, hash: hash) }) else {
       throw HTTPError(.notFound)
@@ -66,9 +66,9 @@ enum CalendarPages {
     let calendar = ExpiryCalendar(
       name: console.locales[nil]("expiry.calendar_name"), address: console.configuration.address)
     let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)
-    // Weak: it names the calendar, compressed or not.
+    // Weak: the same tag stands for the compressed and the plain calendar.
     let tag = "W/\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""
-    // Nobody between may keep it: whoever has the address may read it, and nobody else.
+    // No shared cache may store the response: only holders of the address may read it.
     let headers: Headers = ["ETag": tag, "Cache-Control": "no-cache, private"]
     if request.header("If-None-Match") == tag { return Response(.notModified, headers: headers) }
     var response = Response(.ok, headers: headers, body: .bytes(bytes))
@@ -78,12 +78,12 @@ enum CalendarPages {
   }
 }
 
-/// The link under which calendars read everything that ends, for `certificates/_calendar`.
+/// The link at which calendar apps read all expiry dates, for `certificates/_calendar`.
 struct CalendarView: View {
-  /// One that was just made.
+  /// A newly made address; it is shown once.
   let address: String?
   let feed: CalendarFeed?
-  /// When a calendar last read it.
+  /// When a calendar app last read the feed.
   let read: String
 
   init(address: String?, feed: CalendarFeed?, texts: Texts, now: Date) {

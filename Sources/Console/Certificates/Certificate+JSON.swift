@@ -6,7 +6,7 @@ import Model
 import Store
 
 extension TrackedCertificate {
-  /// For the audit.
+  /// The values written to the audit log.
   var audited: JSONValue {
     [
       "kind": .string(details.kind), "name": .string(details.name), "sha256": .optional(details.sha256),
@@ -15,12 +15,12 @@ extension TrackedCertificate {
   }
 }
 
-/// The schema `Certificate` for a file that is not kept: its id is 0.
+/// The schema `Certificate` for a file that is not stored: its ID is 0.
 struct UnkeptCertificateAnswer: JSONWritable {
   let file: InspectedFile
-  /// The app's bundle id.
+  /// The app's bundle ID.
   let app: String?
-  /// What was given with the file.
+  /// From the form, not from the file.
   let keyID: String?
   let teamID: String?
   let fileName: String

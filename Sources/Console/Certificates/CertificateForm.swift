@@ -7,21 +7,21 @@ import Model
 import Reactor
 import Text
 
-/// A file with what is said beside it, as the certificate routes of the API take it.
+/// A file and its fields, as the certificate routes of the API take them.
 struct CertificateForm: Sendable {
   private static let textLimit = 8192
-  /// What is secret: nothing that is kept may help to guess it.
+  /// Secret fields: nothing that is stored may help to guess them.
   private static let secrets: Set<String> = ["password", "master_secret"]
 
   let data: Data
   let fileName: String
-  /// What was sent and is not empty.
+  /// The fields that are not empty.
   let texts: [String: String]
 
   /// Reads the form.
   ///
   /// - Parameter choices: fields that are `true` or `false`.
-  /// - Throws: 415, 413, 400 for a body that is no such form; `Problems` for fields that are unknown, missing or twice.
+  /// - Throws: 415, 413 or 400 for a body that is not such a form; `Problems` for unknown, missing or repeated fields.
   init(_ call: APIContext, fields: [String], choices: [String]) async throws {
     let form = try await FormData(
       call.request, limits: MultipartLimits(parts: 20, partBytes: CertificateFile.maximumBytes))
@@ -57,13 +57,13 @@ struct CertificateForm: Sendable {
       throw Problems(Array(problems.prefix(100)))
     }
     self.data = data
-    // A client that sends no name sends no file in the browser's sense, but its bytes are as good.
+    // A client may send the file without a name.
     fileName =
       file?.part.fileName.flatMap { $0.isEmpty ? nil : String($0.prefix(255)) } ?? (file == nil ? "JPush" : "file")
     self.texts = texts.filter { !$0.value.isEmpty }
   }
 
-  /// JPush's keys, typed instead of a file.
+  /// JPush keys typed instead of a file.
   private static func keyPair(
     _ texts: [String: String], hasFile: Bool, _ problems: inout [Problem]
   ) -> JPushKeyPair? {
@@ -89,7 +89,7 @@ struct CertificateForm: Sendable {
     return Problem(shown, FieldMessage.unknown, ["known": fields.joined(separator: ", ")])
   }
 
-  /// Looks into the file.
+  /// Inspects the file.
   ///
   /// - Throws: `Problems`.
   func inspect(_ call: APIContext) async throws -> InspectedFile {
@@ -103,8 +103,8 @@ struct CertificateForm: Sendable {
     }
   }
 
-  /// What makes an upload the same as another one. Without secrets: nothing that is kept may help to guess them, and
-  /// a wrong password gets no answer worth keeping.
+  /// What makes two uploads the same. Leaves out secrets: nothing that is stored may help to guess them, and a wrong
+  /// password gets no answer worth storing.
   var content: [UInt8] {
     let others = texts.filter { !Self.secrets.contains($0.key) }.mapValues { JSONValue.string($0) }
     let members: JSONValue = [

@@ -6,11 +6,11 @@ import Model
 import SQLite
 import Store
 
-/// The list of `/certificates`: files and hosts, what ends first stands first, page by page.
+/// The list of `/certificates`: files and hosts, earliest expiry first, in pages.
 struct CertificateList {
   static let pageSize = 50
   private static let bands: [Expiry.Band] = [.expired, .urgent, .soon, .notYetValid, .fine, .neverExpires]
-  /// Beside the bands: hosts that show nothing.
+  /// A filter next to the bands: hosts whose check fails.
   private static let failing = "failing"
   private static let filters = ["q", "band", "kind", "app", "from", "before"]
 
@@ -23,7 +23,7 @@ struct CertificateList {
     let failing: Int
     let timeline: ExpiryTimeline
 
-    /// How many things are in a band.
+    /// The number of items in a band.
     func count(_ band: Expiry.Band) -> Int {
       band == .notYetValid ? notBegun : CertificateList.bands.firstIndex(of: band).map { begun[$0] } ?? 0
     }
@@ -78,7 +78,7 @@ struct CertificateList {
     return filter
   }
 
-  /// The first millisecond of a day in UTC, written as `2026-11-20`.
+  /// The start of a UTC day written as `2026-11-20`, in milliseconds since 1970.
   private static func day(_ text: String?) -> Int64? {
     guard let text, text.utf8.count == 10, let date = Timestamp.parse("\(text)T00:00:00Z") else { return nil }
     return Int64(date.timeIntervalSince1970) * 1000
@@ -122,7 +122,7 @@ struct CertificateList {
     let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
     let topics = details.topics.joined(separator: ", ")
     return ExpiryRow(
-      // What the name says already is not said twice.
+      // Do not repeat topics that the name contains.
       href: "/certificates/\(certificate.id)", name: details.name, detail: details.name.contains(topics) ? "" : topics,
       kind: texts("certificates.kinds.\(details.kind)"),
       app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",

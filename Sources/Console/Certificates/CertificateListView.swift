@@ -4,16 +4,16 @@ import Mustache
 import Model
 import Store
 
-/// `/certificates`: what ends first, and the forms that add something.
+/// `/certificates`: the list by expiry date, and the forms to add files and hosts.
 struct CertificateListView: PageView {
   static let template = "certificates/index"
   static let section: Section? = .certificates
 
   let list: ExpiryListView
   let sealing: SealingNotice?
-  /// Nil for those who may not upload.
+  /// Nil for people who may not upload.
   let upload: CertificateUploadView?
-  /// Nil for those who may not add a host.
+  /// Nil for people who may not add a host.
   let watch: WatchHostView?
   let calendar: CalendarView?
 
@@ -21,7 +21,7 @@ struct CertificateListView: PageView {
     .view("list") { $0.list },
     .view("sealing") { $0.sealing },
     .flag("may_change") { $0.upload != nil },
-    // A form that was refused stands first.
+    // A refused form comes first.
     .view("refused") { $0.upload?.state.isRefused == true ? $0.upload : nil },
     .view("upload") { $0.upload?.state.isRefused == true ? nil : $0.upload },
     .view("watch") { $0.watch },
@@ -29,7 +29,7 @@ struct CertificateListView: PageView {
   ]
 }
 
-/// Everything that ends, page by page, for `certificates/index`.
+/// Everything that expires, in pages, for `certificates/index`.
 struct ExpiryListView: View {
   let counts: ExpiryCounts
   let bands: [BandLink]
@@ -37,7 +37,7 @@ struct ExpiryListView: View {
   let rows: [ExpiryRow]
   let pager: PagerView
   let timeline: ExpiryTimeline
-  /// What ends next; nil with a filter, and on later pages.
+  /// The next item to expire; nil with a filter and on later pages.
   let next: ExpiryRow?
 
   static let fields: [Field<Self>] = [
@@ -53,10 +53,10 @@ struct ExpiryListView: View {
   ]
 }
 
-/// The heading: the worst that can be said of all.
+/// The counts in the heading. Only the most severe one is shown.
 struct ExpiryCounts: View {
   let expired: Int
-  /// Within 30 days.
+  /// Items that expire within 30 days.
   let due: Int
   let failing: Int
   let total: Int
@@ -70,7 +70,7 @@ struct ExpiryCounts: View {
   ]
 }
 
-/// How many things are in a band, and the way to them.
+/// A band with its number of items and its link.
 struct BandLink: View {
   let band: String
   let label: String
@@ -85,13 +85,13 @@ struct BandLink: View {
   ]
 }
 
-/// The fields above the list, as they were chosen.
+/// The filter fields above the list, with the chosen values.
 struct ExpiryFilterView: View {
   let search: String
   let bands: [ChoiceView]
   let kinds: [ChoiceView]
   let apps: [ChoiceView]
-  /// Days, when a week of the timeline was chosen.
+  /// Days, set when a week of the timeline was chosen.
   let span: (from: String, before: String)?
   let isActive: Bool
 
@@ -105,7 +105,7 @@ struct ExpiryFilterView: View {
   ]
 }
 
-/// From one day until before another.
+/// From one day up to, but not including, another.
 struct SpanView: View {
   let from: String
   let before: String
@@ -113,7 +113,7 @@ struct SpanView: View {
   static let fields: [Field<Self>] = [.text("from") { $0.from }, .text("before") { $0.before }]
 }
 
-/// One thing that ends, on its runway.
+/// An item that expires, with its runway.
 struct ExpiryRow: View {
   let href: String
   let name: String
@@ -124,15 +124,15 @@ struct ExpiryRow: View {
   let band: Expiry.Band
   let bandWord: String
   let notAfter: Date?
-  /// Whole days; nil without an end.
+  /// Whole days; nil without an expiry date.
   let days: Int?
-  /// False for a host that nothing was seen of yet.
+  /// False for a host whose certificate has not been seen yet.
   var isKnown = true
   var isFailing = false
   var isReplaced = false
-  /// Who handles it.
+  /// Who handles the item.
   let taken: String?
-  /// What sends with it, or what was found.
+  /// The apps that send with a certificate, or the findings about a host.
   let usedBy: [String]
 
   static let fields: [Field<ExpiryRow>] = [
@@ -160,7 +160,7 @@ struct ExpiryRow: View {
   private var lane: RunwayView? { days.map { RunwayView(days: max(0, $0), tone: band.tone) } }
 }
 
-/// The time that is left, as a line from today to the end.
+/// The remaining time, as a line from today to the expiry date.
 struct RunwayView: View {
   let days: Int
   /// The tone of the band.
@@ -171,7 +171,8 @@ struct RunwayView: View {
     .text("color") { $0.tone == "red" || $0.tone == "amber" ? $0.tone : "acc" },
   ]
 
-  /// Days with their places, in hundredths of a percent. The first 60 days take most of the width: there one has to act.
+  /// Days and their positions, in hundredths of a percent. The first 60 days take most of the width: that is the time
+  /// to act.
   private static let marks = [(0, 0), (7, 1400), (14, 2600), (30, 4600), (60, 7000), (182, 8400), (365, 10_000)]
 
   private static func x(_ days: Int) -> Int {
@@ -194,14 +195,14 @@ struct WatchHostView: View {
     } + [.view("protocol") { FieldView(error: $0.errors["protocol"], choices: $0.protocols) }]
 }
 
-/// `/certificates` after “Inspect”: what a file is. Nothing was saved.
+/// `/certificates` after “Inspect”: shows what a file contains without saving it.
 struct InspectedFileView: PageView {
   static let template = "certificates/inspected"
   static let section: Section? = .certificates
 
   let name: String
   let details: FileDetailsView
-  /// The same file, if it is stored already.
+  /// The stored certificate, if the same file is stored already.
   let known: LinkView?
   let upload: CertificateUploadView
 

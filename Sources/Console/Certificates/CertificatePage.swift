@@ -8,7 +8,7 @@ import Model
 import SQLite
 import Store
 
-/// `/certificates/:id`: one file that is kept, what depends on it, and how it is renewed.
+/// `/certificates/:id`: a stored file, what depends on it, and how to renew it.
 enum CertificatePage {
   private struct Facts: Sendable {
     let certificate: TrackedCertificate
@@ -93,14 +93,14 @@ enum CertificatePage {
     }
   }
 
-  /// As “2 scheduled, 1 repeating”.
+  /// For example “2 scheduled, 1 repeating”.
   private static func planned(_ needs: Forecast.Needs, _ texts: Texts) -> String {
     let parts = [("forecast.scheduled", needs.pushes.count), ("forecast.repeating", needs.schedules.count)]
     let words = parts.filter { $0.1 > 0 }.map { texts($0.0, count: $0.1) }
     return words.isEmpty ? "–" : words.joined(separator: ", ")
   }
 
-  /// Requests for its renewal, nil for what is not requested in this way.
+  /// The signing requests for its renewal; nil if it is not renewed with one.
   private static func requests(_ facts: Facts, _ page: PageContext) -> SigningRequestsView? {
     guard let order = SigningOrder.renewing(facts.certificate, uses: facts.uses, email: nil), order.problem == nil
     else { return nil }
@@ -135,7 +135,7 @@ enum CertificatePage {
 
   static func remove(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
-    // Still bound: the page says where, and offers no button.
+    // Still in use: the page says where, and offers no button.
     guard facts.uses.isEmpty else { return try await removePage(page) }
     let (id, now) = (facts.certificate.id, page.now)
     let audit = page.audit("certificate.delete", "certificate \(facts.certificate.details.name)")

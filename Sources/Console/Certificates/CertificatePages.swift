@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// Certificates, keys and profiles: what ends first, looking into a file, keeping and removing it.
+/// The pages to list, inspect, save and delete certificates, keys and profiles.
 enum CertificatePages {
   static let views: [any PageView.Type] =
     [
@@ -19,7 +19,7 @@ enum CertificatePages {
     SigningRequestPages.add(to: &routes)
     RenewalPages.add(to: &routes)
     routes.page(.get, "/certificates") { page in try await index(page, CertificateUploadForm()) }
-    // Twice what a certificate file may have, so that one that is too large gets its own message.
+    // Twice the limit of a certificate file, so that a file over the limit gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
     routes.page(.post, "/certificates", role: .admin, options: limit) { page in try await upload(page) }
     routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
@@ -32,11 +32,11 @@ enum CertificatePages {
 
   // MARK: The list
 
-  /// The list, with its forms.
+  /// The list with its forms.
   ///
   /// - Parameters:
-  ///   - watch: what is wrong in the form “Watch a host”.
-  ///   - calendar: the address of a calendar that was just made.
+  ///   - watch: the errors of the form “Watch a host”.
+  ///   - calendar: a newly made calendar address.
   static func index(
     _ page: PageContext, watch: FieldErrors = FieldErrors(), calendar: String? = nil
   ) async throws -> Response {
@@ -48,7 +48,7 @@ enum CertificatePages {
   ) async throws -> Response {
     let sealer = page.store.sealer
     let (apps, sealing) = try await page.store.read { (try App.all($0), try SealingPages.Facts($0, sealer)) }
-    // Fields of both forms are called the same: what was typed into one is not shown in the other.
+    // Both forms have fields of the same names: values typed into one are not shown in the other.
     let watchForm = upload.isRefused ? Form([]) : page.form
     let mayChange = page.may(.admin)
     return page.answer(
@@ -89,7 +89,7 @@ enum CertificatePages {
         upload: form.view(apps, page.form, page.texts)))
   }
 
-  /// An app that was removed while its name stood in the form.
+  /// The app was deleted while the form was open.
   static let noApp = Problem("app", code: "certificate.no_app", "This app no longer exists. Choose another one.")
 
   private static func keep(
@@ -120,7 +120,7 @@ enum CertificatePages {
     }
   }
 
-  /// The form after a file that opens and cannot be kept like this. If only something typed beside it is wrong, it waits.
+  /// The form for a file that opens but cannot be saved. The file is held if only the other fields are wrong.
   private static func refused(
     _ page: PageContext, _ problems: Problems, _ brought: BroughtFile?
   ) async throws -> CertificateUploadForm {

@@ -5,21 +5,21 @@ import Model
 import SQLite
 import Store
 
-/// What a certificate's page says about its replacement: what took its place, or the form to upload one.
+/// The replacement section of a certificate's page: what replaced it, or the form to upload a replacement.
 struct CertificateRenewal: Sendable {
   private let certificate: TrackedCertificate
   private let successor: TrackedCertificate?
   private let replaced: [TrackedCertificate]
   private let isUsed: Bool
   private let closed: ClosedReason?
-  /// Requests that were made here for its renewal.
+  /// The signing requests made here for its renewal.
   let requests: [SigningRequest]
 
-  /// What the form came back with.
+  /// The state of a refused upload form.
   struct Upload: Sendable {
     var problem: String?
     var errors = FieldErrors()
-    /// The file that waits for a better answer, and how it is called.
+    /// The held file.
     var locked: (uid: String, name: String)?
   }
 
@@ -37,7 +37,7 @@ struct CertificateRenewal: Sendable {
     closed = isClosed ? ClosedReason(try Sealing.state(database, sealer)) : nil
   }
 
-  /// What raises its alarms again if this one is removed.
+  /// The names of replaced certificates that raise alarms again if this one is deleted.
   var wakes: [String] { successor == nil ? replaced.map(\.details.name) : [] }
 
   func view(_ page: PageContext, _ upload: Upload) -> RenewalView {
@@ -57,7 +57,7 @@ struct CertificateRenewal: Sendable {
   }
 }
 
-/// What ``CertificateRenewal`` shows, for `certificates/_replacement` and `certificates/_successor`.
+/// The view of ``CertificateRenewal``, for `certificates/_replacement` and `certificates/_successor`.
 struct RenewalView: View {
   let closed: String?
   let replacement: ReplacementRow?
@@ -83,7 +83,7 @@ struct RenewalView: View {
     ]
 }
 
-/// A file that waits under a form for what was wrong beside it.
+/// A held file, shown under a form whose other fields are wrong.
 struct LockedFileView: View {
   let uid: String
   let name: String
@@ -91,15 +91,15 @@ struct LockedFileView: View {
   static let fields: [Field<Self>] = [.text("uid") { $0.uid }, .text("name") { $0.name }]
 }
 
-/// A certificate that took another one's place, or the one whose place was taken.
+/// The certificate that replaced another, or the one that was replaced.
 struct ReplacementRow: View {
   let replacement: TrackedCertificate.Replacement
-  /// Which of both is shown.
+  /// The one of the two that is shown.
   let shown: TrackedCertificate
-  /// The row id of the old one.
+  /// The row ID of the replaced certificate.
   let old: Int64
   let mayUndo: Bool
-  /// Whether something sends with the old one again.
+  /// Whether a credential uses the replaced certificate again.
   var isInUse = false
 
   static let fields: [Field<ReplacementRow>] = [

@@ -10,7 +10,7 @@ import Store
 
 /// `POST /api/v1/certificates`.
 struct CertificateUpload {
-  /// The file, and room for the other fields.
+  /// The limit of the file, plus room for the other fields.
   static let bodyLimit = CertificateFile.maximumBytes + 64 * 1024
 
   private let call: APIContext
@@ -37,7 +37,7 @@ struct CertificateUpload {
     try APIContext.filter(database, app: texts["app"])
   }
 
-  /// Says what the file is.
+  /// Answers what the file contains, without storing it.
   private func look(_ file: InspectedFile) async throws -> Response {
     let (texts, fileName) = (form.texts, form.fileName)
     let app = try await call.store.read { try Self.app($0, texts) }
@@ -64,7 +64,7 @@ struct CertificateUpload {
           let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
           throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
         }
-        // The key of one that was kept without it.
+        // The file adds the key to a certificate that was stored without one.
         let isCompleted = kept.id == before
         let audit = call.audit(
           isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
@@ -81,7 +81,7 @@ struct CertificateUpload {
   }
 }
 
-/// The schema `Certificate`, with what is to be said of the file.
+/// The schema `Certificate`, with the warnings about the file.
 private struct KeptCertificateAnswer: JSONWritable {
   let certificate: CertificateAnswer
   let warnings: [String]

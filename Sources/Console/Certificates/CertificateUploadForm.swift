@@ -7,34 +7,34 @@ import Model
 import Reactor
 import Store
 
-/// The form in which somebody drops a file, or types JPush's keys.
+/// The form to upload a file or to type JPush keys.
 struct CertificateUploadForm {
-  /// Every field that can have an error of its own.
+  /// The fields that can have their own error.
   static let fields = [
     "file", "password", "app", "key_id", "team_id", "take", "made_by", "note", "app_key", "master_secret",
   ]
-  /// What comes back filled in; never a secret.
+  /// The fields that come back filled in; never a secret.
   static let kept = ["key_id", "team_id", "take", "made_by", "note", "app_key"]
 
   var problem: String?
   var errors = FieldErrors()
-  /// The file that waits for a better answer, and how it is called.
+  /// The held file.
   var locked: (uid: String, name: String)?
 
-  /// Whether it was sent, and comes back with what is wrong.
+  /// Whether the form was sent and refused.
   var isRefused: Bool { problem != nil || !errors.isEmpty }
 
-  /// The choice of the app that a file belongs to.
+  /// The choices for the app that a file belongs to.
   static func apps(_ apps: [App], chosen: String, _ texts: Texts) -> [ChoiceView] {
     ChoiceView.list([("", texts("certificates.no_app"))] + apps.map { (String($0.id), $0.name) }, chosen: chosen)
   }
 
-  /// - Parameter form: what was typed into it.
+  /// - Parameter form: the typed values.
   func view(_ apps: [App], _ form: Form, _ texts: Texts) -> CertificateUploadView {
     CertificateUploadView(state: self, form: form, apps: Self.apps(apps, chosen: form["app"], texts))
   }
 
-  /// Opens what was sent.
+  /// Inspects the uploaded file or the typed JPush keys.
   ///
   /// - Throws: ``Refusal``.
   static func inspect(_ page: PageContext) async throws -> (file: InspectedFile, brought: BroughtFile?) {
@@ -60,20 +60,20 @@ struct CertificateUploadForm {
     }
   }
 
-  /// The form after a file that does not open. If only something typed beside it is wrong, the file waits.
+  /// The form for a file that does not open. The file is held if only the other fields are wrong.
   private static func refused(
     _ page: PageContext, _ brought: BroughtFile, _ problem: FileProblem
   ) async throws -> CertificateUploadForm {
     var form = CertificateUploadForm(problem: "\(brought.name): \(page.texts.text(problem.problem))")
     let field = problem.problem.field
     guard field != "file" else { return form }
-    // The sentence stands above; here only what to do.
+    // The form's problem is shown at the top; the field says only what to do.
     form.errors.add(field, page.texts("certificates.\(field)_again"))
     form.locked = try await brought.wait(page).map { ($0, brought.name) }
     return form
   }
 
-  /// The form as it goes back.
+  /// Carries the form to show again.
   struct Refusal: Error {
     let form: CertificateUploadForm
     init(_ form: CertificateUploadForm) { self.form = form }

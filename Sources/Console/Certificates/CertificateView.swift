@@ -4,7 +4,7 @@ import Mustache
 import Model
 import Store
 
-/// `/certificates/:id`: one file that is kept, what depends on it, and how it is renewed.
+/// `/certificates/:id`: a stored file, what depends on it, and how to renew it.
 struct CertificateView: PageView {
   static let template = "certificates/show"
   static let section: Section? = .certificates
@@ -17,9 +17,9 @@ struct CertificateView: PageView {
   let forecast: ForecastView
   let renewal: RenewalView
   let guide: RenewalGuide?
-  /// Nil for what is not requested in this way.
+  /// Nil if the certificate is not renewed with a signing request.
   let requests: SigningRequestsView?
-  /// Who brought the file, and what people noted of it.
+  /// Who uploaded the file, and people's notes.
   let upload: [FactView]
   let mayChange: Bool
   let form: Form
@@ -49,14 +49,14 @@ struct CertificateView: PageView {
     ]
 }
 
-/// How long something is good for, as the heading of its page, for `certificates/_heading`.
+/// How long an item is valid, as the heading of its page, for `certificates/_heading`.
 struct ExpiryHeading: View {
   let band: Expiry.Band
-  /// Nil without an end.
+  /// Nil without an expiry date.
   let days: Int?
-  /// Whether something else took its place, and nothing sends with it.
+  /// Whether it was replaced and nothing sends with it.
   var isReplaced = false
-  /// Whether nothing is known of it.
+  /// Whether nothing is known about it.
   var isUnknown = false
 
   static let fields: [Field<ExpiryHeading>] = [
@@ -80,7 +80,7 @@ struct CertificateUseRow: View {
   let use: TrackedCertificate.Use
   let app: String
   let environment: String
-  /// As “2 scheduled, 1 repeating”.
+  /// For example “2 scheduled, 1 repeating”.
   let planned: String
   let now: Date
 
@@ -102,7 +102,7 @@ struct CertificateRemovalView: PageView {
 
   let certificate: TrackedCertificate
   let uses: [CertificateUseRow]
-  /// The names of those that it replaced, which raise their alarms again.
+  /// The names of the certificates that it replaced; they raise alarms again.
   let wakes: [String]
 
   static let fields: [Field<Self>] = [

@@ -41,7 +41,7 @@ enum CertificatesAPI {
     if let band = query.choice("band", as: Expiry.Band.self) { filter = Expiry.filter(band, now: call.now) }
     if let text = query.text("within") {
       if let seconds = seconds(text) {
-        // What has ended is in it, what is not known is not.
+        // Expired items are included; items without a known expiry date are not.
         let end = Int64((call.now.timeIntervalSince1970 + seconds) * 1000)
         let lowest = max(0, filter.ends?.lowerBound ?? 0)
         filter.ends = lowest...max(lowest, min(end, filter.ends?.upperBound ?? .max))
@@ -84,7 +84,7 @@ enum CertificatesAPI {
     return APIContext.answer(page)
   }
 
-  /// As `12h`, `30d`, `2w`.
+  /// Parses `12h`, `30d` or `2w`.
   static func seconds(_ text: String) -> TimeInterval? {
     let units: [Character: Int] = ["h": 3600, "d": 86_400, "w": 604_800]
     let digits = text.dropLast()
@@ -94,12 +94,12 @@ enum CertificatesAPI {
     return TimeInterval(number * unit)
   }
 
-  /// What the page can change: null takes away, what is not named stays.
+  /// Null clears a field; a field that is not sent stays unchanged.
   private static func update(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
     let body = try await call.body()
     let fields = JSONFields(body)
-    // An empty or missing name is told below.
+    // An empty or missing name is reported below.
     let name = fields.string("name", required: body["name"] != nil, limit: .bytes(CertificateLabels.nameLimit))
     let bundleID = fields.string("app", limit: .characters(AppName.bundleIDLimit))
     let madeBy = fields.string("made_by", limit: .characters(CertificateContents.Notes.madeByLimit))
@@ -131,7 +131,7 @@ enum CertificatesAPI {
   }
 }
 
-/// An item of the list of everything that can end.
+/// An item of the list of everything that can expire.
 private enum ExpiryAnswer: JSONWritable, Sendable {
   case certificate(CertificateAnswer)
   case host(HostCertificateAnswer)

@@ -6,18 +6,18 @@ import Model
 import SQLite
 import Store
 
-/// When things end, week by week, in hundredths of a percent of the picture.
+/// Expiry dates by week, with positions in hundredths of a percent of the picture.
 ///
-/// However many things there are, it is 62 bars: from 30 days ago to 400 days ahead.
+/// Always 62 bars, from 30 days ago to about 400 days ahead.
 struct ExpiryTimeline: View {
   private static let week = 7 * 86_400.0
   private static let weeks = 62
 
   let weeks: [ExpiryWeek]
   let months: [ExpiryMonth]
-  /// Where today is.
+  /// The position of today.
   let today: Int
-  /// How many things end in it.
+  /// The number of items that expire in the period.
   let total: Int
   let from: Date
   let before: Date
@@ -47,19 +47,19 @@ struct ExpiryTimeline: View {
       return ExpiryWeek(
         stretch: stretch, start: start, end: start.addingTimeInterval(Self.week), x: x(start),
         width: 10_000 / Self.weeks - 30,
-        // One thing among thousands is seen as well.
+        // A minimum height keeps one item among thousands visible.
         height: max(300, 10_000 * stretch.count / top),
         tone: left <= Double(Expiry.urgentDays) ? "f-fail" : left <= Double(Expiry.warningDays) ? "f-unknown" : "f-acc")
     }
     let today = x(now)
-    // Beside today there is no room for another mark.
+    // A mark close to today has no room.
     months = Self.months(from: first, before: last).map { ExpiryMonth(name: $0.name, x: x($0.date)) }
       .filter { abs($0.x - today) > 1200 }
     (from, before, self.today) = (first, last, today)
     total = stretches.reduce(0) { $0 + $1.count }
   }
 
-  /// Where every third month begins.
+  /// The start of every third month.
   private static func months(from first: Date, before: Date) -> [(name: String, date: Date)] {
     var months: [(name: String, date: Date)] = []
     let parts = first.dayText.split(separator: "-").compactMap { Int($0) }
@@ -74,7 +74,7 @@ struct ExpiryTimeline: View {
   }
 }
 
-/// What ends in one week.
+/// The items that expire in one week.
 struct ExpiryWeek: View {
   let stretch: ExpiryList.Stretch
   let start: Date
@@ -82,7 +82,7 @@ struct ExpiryWeek: View {
   let x: Int
   let width: Int
   let height: Int
-  /// The class of its bar.
+  /// The CSS class of the bar.
   let tone: String
 
   static let fields: [Field<Self>] = [
@@ -98,7 +98,7 @@ struct ExpiryWeek: View {
   ]
 }
 
-/// A mark under the bars.
+/// A month's mark under the bars.
 struct ExpiryMonth: View {
   let name: String
   let x: Int

@@ -3,13 +3,13 @@ import Foundation
 import JSON
 import Model
 
-/// What a file says as rows of label and value; what it does not say has no row.
+/// The contents of a file as rows of label and value; a missing value has no row.
 struct FileDetailRows {
   private let says: JSONValue
   private let kind: CertificateKind?
   private let environments: [Environment]
 
-  /// - Parameter says: as ``InspectedFile/facts`` tells it.
+  /// - Parameter says: the values of ``InspectedFile/facts``.
   init(_ says: JSONValue, kind: CertificateKind?, environments: [Environment]) {
     self.says = says
     self.kind = kind
@@ -68,7 +68,7 @@ struct FileDetailRows {
     (value?.array ?? []).compactMap(\.string).joined(separator: ", ")
   }
 
-  /// What is said of the secret in the file.
+  /// The text key for the state of the private key or secret in the file; nil for a profile, which has none.
   private var secret: String? {
     switch kind {
     case .provisioningProfile: nil
@@ -79,7 +79,7 @@ struct FileDetailRows {
     }
   }
 
-  /// In the words of people who have met RC2-40 as an error message elsewhere.
+  /// Explains RC2 to people who met it as an error message elsewhere.
   private func encryption(_ texts: Texts) -> String? {
     let names = (says["encryption"]?.array ?? []).compactMap(\.string)
     guard !names.isEmpty else { return nil }

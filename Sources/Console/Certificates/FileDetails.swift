@@ -6,7 +6,7 @@ import OpenSSL
 import Model
 import Store
 
-/// What a certificate, key or profile says of itself, the same of a file that was just opened and of one that is kept.
+/// The contents of a certificate, key or profile, the same for an opened file and for a stored one.
 struct FileDetails {
   private let kind: CertificateKind?
   private let environments: [Environment]
@@ -17,9 +17,9 @@ struct FileDetails {
   private let warnings: (Date) -> [FileWarning]
   private let says: JSONValue
 
-  /// Of a file that was just opened.
+  /// Describes a file that was just opened.
   ///
-  /// - Parameter keyID: the key id that was typed with it.
+  /// - Parameter keyID: the key ID typed with the file.
   init(_ file: InspectedFile, keyID: String? = nil) {
     kind = file.kind
     environments = file.environments
@@ -29,12 +29,12 @@ struct FileDetails {
     says = file.facts
   }
 
-  /// Of a file that is kept.
+  /// Describes a stored file.
   init(_ certificate: TrackedCertificate, _ contents: CertificateContents?) {
     let details = certificate.details
-    // The chain that is kept beside the sealed key says more than the columns: what each topic is for, and warnings.
+    // The stored chain says more than the columns: what each topic is for, and warnings.
     let chain = details.publicPEM.flatMap { pem in
-      // Without it the columns must do.
+      // Without a readable chain, the columns are used.
       try? CertificateFile.inspect(data: Data(pem.utf8), take: details.sha256)
     }
     kind = CertificateKind(rawValue: details.kind)
@@ -43,14 +43,14 @@ struct FileDetails {
     (notBefore, notAfter) = (details.notBefore, details.notAfter)
     canSend = details.hasPrivateKey && (kind?.neverExpires == true || kind?.isForAPNs == true)
     warnings = { now in
-      // What is kept beside the key has no key in it, and the choice among several was made at the upload.
+      // The stored chain has no key, and the choice among several certificates was made at the upload.
       (chain?.warnings(now: now) ?? []).filter { warning in
         if case .severalCertificates = warning { return false }
         return warning != .noPrivateKey || !details.hasPrivateKey
       }
     }
     let said = contents.flatMap { $0.says == .null ? nil : $0.says } ?? chain?.facts ?? [:]
-    // What a person said at the upload stands in the columns.
+    // The columns win: they include what was typed at the upload.
     let columns: [String: JSONValue] = [
       "kind": .string(details.kind), "team_id": .optional(details.teamID), "key_id": .optional(details.keyID),
       "sha256": .optional(details.sha256), "has_private_key": .bool(details.hasPrivateKey),
@@ -77,7 +77,7 @@ struct FileDetails {
       })
   }
 
-  /// As `alert, background (app)`: which push types go to a topic, and as what the certificate lists it.
+  /// The push types for a topic, and how the certificate lists it, for example `alert, background (app)`.
   private static func sends(_ topic: String, _ kinds: [String], _ kind: CertificateKind?) -> String {
     let listed = kinds.joined(separator: ", ")
     guard kind?.isForAPNs == true else { return listed }
@@ -110,10 +110,10 @@ struct FileDetails {
   }
 }
 
-/// What ``FileDetails`` shows, for `certificates/_details` and `certificates/_warnings`.
+/// The view of ``FileDetails``, for `certificates/_details` and `certificates/_warnings`.
 struct FileDetailsView: View {
   let band: Expiry.Band
-  /// The band's word.
+  /// The word for the band.
   let state: String
   let sentence: String
   let lifetime: Lifetime?
@@ -134,12 +134,12 @@ struct FileDetailsView: View {
   ]
 }
 
-/// How much of the time from first to last day is left, in days.
+/// The remaining part of the validity, in days.
 struct Lifetime: View {
   let left: Int
   let total: Int
 
-  /// Nil without a beginning or an end, and when it is over.
+  /// Nil without a start or an end, and after expiry.
   init?(notBefore: Date?, notAfter: Date?, now: Date) {
     guard let notBefore, let notAfter, let left = Expiry.daysLeft(notAfter: notAfter, now: now), left >= 0 else {
       return nil
@@ -158,7 +158,7 @@ struct Lifetime: View {
   ]
 }
 
-/// A topic, and what may be sent to it.
+/// A topic and what may be sent to it.
 struct TopicRow: View {
   let name: String
   let kinds: String
@@ -167,7 +167,7 @@ struct TopicRow: View {
 }
 
 extension Expiry.Band {
-  /// The class of its dot and words.
+  /// The CSS class of its dot and words.
   var tone: String {
     switch self {
     case .expired, .urgent: "red"

@@ -5,13 +5,13 @@ import Mustache
 import Model
 import Store
 
-/// What will be sent with a certificate or key, for its page. What falls after its end stands first.
+/// What will be sent with a certificate or key, for its page. Pushes after its expiry come first.
 struct ForecastView: View {
   private static let shown = 50
 
-  /// As “2 pushes are scheduled after it expires.”
+  /// For example “2 pushes are scheduled after it expires.”
   let missed: String
-  /// As “2 repeating pushes continue after it expires: 60 times in the 30 days after it.”
+  /// For example “2 repeating pushes continue after it expires: 60 times in the 30 days after it.”
   let repeats: String
   /// What to do about both.
   let next: String
@@ -71,7 +71,7 @@ struct ForecastView: View {
   }
 }
 
-/// A push or a schedule that needs the certificate.
+/// A push or schedule that needs the certificate.
 struct PlannedRow: View {
   let href: String
   let name: String
@@ -79,7 +79,7 @@ struct PlannedRow: View {
   let isProduction: Bool
   let at: Date
   var isMissed = false
-  /// Of what repeats.
+  /// Only for a repeating push.
   var rule: String?
   var overrun: OverrunView?
 
@@ -95,10 +95,10 @@ struct PlannedRow: View {
   ]
 }
 
-/// How often a schedule goes on after the end, and when first.
+/// How often a schedule runs after the expiry, and when first.
 struct OverrunView: View {
   let overrun: Forecast.Overrun
-  /// Whether the end has passed.
+  /// Whether the expiry date has passed.
   let isOver: Bool
 
   static let fields: [Field<Self>] = [

@@ -4,25 +4,25 @@ import Model
 import SQLite
 import Store
 
-/// Something that ends and that somebody can take on: a file that is kept, or a host that is watched.
+/// An item that expires and that a person can take on: a stored file or a watched host.
 struct Renewable: Sendable {
-  /// What it is. The raw values stand in the audit.
+  /// The kind of item. The raw values are stored in the audit log.
   enum Noun: String, Sendable, CaseIterable {
     case certificate, host
 
-    /// Where its pages and its calls stand, and what its key begins with.
+    /// The path of its pages and API calls, and the prefix of its key.
     var path: String { "\(rawValue)s" }
 
-    /// The actions in the audit.
+    /// The actions in the audit log.
     var taking: String { "\(rawValue).acknowledge" }
     var givingBack: String { "\(rawValue).unacknowledge" }
   }
 
   let noun: Noun
   let id: Int64
-  /// Under which its reminders stand: of a host, what it showed last. A new certificate there is a new subject.
+  /// The subject of its reminders. For a host it includes the certificate seen last: a new one is a new subject.
   let subject: Acknowledgement.Subject
-  /// Nil: it has no end, or nothing is known of it yet; nobody is reminded of it.
+  /// Nil if it never expires or nothing is known about it yet; then nobody is reminded.
   let notAfter: Date?
 
   init(_ certificate: TrackedCertificate) {
@@ -43,13 +43,13 @@ struct Renewable: Sendable {
     }
   }
 
-  /// Nobody can put it off for longer, in days.
+  /// The longest snooze, in days.
   static let longest = 90
 
-  /// What stands in the form at first: never longer than so many days.
+  /// The longest snooze that the form suggests, in days.
   private static let usual = 7
 
-  /// Until when it can be put off; nil: not at all, because it has no end, or ends within a day.
+  /// The latest date to snooze until; nil if the item has no end or expires within a day.
   func limit(now: Date) -> Date? {
     guard let notAfter else { return nil }
     let limit = min(
@@ -57,14 +57,14 @@ struct Renewable: Sendable {
     return limit > now ? limit : nil
   }
 
-  /// The day that stands in the form at first: half of what is left.
+  /// The date that the form suggests: half of the remaining time, within the limits.
   func suggestion(now: Date) -> Date? {
     guard let notAfter, let limit = limit(now: now) else { return nil }
     let half = min(notAfter.timeIntervalSince(now) / 2, Double(Self.usual) * 86_400)
     return min(now.addingTimeInterval(half), limit)
   }
 
-  /// Why it cannot be put off until then; nil if it can.
+  /// Why reminders cannot be snoozed until then; nil if they can.
   func problem(_ until: Date, now: Date) -> Problem? {
     guard let limit = limit(now: now) else {
       return Problem(
@@ -81,9 +81,9 @@ struct Renewable: Sendable {
     return nil
   }
 
-  /// Somebody takes it on, with the line of the audit.
+  /// Assigns the item to the actor and snoozes its reminders, with an audit entry.
   ///
-  /// - Returns: nil if nobody is reminded of it anyway; then nothing is kept.
+  /// - Returns: nil if the item has no expiry date and so no reminders; then nothing is stored.
   /// - Throws: `Problems` at `until`.
   static func take(
     _ database: Database, _ noun: Noun, id: Int64, until: Date, audit: NewAuditEntry, now: Date
@@ -96,9 +96,9 @@ struct Renewable: Sendable {
     return try Acknowledgement.find(database, item.subject, now: now)
   }
 
-  /// Somebody gives it back, with the line of the audit.
+  /// Ends the snooze, with an audit entry.
   ///
-  /// - Returns: whether anybody had it; else nothing is kept.
+  /// - Returns: false if nobody had taken the item; then nothing is stored.
   static func giveBack(
     _ database: Database, _ noun: Noun, id: Int64, audit: NewAuditEntry, now: Date
   ) throws -> Bool {

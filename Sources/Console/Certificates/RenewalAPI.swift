@@ -24,7 +24,7 @@ enum RenewalAPI {
       choices: ["dry_run", "untried"])
     let idempotency = try Idempotency(call, content: form.content)
     let isDryRun = form.texts["dry_run"] == "true"
-    // An answer that was lost is given again, though nothing is to be renewed any more.
+    // A repeated call gets its stored answer, even if there is nothing left to renew.
     if !isDryRun, let known = try await call.store.read({ try idempotency.known($0) }) { return known.response }
     let file = try await form.inspect(call)
     let labels = CertificateTracker.Labels(
@@ -66,7 +66,7 @@ enum RenewalAPI {
 
   private static func undo(_ call: APIContext) async throws -> Response {
     let id: Int64 = try call.request.parameter("id")
-    // A body is not needed; an older client sends none.
+    // The body is optional: older clients send none.
     var allowsUntried = false
     if call.request.header("Content-Type") != nil {
       let fields = JSONFields(try await call.body())
@@ -100,7 +100,7 @@ enum RenewalAPI {
 /// The schema `Renewal`.
 private struct RenewalAnswer: JSONWritable {
   let report: CertificateSwitch.Report
-  /// Nil: nothing was switched.
+  /// Nil if nothing was switched.
   var successor: CertificateAnswer?
   var moved = 0
   var keptUntil: Date?

@@ -4,7 +4,7 @@ import Mustache
 import Model
 import Store
 
-/// How this very item is renewed, with its own names: where, as whom, what to choose there, what to revoke.
+/// How to renew this item, with its own names: where, with which account, what to choose, what to revoke.
 struct RenewalGuide: View {
   let title: String
   let lead: String
@@ -16,14 +16,14 @@ struct RenewalGuide: View {
     .list("steps") { $0.steps },
   ]
 
-  /// Which guide each kind has; kinds by their raw values, so that one that is added later has its guide at once.
+  /// The guide for each kind, keyed by raw value so that a guide can precede its kind.
   private static let guides: [String: String] = [
     "apns_certificate": "push", "voip_certificate": "voip", "apple_certificate": "apple", "apns_key": "key",
     "provisioning_profile": "profile", "fcm_service_account": "service_account", "jpush_key_pair": "jpush",
     "tls_certificate": "host",
   ]
 
-  /// The steps of each guide; with the addresses that they lead to.
+  /// The steps of each guide, with the addresses they link to.
   static let steps: [String: [(name: String, address: String?)]] = [
     "push": [
       ("request", nil), ("create", certificates), ("upload", nil), ("switch", nil), ("revoke", certificates),
@@ -46,8 +46,8 @@ struct RenewalGuide: View {
   private static let profiles = "https://developer.apple.com/account/resources/profiles/list"
 
   /// - Parameters:
-  ///   - madeBy: the Apple ID, or other account, with which it was made, if somebody noted it.
-  ///   - hasRequest: whether a signing request for it waits for its certificate: then the first step is done.
+  ///   - madeBy: the Apple ID or other account that made it, if somebody noted it.
+  ///   - hasRequest: whether a signing request waits for its certificate; then the first step is done.
   init?(
     _ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], madeBy: String?, hasRequest: Bool, _ texts: Texts
   ) {
@@ -56,7 +56,7 @@ struct RenewalGuide: View {
     title = texts("guide.\(guide).title")
     lead = texts("guide.\(guide).lead", arguments)
     let done = hasRequest && steps.first?.name == "request" ? 1 : 0
-    // What has no end is renewed only for a reason of its own.
+    // An item that never expires is renewed only for a special reason.
     let isDue = !certificate.isReplaced && certificate.details.notAfter != nil
     self.steps = steps.enumerated().map { index, step in
       RenewalStep(
@@ -94,7 +94,7 @@ struct RenewalStep: View {
   let text: String
   let detail: String
   let address: String?
-  /// The class: `done`, `now`, or nothing for what comes later.
+  /// The CSS class: `done`, `now`, or empty.
   let state: String
 
   static let fields: [Field<Self>] = [

@@ -8,8 +8,8 @@ import Reactor
 import SQLite
 import Store
 
-/// A successor in place: the file is looked at, its preview shown, it is tried with the push service, and then it
-/// takes over. For 30 days that can be undone.
+/// Replaces a certificate: inspects the new file, shows a preview, tries it with the push service, then switches.
+/// The switch can be undone for 30 days.
 enum RenewalPages {
   static func add(to routes: inout ConsoleRouter) {
     let limit = Route.Options(bodyLimit: 8 << 20)
@@ -38,7 +38,7 @@ enum RenewalPages {
     } catch let problem as FileProblem {
       var upload = CertificateRenewal.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
       if problem.problem.field == "password" {
-        // The sentence stands above; here only what to do.
+        // The form's problem is shown at the top; the field says only what to do.
         upload.errors.add("password", page.texts("certificates.password_again"))
         upload.locked = try await brought.wait(page).map { ($0, name) }
       }
@@ -74,7 +74,7 @@ enum RenewalPages {
     var report: CertificateSwitch.Report?
   }
 
-  /// Reads the file that waits under the address.
+  /// Reads the held file that the address names.
   private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
     let (id, uid, sealer, now) = (
       try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now

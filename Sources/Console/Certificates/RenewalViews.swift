@@ -6,20 +6,20 @@ import Model
 import Providers
 import Store
 
-/// `/certificates/:id/successor/:uid`: the old and the new side by side, before anything is switched.
+/// `/certificates/:id/successor/:uid`: compares the old and the new file before anything is switched.
 struct SuccessorView: PageView {
   static let template = "certificates/successor"
   static let section: Section? = .certificates
 
   let renewal: Renewal
-  /// The file that waits.
+  /// The ID of the held file.
   let uid: String
   let outcome: CertificateSwitch.Outcome?
   let rows: [ComparedRow]
   let findings: [FindingRow]
   let moves: [MovedCredentialRow]
   let attempts: [AttemptRow]
-  /// Whether somebody said that it may be switched without a trial.
+  /// Whether the person chose to switch without a trial.
   let isTicked: Bool
 
   static let fields: [Field<SuccessorView>] = [
@@ -44,7 +44,7 @@ struct SuccessorView: PageView {
   ]
 }
 
-/// One fact about the old file and the new.
+/// One fact about the old and the new file.
 struct ComparedRow: View {
   let label: String
   let old: String
@@ -58,7 +58,7 @@ struct ComparedRow: View {
   ]
 }
 
-/// What there is to know before a switch, for `certificates/_verdict`.
+/// A finding before a switch, for `certificates/_verdict`.
 struct FindingRow: View {
   let level: RenewalFinding.Level
   let label: String
@@ -73,7 +73,7 @@ struct FindingRow: View {
   ]
 }
 
-/// A credential that goes over to the new file.
+/// A credential that moves to the new file.
 struct MovedCredentialRow: View {
   let use: TrackedCertificate.Use
 
@@ -85,7 +85,7 @@ struct MovedCredentialRow: View {
   ]
 }
 
-/// What the push service said for one credential, for `certificates/_attempts`.
+/// The push service's answer for one credential, for `certificates/_attempts`.
 struct AttemptRow: View {
   let attempt: CredentialAttempt
   let label: String
@@ -121,7 +121,7 @@ struct AttemptRow: View {
   }
 }
 
-/// `/certificates/:id/undo`: asks before the old file takes its place again.
+/// `/certificates/:id/undo`: asks before the old file is put back.
 struct RenewalUndoView: PageView {
   static let template = "certificates/undo"
   static let section: Section? = .certificates
@@ -131,9 +131,9 @@ struct RenewalUndoView: PageView {
   let isExpired: Bool
   let outcome: CertificateSwitch.Outcome?
   let attempts: [AttemptRow]
-  /// Whether something goes back, and the push service is asked first.
+  /// Whether credentials move back, so that the push service is asked first.
   let hasTrial: Bool
-  /// Whether somebody said that it may go back without a trial.
+  /// Whether the person chose to go back without a trial.
   let isTicked: Bool
 
   static let fields: [Field<RenewalUndoView>] = [
@@ -153,13 +153,13 @@ struct RenewalUndoView: PageView {
     .view("untried") { FieldView(isChecked: $0.isTicked) },
   ]
 
-  /// Both mostly have one name; the last day tells them apart.
+  /// Both usually have the same name; the last day tells them apart.
   private static func name(_ certificate: TrackedCertificate) -> String {
     certificate.details.notAfter.map { "\(certificate.details.name) (\($0.dayText))" } ?? certificate.details.name
   }
 }
 
-/// The place of a text that names the day on which something ended.
+/// A date in a text.
 struct EndDay: View {
   let date: Date
 

@@ -3,7 +3,7 @@ import Mustache
 import Model
 import Store
 
-/// `/certificates/requests`: every signing request that was made here, and the form for another one.
+/// `/certificates/requests`: every signing request made here, and the form to make one.
 struct SigningRequestListView: PageView {
   static let template = "certificates/requests"
   static let section: Section? = .certificates
@@ -26,10 +26,10 @@ struct SigningRequestListView: PageView {
   ]
 }
 
-/// Signing requests, here and on the page of the certificate that one of them renews, for `certificates/_requests`.
+/// Signing requests, on their own page and on the page of the certificate they renew, for `certificates/_requests`.
 struct SigningRequestsView: View {
   let items: [SigningRequestRow]
-  /// Whether the reader may make and delete them.
+  /// Whether the reader may make and delete requests.
   let mayChange: Bool
 
   init(requests: [SigningRequest], _ page: PageContext) {
@@ -44,7 +44,6 @@ struct SigningRequestsView: View {
   ]
 }
 
-/// One signing request.
 struct SigningRequestRow: View {
   let request: SigningRequest
   let algorithm: String

@@ -7,7 +7,7 @@ import Reactor
 import SQLite
 package import Store
 
-/// Requests for certificates that are made here: the private key stays, sealed, and no route gives it.
+/// Signing requests made here. The private key is stored sealed, and no route returns it.
 enum SigningRequestPages {
   static let views: [any PageView.Type] = [SigningRequestListView.self]
 
@@ -63,7 +63,7 @@ enum SigningRequestPages {
       let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
       return SigningOrder.renewing(certificate, uses: uses, email: email)
     }
-    // The page offers it only for what is asked for in this way.
+    // The page offers this only for certificates that are renewed with a signing request.
     guard let order, order.problem == nil else { throw PageError(.badRequest, "refused") }
     try await make(order, page)
     return page.redirect(to: "/certificates/\(id)#requests", flash: "request_made")
@@ -107,14 +107,14 @@ enum SigningRequestPages {
 }
 
 extension SigningRequest {
-  /// As `com.example.shop.certSigningRequest`, the ending that Apple's site asks for.
+  /// For example `com.example.shop.certSigningRequest`; Apple's site asks for this extension.
   package var fileName: String {
     let name = details.subject.split(separator: "CN=").last.map { String($0.prefix { $0 != "," && $0 != "/" }) } ?? uid
     let plain = name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) }
     return "\(plain.isEmpty ? uid : plain).certSigningRequest"
   }
 
-  /// The same audit line about this request.
+  /// The audit entry with this request as its subject.
   func audited(_ base: NewAuditEntry) -> NewAuditEntry {
     var entry = base
     entry.subject = "certificate request \(uid)"

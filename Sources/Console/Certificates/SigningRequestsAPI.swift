@@ -7,7 +7,7 @@ import Reactor
 import SQLite
 package import Store
 
-/// `/api/v1/certificate-requests`. No answer holds a private key.
+/// `/api/v1/certificate-requests`. No answer contains a private key.
 enum SigningRequestsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/certificate-requests", role: .viewer) { call in

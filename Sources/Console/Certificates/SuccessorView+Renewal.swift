@@ -7,7 +7,7 @@ import Model
 import Store
 
 extension SuccessorView {
-  /// - Parameter report: what a trial found, if there was one.
+  /// - Parameter report: the result of a trial; nil if there was none.
   init(_ renewal: Renewal, _ report: CertificateSwitch.Report?, _ page: PageContext) {
     let texts = page.texts
     self.init(

@@ -21,7 +21,7 @@ enum CredentialsAPI {
     routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin) { call in try await remove(call) }
   }
 
-  /// The schema `Credential`, with how it goes at present.
+  /// The schema `Credential`, with its current health.
   private struct Answer: JSONWritable {
     let credential: Credential
     let health: ProviderHealth
@@ -78,7 +78,7 @@ enum CredentialsAPI {
       let after = try Credential.bind(
         database, app: app.id, provider: .apns, environment: environment, certificate: certificateID,
         endpoint: endpoint,
-        // The same server keeps its authorities, unless something is said of them.
+        // The same server keeps its authorities unless the request sets `trust`.
         trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust, now: call.now)
       let audit = call.audit(
         "credential.set", "app \(app.bundleID)",
@@ -105,7 +105,7 @@ enum CredentialsAPI {
 }
 
 extension Credential {
-  /// For the audit.
+  /// The values written to the audit log.
   var audited: JSONValue {
     [
       "environment": .string(environment.rawValue), "certificate": certificateID.map { .integer($0) } ?? .null,

@@ -5,12 +5,12 @@ import Providers
 import Model
 import Text
 
-/// What is held back for the sake of a credential, in words and for scripts.
+/// Why pushes with a credential are held back or slowed, in words.
 struct HealthWords {
   let health: ProviderHealth
   let texts: Texts
 
-  /// Empty if all is well.
+  /// Empty if nothing is held back or slowed.
   var text: String {
     var parts: [String] = []
     switch health.circuit {
@@ -34,7 +34,7 @@ struct HealthWords {
 }
 
 extension ProviderHealth {
-  /// How many devices may be under way while much is refused, or lost with its connections; else nil.
+  /// How many devices may be in progress while many are refused or lost with their connections; otherwise nil.
   var slowedTo: Int? { isSlowed ? limit : nil }
 }
 

@@ -6,15 +6,15 @@ import Model
 import SQLite
 import Store
 
-/// What is said when the key file is lost or another installation's, and the way on: a new key, everything uploaded
-/// anew.
+/// Explains that the key file is lost or belongs to another installation, and the way on: make a new key and upload
+/// everything again.
 enum SealingPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/key", role: .admin) { page in try await show(page, FieldErrors()) }
     routes.page(.post, "/certificates/key", role: .admin) { page in try await beginAnew(page) }
   }
 
-  /// What does not open.
+  /// The state of the key, and the certificates that do not open with it.
   struct Facts: Sendable {
     let state: Sealing.State
     let closed: [TrackedCertificate]
@@ -28,10 +28,10 @@ enum SealingPages {
     }
   }
 
-  /// More of them are counted, not named.
+  /// At most this many are named; the rest are counted.
   private static let shown = 20
 
-  /// The notice above a list, nil if all is well.
+  /// The notice above a list; nil if every key opens.
   static func notice(_ facts: Facts, _ page: PageContext) -> SealingNotice? {
     guard facts.state != .fits || !facts.closed.isEmpty else { return nil }
     return SealingNotice(
@@ -58,7 +58,7 @@ enum SealingPages {
       return try await show(page, errors)
     }
     let (sealer, now) = (page.store.sealer, page.now)
-    // What fits needs no new beginning; a form that was sent twice changes nothing.
+    // A key that fits needs no new start, so a form that was sent twice changes nothing.
     guard try await page.store.read({ try Sealing.state($0, sealer) }) != .fits else {
       return page.redirect(to: "/certificates", flash: "key_fits")
     }

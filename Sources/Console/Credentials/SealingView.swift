@@ -1,7 +1,7 @@
 import Mustache
 import Store
 
-/// `/certificates/key`: the key of this installation, and the way on if it was lost.
+/// `/certificates/key`: the key of this installation, and what to do if it is lost.
 struct SealingView: PageView {
   static let template = "certificates/key"
   static let section: Section? = .certificates
@@ -22,11 +22,11 @@ struct SealingView: PageView {
   ]
 }
 
-/// What does not open with the key of this installation, for `certificates/_sealing`.
+/// The certificates that do not open with the key of this installation, for `certificates/_sealing`.
 struct SealingNotice: View {
   let state: Sealing.State
   let closed: [LinkView]
-  /// How many more there are.
+  /// How many are not listed; zero or less if all are.
   let more: Int
   let mayBegin: Bool
 

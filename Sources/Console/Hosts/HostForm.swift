@@ -2,7 +2,7 @@ import Certificates
 import Model
 import Store
 
-/// The form “Watch a host”, and the same for one that is watched already.
+/// The form “Watch a host”, also used to edit a watched host.
 struct HostForm {
   static let noteLimit = 500
 
@@ -11,15 +11,15 @@ struct HostForm {
 
   /// Reads a form.
   ///
-  /// - Throws: everything that is wrong with it.
+  /// - Throws: every problem of the form.
   init(_ form: Form) throws(Problems) {
     try self.init(
       host: form["host"], startProtocol: form["protocol"], serverName: form["server_name"], note: form["note"])
   }
 
-  /// Reads what stands in a form's fields.
+  /// Reads the values of a form's fields.
   ///
-  /// - Throws: everything that is wrong with it.
+  /// - Throws: every problem of the form.
   init(
     host: String, startProtocol: String = "", serverName: String = "", note: String = "", port: UInt16? = nil
   ) throws(Problems) {
@@ -33,7 +33,6 @@ struct HostForm {
     self.note = note
   }
 
-  /// The choices of the protocol.
   static func protocols(_ texts: Texts, chosen: String) -> [ChoiceView] {
     ChoiceView.list(
       [("", texts("hosts.by_port"))]

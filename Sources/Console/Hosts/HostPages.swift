@@ -6,12 +6,12 @@ import Model
 import SQLite
 import Store
 
-/// Hosts whose certificate is watched by their address.
+/// The pages of hosts whose certificate is watched.
 enum HostPages {
   static let views: [any PageView.Type] = [HostView.self, HostRemovalView.self]
 
   static func add(to routes: inout ConsoleRouter) {
-    // Whoever may add one lets this machine connect to any place that it can reach.
+    // Admins only: adding a host makes this machine connect to any address that it can reach.
     routes.page(.post, "/hosts", role: .admin) { page in try await create(page) }
     routes.page(.get, "/hosts/:id") { page in try await show(page, try await host(page), nil, FieldErrors()) }
     routes.page(.post, "/hosts/:id", role: .admin) { page in try await update(page) }
@@ -117,7 +117,7 @@ enum HostPages {
 }
 
 extension HostAddress {
-  /// For the audit.
+  /// The values written to the audit log.
   var audited: JSONValue {
     [
       "host": .string(host), "port": .integer(Int64(port)), "protocol": .string(startProtocol.rawValue),

@@ -5,18 +5,18 @@ import Mustache
 import Model
 import Store
 
-/// `/hosts/:id`: one watched host, what it presented, and what is wrong with it.
+/// `/hosts/:id`: a watched host, the certificate it presented, and its problems.
 struct HostView: PageView {
   static let template = "hosts/show"
   static let section: Section? = .certificates
 
   let host: WatchedHost
   let heading: ExpiryHeading
-  /// The class and the word of the state.
+  /// The CSS class of the state; ``state`` is its word.
   let tone: String
   let state: String
   let isFailing: Bool
-  /// As “First certificate to expire: 20 days left.” Empty if none was seen.
+  /// For example “First certificate to expire: 20 days left.”; empty if none was seen.
   let sentence: String
   let findings: [FindingRow]
   let facts: [FactView]
@@ -108,7 +108,7 @@ extension HostView {
 /// A certificate of the chain that a host presents.
 struct ChainRow: View {
   let link: HostSighting.Link
-  /// Whether it ends before the host's own.
+  /// Whether it expires before the host's own certificate.
   let isFirstToEnd: Bool
 
   static let fields: [Field<Self>] = [
@@ -119,7 +119,7 @@ struct ChainRow: View {
   ]
 }
 
-/// A line of a host's history.
+/// An entry of a host's history.
 struct HostEventRow: View {
   let event: HostEvent
   let text: String
@@ -146,7 +146,7 @@ struct HostEventRow: View {
   ]
 }
 
-/// `/hosts/:id/remove`: asks before a host is no longer watched.
+/// `/hosts/:id/remove`: asks before the host is no longer watched.
 struct HostRemovalView: PageView {
   static let template = "hosts/remove"
   static let section: Section? = .certificates

@@ -2,17 +2,17 @@ import Certificates
 import Foundation
 import Glibc
 
-/// Reads a file that a command names and that may be anything: a folder, a pipe, something without end.
+/// Reads a file named on the command line, which may be anything: a folder, a pipe, an endless device.
 enum CertificateFileReader {
-  /// How long a pipe may give nothing, in milliseconds.
+  /// How long to wait for a pipe that sends nothing, in milliseconds.
   static let patience: Int32 = 10_000
 
-  /// The file's bytes.
+  /// Reads the bytes of a file.
   ///
-  /// - Parameter patience: how long a pipe may give nothing, in milliseconds.
+  /// - Parameter patience: how long to wait for a pipe that sends nothing, in milliseconds.
   /// - Throws: ``CommandFailure`` without the path; `FileProblem` for a file that is too large.
   static func data(_ path: String, patience: Int32 = patience) throws -> Data {
-    // A pipe that nobody writes into would wait for somebody as early as here.
+    // Without O_NONBLOCK, open would wait for a writer of a pipe.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandFailure(words(errno)) }
     defer { close(descriptor) }

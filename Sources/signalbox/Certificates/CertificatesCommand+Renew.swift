@@ -105,7 +105,7 @@ enum RenewalCommands {
     return ExitCode.done
   }
 
-  /// Lends what makes trial connections.
+  /// Runs `body` with a switch that can make trial connections.
   private static func withTrials<Result>(
     _ store: Store, _ io: CommandIO, _ body: (CertificateSwitch) async throws -> Result
   ) async throws -> Result {
@@ -231,7 +231,7 @@ enum RenewalCommands {
 /// Members of the API's schema `Renewal`.
 private struct RenewalSummary: JSONWritable {
   let report: CertificateSwitch.Report
-  /// The row id of what took its place; nil: nothing was switched.
+  /// The row ID of the replacement; nil if nothing was switched.
   var successor: Int64?
 
   func write(to json: inout JSONWriter) {

@@ -53,7 +53,7 @@ enum CertificatesCommand {
         action: remove),
     ] + RenewalCommands.commands + HostCommands.all)
 
-  /// A certificate with what an answer says of it.
+  /// A certificate with the other values of its JSON answer.
   private struct Found {
     let certificate: TrackedCertificate
     let app: String?

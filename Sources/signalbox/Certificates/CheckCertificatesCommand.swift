@@ -9,7 +9,7 @@ import Reactor
 import Reminders
 import Store
 
-/// `signalbox check-certificates`: works whether or not the server runs.
+/// `signalbox check-certificates`: works with or without a running server.
 enum CheckCertificatesCommand {
   private static let within = Option(
     "within", "days", "Report items that expire within this time.", default: 30, showing: "30d", parseDays)
@@ -48,7 +48,7 @@ enum CheckCertificatesCommand {
         data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
         isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
       : plain(values, io)
-    // Nobody was told.
+    // If the output failed, nobody saw the report.
     return io.outputFailure() == nil ? code : 3
   }
 
@@ -65,7 +65,7 @@ enum CheckCertificatesCommand {
     let now = io.now()
     do {
       try directory.mustExist()
-      // The key file is not needed to read dates; without it is said what cannot be opened.
+      // Dates can be read without the key file; the report then says what cannot be opened.
       var key: SealingKey?
       do { key = try directory.storedKey() } catch { io.note("\(error)") }
       let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
@@ -96,9 +96,9 @@ enum CheckCertificatesCommand {
     return 3
   }
 
-  /// As ``run(data:days:isJSON:isNagios:io:)``, and sends what is due; with or without a running server.
+  /// Like ``run(data:days:isJSON:isNagios:io:)``, but also sends due reminders, with or without a running server.
   ///
-  /// - Returns: as the report ends; 3 in place of 0 and 1 if a reminder could not be sent.
+  /// - Returns: the report's exit code; 3 in place of 0 and 1 if a reminder could not be sent.
   static func notifying(
     data: String, days: Int, isJSON: Bool, isNagios: Bool = false, address: String? = nil, resources: String? = nil,
     io: CommandIO = .standard
@@ -111,7 +111,7 @@ enum CheckCertificatesCommand {
       defer { pool.stop() }
       let courier = try Courier(
         folder: try Resources.find(resources) + "/Templates/mail", address: address, pool: pool)
-      // What fails is told below, once.
+      // Failures are reported once, below.
       let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
       let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
         clock: io.now, within: days)
@@ -125,16 +125,16 @@ enum CheckCertificatesCommand {
     }
   }
 
-  /// Looks at watched hosts whose last look is older than an hour, several at a time.
+  /// Checks the watched hosts whose last check is more than an hour old, several at a time.
   ///
-  /// What goes wrong with the store is told by the check itself.
+  /// An error is only noted: the report fails on a broken store by itself.
   private static func probe(data: String, io: CommandIO) async {
     let directory = DataDirectory(data, environment: io.environment)
     guard directory.exists else { return }
     let pool = BlockingPool(name: "probe", threads: 8)
     defer { pool.stop() }
     do {
-      // Nothing that is sealed is read or written here.
+      // Nothing sealed is read or written here.
       let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
       let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
       defer { store.close() }

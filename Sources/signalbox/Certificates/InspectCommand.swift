@@ -23,7 +23,7 @@ enum InspectCommand {
       take: values[take], io: io)
   }
 
-  /// What a kept file is called.
+  /// The file name to store.
   static func fileName(_ path: String) -> String {
     path == "-" ? "standard input" : URL(fileURLWithPath: path).lastPathComponent
   }
@@ -47,7 +47,7 @@ enum InspectCommand {
     path: String, password: String?, take: String? = nil, _ io: CommandIO
   ) throws -> InspectedFile {
     do {
-      // One byte more than is taken: more need not be read to be refused.
+      // One byte over the limit is enough to refuse the input.
       let (data, name) =
         path == "-"
         ? (try io.readAll(limit: CertificateFile.maximumBytes + 1), nil)

@@ -2,27 +2,27 @@ import Foundation
 import Glibc
 import Reactor
 
-/// Puts another file in the database's place, whole or not at all, whenever it dies.
+/// Replaces the database with another file, completely or not at all, even if the process dies.
 ///
-/// The new file is made and synced beside the old one. Renaming it to a name that says where the old one goes is the
-/// decision: before it, nothing has happened; after it, whoever opens the folder next finishes what is left, which can
-/// be done as often as it takes. In between, nothing is opened.
+/// The new file is made and synced next to the old one. The decision is a rename to a name that says where the old file
+/// goes: before it, nothing has happened; after it, the next process that opens the folder finishes the rest, which is
+/// idempotent. In between, no database is opened.
 struct Replacement {
   let directory: DataDirectory
 
-  /// Where the new file is made; worth nothing until ``decide(aside:)``.
+  /// Where the new file is made; it counts for nothing until ``decide(aside:)``.
   var draft: String { directory.database + ".restoring" }
 
   private var decided: String { directory.database + ".restored." }
   private var asidePrefix: String { directory.database + ".before-restore-" }
 
-  /// Takes away what a former try has left before its decision.
+  /// Removes what an earlier attempt left before its decision.
   func removeDraft() { for suffix in Self.suffixes { unlink(draft + suffix) } }
 
-  /// A database, its log, and the index of that.
+  /// A database, its write-ahead log, and the index of that log.
   static let suffixes = ["", "-wal", "-shm"]
 
-  /// The name for what is set aside at a time.
+  /// The path at which the old database is set aside; no file has it yet.
   func aside(_ now: Date) -> String {
     let stamp = now.text.filter { $0 != "-" && $0 != ":" }
     var path = asidePrefix + stamp
@@ -30,25 +30,25 @@ struct Replacement {
     return path
   }
 
-  /// The decision. The draft is synced, and has no log.
+  /// Renames the draft, which is the decision. The draft must be synced and have no log.
   func decide(aside: String) throws {
     try move(draft, decided + aside.dropFirst(asidePrefix.count))
     try Self.sync(directory.path)
   }
 
-  /// What was decided and is not finished, nil if nothing is.
+  /// The replacement that is decided but not finished; nil if there is none.
   var pending: String? {
     let url = URL(fileURLWithPath: decided)
-    // A folder that cannot be listed is told by whoever opens it.
+    // A folder that cannot be listed is reported when it is opened.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
     return names.first { $0.hasPrefix(url.lastPathComponent) }.map { directory.path + "/" + $0 }
   }
 
-  /// Does what is left of what was decided. The caller holds the folder alone.
+  /// Finishes a decided replacement. The caller must hold the folder's lock.
   func finish() throws {
     guard let pending else { return }
     let aside = asidePrefix + pending.dropFirst(decided.count)
-    // The log goes with its database: alone, each would be another state.
+    // The log moves with its database: either one alone would be a different state.
     for suffix in ["-wal", "-shm", ""] where access(directory.database + suffix, F_OK) == 0 {
       try move(directory.database + suffix, aside + suffix)
     }
@@ -60,7 +60,7 @@ struct Replacement {
     guard rename(path, target) == 0 else { throw SystemError("rename \(path) to \(target)") }
   }
 
-  /// Sees a file or folder to the disk.
+  /// Syncs a file or folder to the disk.
   static func sync(_ path: String) throws {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SystemError("open \(path)") }
@@ -70,9 +70,9 @@ struct Replacement {
 }
 
 extension DataDirectory {
-  /// Finishes a restore that was broken off after its decision.
+  /// Finishes a restore that was interrupted after its decision.
   ///
-  /// - Throws: ``CommandFailure`` while another process is at it.
+  /// - Throws: ``CommandFailure`` while another process restores a backup.
   func finishReplacement() throws {
     let replacement = Replacement(directory: self)
     guard replacement.pending != nil else { return }
@@ -84,21 +84,21 @@ extension DataDirectory {
     try replacement.finish()
   }
 
-  /// What shows that the folder had a database, if it has none now; empty if it never had one.
+  /// The files that show that the folder had a database, if it has none now; empty if it never had one.
   var remains: [String] {
     guard !exists else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // told by whoever opens it
     let (file, key) = ("signalbox.sqlite", "secret.key")
     return names.filter { name in
       name == file + "-wal" || name.hasPrefix(file + ".before-restore-")
-        // The first start makes the database's file before the key: a key alone has opened something.
+        // The first start creates the database file before the key, so a lone key means a lost database.
         || (name == key && access(database, F_OK) != 0)
     }.sorted()
   }
 
-  /// Makes an empty file for a new database.
+  /// Creates an empty file for a new database.
   ///
-  /// - Throws: ``CommandFailure`` if there was one, which is lost: beginning anew would hide that.
+  /// - Throws: ``CommandFailure`` if an earlier database is lost: a new one would hide that.
   func begin() throws {
     guard !exists else { return }
     let remains = remains
@@ -111,7 +111,7 @@ extension DataDirectory {
     }
   }
 
-  /// What to do about a database that is lost.
+  /// The error for a lost database, with what to do.
   func lost(_ remains: [String]) -> CommandFailure {
     CommandFailure(
       "\(database) is missing: \(path) contains \(remains.joined(separator: ", ")) but no database. Put it back, or restore a "
