@@ -21,6 +21,9 @@ final class ManualClock: Sendable {
 
   var now: Date { state.withLock { $0.now } }
 
+  /// How many wait for the clock.
+  var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
   /// Moves on, and wakes those whose time has come.
   func advance(by seconds: TimeInterval) {
     let woken = state.withLock { state -> [Sleeper] in

@@ -191,6 +191,8 @@ struct RunModel {
       heard = []
     default: throw Broken(description: "\(question) is no question")
     }
+    // An answer takes its time.
+    if Bool.random(using: &random) { pass(Double.random(in: 0...0.5, using: &random)) }
     heard.append(world)
     note("answered \(Self.name(question))")
     self.question = nil
@@ -447,7 +449,8 @@ struct RunModel {
     case .nextDue(let date): return .nextDue(due { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
     case .page(let after, let upTo, let limit, let isUnanswered):
       return .members(page(after, upTo, limit, isUnanswered))
-    case .due(let limit): return .due(Array(due { !$0.isUnderWay && $0.waiting.dueAt <= now }.prefix(limit)))
+    case .due(let date, let limit):
+      return .due(Array(due { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
     case .allWaiting(let limit): return .due(Array(due { !$0.isUnderWay }.prefix(limit)))
     case .interrupted(let limit): return .due(Array(due(\.isUnderWay).prefix(limit)))
     }

@@ -92,7 +92,16 @@ struct RunTableTests {
         Step(results(.outcome(.unknown(reason: "TimedOut")), 1, 2, 3), ["record 0, 3 wait"]),
         Step(pushRow(waiting: 3), ["publish", "wait"]),
         Step(.results([]), ["reload"]) { $0.now.wall += 60 },
-        Step(pushRow(waiting: 3), ["due"]), Step(.due(due), ["take 1"]), Step(pushRow(waiting: 3), ["send 1", "wait"]),
+        Step(pushRow(waiting: 3), ["due at 60"]), Step(.due(due), ["take 1"]),
+        Step(pushRow(waiting: 3), ["send 1", "wait"]),
+      ]),
+    Row(
+      testDescription: "what becomes due while the due devices are read is found by the next question", begin: begun,
+      steps: sent + [
+        Step(results(.outcome(.unknown(reason: "TimedOut")), 1, 2, 3), ["record 0, 3 wait"]),
+        Step(pushRow(waiting: 3), ["publish", "wait"]),
+        Step(.results([]), ["reload"]) { $0.now.wall += 60 }, Step(pushRow(waiting: 3), ["due at 60"]),
+        Step(.due([]), ["nextDue after 60"]) { $0.now.wall += 1 },
       ]),
     Row(
       testDescription: "an unanswered device of a push that is sent at most once stays unknown",
@@ -186,9 +195,9 @@ struct RunTableTests {
     case .finish: "finish"
     case .shift(let seconds): "shift \(seconds)"
     case .countRepeats: "countRepeats"
-    case .nextDue: "nextDue"
+    case .nextDue(let date): "nextDue after \(Int(date.timeIntervalSince(noon)))"
     case .page(let after, let upTo, _, _): "page \(after)…\(upTo)"
-    case .due: "due"
+    case .due(let date, _): "due at \(Int(date.timeIntervalSince(noon)))"
     case .allWaiting: "allWaiting"
     case .interrupted: "interrupted"
     }

@@ -321,8 +321,11 @@ struct LeapTests {
         set.mutex.withLock { $0 = seconds }
         var passed = 0.0
         while try await !scene.record(push).state.isOver, passed < 3000 {
-          clock.advance(by: 1)
-          passed += 1
+          // Only while the engine's poll and the push both sleep, so that a busy machine does not let time run ahead.
+          if clock.sleeperCount >= 2 {
+            clock.advance(by: 1)
+            passed += 1
+          }
           await Task.yield()
         }
         #expect((900...1200).contains(passed), "a quarter of an hour, and up to a quarter more: \(passed)")

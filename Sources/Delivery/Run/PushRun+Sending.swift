@@ -81,7 +81,9 @@ extension PushRun {
 
   private mutating func read(_ errand: Errand, _ allowance: Allowance) {
     switch errand {
-    case .waiting: ask(.store(.due(limit: allowance.room)), .readingDue(allowance))
+    case .waiting:
+      let now = world.now.wall
+      ask(.store(.due(at: now, limit: allowance.room)), .readingDue(allowance, at: now))
     case .page: ask(.store(page(limit: allowance.room)), .readingPage(allowance))
     }
   }
@@ -90,11 +92,13 @@ extension PushRun {
     .page(after: walk.handedOut, upTo: plan.lastDeviceID, limit: limit, withoutDeliveries: plan.isResumed)
   }
 
-  mutating func handOut(_ due: [WaitingDelivery.Due], _ allowance: Allowance) {
+  /// - Parameter date: when they were due.
+  mutating func handOut(_ due: [WaitingDelivery.Due], _ allowance: Allowance, at date: Date) {
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
-    // The first due device may be in flight or gone.
-    if due.isEmpty { return ask(.store(.nextDue(after: world.now.wall)), .readingNextDue) }
+    // The first due device may be in flight or gone. The next is asked for from the same moment on, not from now: a
+    // device that became due between the two questions would be found by neither, and wait for ever.
+    if due.isEmpty { return ask(.store(.nextDue(after: date)), .readingNextDue) }
     let gone = due.filter { $0.member == nil }
     if gone.isEmpty { return takeDue(reached, places) }
     record(RunResults(results: gone.map { result($0, $0.waiting.last) }), .recordingGone(reached, places))

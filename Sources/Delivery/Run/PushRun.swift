@@ -39,7 +39,7 @@ struct PushRun {
     case findingRoute
     case reserving(Errand, room: Int)
     case leavingTrail(Errand, room: Int)
-    case readingDue(Allowance)
+    case readingDue(Allowance, at: Date)
     case recordingGone([WaitingDelivery.Due], [Int32]?)
     case taking([WaitingDelivery.Due], [Int32]?)
     case readingNextDue
@@ -151,7 +151,7 @@ struct PushRun {
     case (.members(let members), .readingRest): recordRest(members)
     case (.members(let members), .readingPage(let allowance)): handOut(members, allowance)
     case (.due(let due), .readingInterrupted): recordInterrupted(due)
-    case (.due(let due), .readingDue(let allowance)): handOut(due, allowance)
+    case (.due(let due), .readingDue(let allowance, let date)): handOut(due, allowance, at: date)
     case (.due(let due), .readingWaiting): recordWaiting(due)
     case (.results(let items), _): take(items)
     case (.reserved, _), (.members, _), (.due, _): preconditionFailure("no answer to the question that was asked")

@@ -33,8 +33,8 @@ extension PushRunner {
         try await store.read {
           try query.page($0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
         })
-    case .due(let limit):
-      return .due(try await store.read { try WaitingDelivery.due($0, push: id, now: now, limit: limit) })
+    case .due(let date, let limit):
+      return .due(try await store.read { try WaitingDelivery.due($0, push: id, now: date, limit: limit) })
     case .allWaiting(let limit):
       return .due(try await store.read { try WaitingDelivery.all($0, push: id, limit: limit) })
     case .interrupted(let limit):

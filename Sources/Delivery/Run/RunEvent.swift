@@ -79,7 +79,7 @@ enum RunTask: Sendable {
   // Answered with `nextDue`, `members` and `due`.
   case nextDue(after: Date)
   case page(after: Int64, upTo: Int64, limit: Int, withoutDeliveries: Bool)
-  case due(limit: Int)
+  case due(at: Date, limit: Int)
   case allWaiting(limit: Int)
   case interrupted(limit: Int)
 }
