@@ -104,7 +104,7 @@ let package = Package(
       swiftSettings: house),
     tests("Structure", knows: []),
     tests("Reactor", knows: ["Reactor"]),
-    tests("SQLite", knows: ["SQLite"]),
+    tests("SQLite", knows: ["Reactor", "SQLite"]),
     tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging"]),

@@ -25,19 +25,24 @@ public struct RawJSON: JSONWritable, Sendable {
     text.withUTF8 { json.raw(UnsafeRawBufferPointer($0)) }
   }
 
+  /// The JSON of one member's value; nil if there is none.
+  public func member(_ name: StaticString) -> String? {
+    withMember(name) { $0.map { String(decoding: $0, as: UTF8.self) } }
+  }
+
   /// Writes the value of one member, or `absent`.
   public func writeMember(_ name: StaticString, absent: JSONValue = .null, to json: inout JSONWriter) {
+    withMember(name) { found in
+      if let found { json.raw(UnsafeRawBufferPointer(found)) } else { absent.write(to: &json) }
+    }
+  }
+
+  private func withMember<Result>(_ name: StaticString, _ body: (UnsafeBufferPointer<UInt8>?) -> Result) -> Result {
+    let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     var text = text
-    text.withUTF8 { bytes in
-      let found = members.first { member in
-        member.name.count == name.utf8CodeUnitCount
-          && bytes[member.name].elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-      }
-      if let found {
-        json.raw(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[found.value])))
-      } else {
-        absent.write(to: &json)
-      }
+    return text.withUTF8 { bytes in
+      let found = members.first { $0.name.count == wanted.count && bytes[$0.name].elementsEqual(wanted) }
+      return body(found.map { UnsafeBufferPointer(rebasing: bytes[$0.value]) })
     }
   }
 

@@ -37,7 +37,7 @@ extension Database {
   package func vacuum() throws {
     // In memory it would need as much as the whole file.
     try script("PRAGMA temp_store = FILE")
-    defer { try? script("PRAGMA temp_store = MEMORY") }  // only slower otherwise
+    defer { try? script("PRAGMA temp_store = MEMORY") }  // a failure costs only speed
     try script("VACUUM")
     try checkpoint(waiting: true)
   }
@@ -48,7 +48,7 @@ extension Database {
   @discardableResult
   func emptyLogIfIdle() throws -> Checkpoint {
     try script("PRAGMA busy_timeout = 0")
-    defer { try? script("PRAGMA busy_timeout = \(Self.busyTimeout)") }  // the next one would only wait less
+    defer { try? script("PRAGMA busy_timeout = \(Self.busyTimeout)") }  // a failure only shortens the next wait
     return try checkpoint(waiting: true)
   }
 

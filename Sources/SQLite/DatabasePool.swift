@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// A database file with one writer and some readers, each on its own queue, so that neither the cooperative pool nor an
-/// event loop waits for the disk.
+/// event loop waits long for the disk.
 ///
 /// Readers see the last commit and never wait for the writer (https://www.sqlite.org/wal.html). Calling a method of the
 /// pool inside a closure that it runs deadlocks.
@@ -14,6 +14,9 @@ package final class DatabasePool: Sendable {
     /// For long series of queries, such as exports, which do not delay the other lane.
     case exports
   }
+
+  /// How long a query may keep the thread of its caller, which may be an event loop.
+  private static let patience = Duration.milliseconds(1)
 
   package let path: String
   private let writer: Connection
@@ -62,13 +65,19 @@ package final class DatabasePool: Sendable {
 
   /// Runs `body` on a reader, in a transaction of its own: all its queries see the same state.
   ///
+  /// First tries at once, on the calling thread, for at most ``patience``: most queries are over by then, and changing
+  /// threads twice costs more CPU than they do. A query that takes longer is run again on a thread of its own, so `body`
+  /// must have no effect but its result.
+  ///
   /// - Parameters:
-  ///   - limit: after it, the query ends with `SQLiteError.Code.interrupt`.
+  ///   - limit: after it, the query ends with `SQLiteError.Code.interrupt`. Such queries are expected to be long, and
+  ///     never run on the calling thread.
   ///   - lane: queries of one lane wait for each other in order.
   /// - Throws: what `body` throws; `CancellationError` if the task is cancelled.
   package func read<Result: Sendable>(
     limit: Duration? = nil, lane: Lane = .requests, _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result {
+    if limit == nil, lane == .requests, !Task.isCancelled, let result = try readAtOnce(body) { return result }
     let interruption = Interruption(limit: limit)
     let readers = readers(lane)
     return try await withTaskCancellationHandler {
@@ -89,18 +98,22 @@ package final class DatabasePool: Sendable {
     }
   }
 
-  /// Runs `body` at once, on the calling thread, with an idle reader.
+  /// Runs `body` on the calling thread with an idle reader, for at most ``patience``.
   ///
-  /// For rows found by their key: a few pages, nearly always in memory, which is cheaper than switching threads. Longer
-  /// queries belong into ``read(limit:lane:_:)``.
-  ///
-  /// - Returns: nil if all readers are busy.
-  package func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+  /// - Returns: nil if all readers are busy, or if the time was too short.
+  private func readAtOnce<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     guard let reader = requests.takeIdle() else { return nil }
     defer { requests.give(back: reader) }
-    let result = Swift.Result { try reader.sync { database in try database.snapshot { try body(database) } } }
-    noteRead(result)
-    return try result.get()
+    do {
+      return try reader.sync { database in
+        try database.within(Self.patience) { try database.snapshot { try body(database) } }
+      }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      return nil
+    } catch {
+      noteRead(Swift.Result<Result, any Error>.failure(error))
+      throw error
+    }
   }
 
   /// ``write(_:)`` for a thread that may block.

@@ -117,3 +117,24 @@ final class Interruption: Sendable {
     }
   }
 }
+
+extension Database {
+  /// Runs `body`, and interrupts its queries when the time is over.
+  ///
+  /// - Throws: what `body` throws; `SQLiteError.Code.interrupt`.
+  func within<Result>(_ time: Duration, _ body: () throws -> Result) throws -> Result {
+    var deadline = ContinuousClock.now + time
+    let connection = try connection()
+    defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+    return try withUnsafeMutablePointer(to: &deadline) { deadline in
+      // Every 200 steps of the virtual machine: about 20 microseconds, if all pages are in memory.
+      sqlite3_progress_handler(
+        connection, 200,
+        { context in
+          guard let deadline = context?.assumingMemoryBound(to: ContinuousClock.Instant.self) else { return 0 }
+          return ContinuousClock.now >= deadline.pointee ? 1 : 0
+        }, deadline)
+      return try body()
+    }
+  }
+}

@@ -10,6 +10,7 @@ package struct Store: Sendable {
   /// Seals secrets.
   package let sealer: any Sealer
   let access = AccessCache()
+  let results = ResultCache()
 
   /// Takes an open database with a current schema; ``open(path:sealer:readers:now:)`` creates one.
   package init(pool: DatabasePool, sealer: any Sealer) {
@@ -27,13 +28,6 @@ package struct Store: Sendable {
     limit: Duration? = nil, lane: DatabasePool.Lane = .requests,
     _ body: @escaping @Sendable (Database) throws -> Result
   ) async throws -> Result { try await pool.read(limit: limit, lane: lane, body) }
-
-  /// ``read(limit:lane:_:)`` for rows found by key: on the calling thread, if a reader is idle.
-  package func readRow<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result
-  {
-    if let result = try pool.readAtOnce(body) { return result }
-    return try await pool.read(body)
-  }
 
   /// ``write(_:)`` for a thread that may block.
   package func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result { try pool.writeSync(body) }

@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 import SQLite
 import Synchronization
 import Testing
@@ -38,9 +39,9 @@ import Testing
       for _ in 0..<2 { exports.signal() }
       let held = try await [first, second]
       #expect(held == [.success, .success], "released, not given up")
-      // And the other way round.
-      async let third = pool.read { _ in pages.wait(timeout: .now() + 20) }
-      async let fourth = pool.read { _ in pages.wait(timeout: .now() + 20) }
+      // And the other way round. Queries with a limit never wait on the caller's thread.
+      async let third = pool.read(limit: .seconds(60)) { _ in pages.wait(timeout: .now() + 20) }
+      async let fourth = pool.read(limit: .seconds(60)) { _ in pages.wait(timeout: .now() + 20) }
       #expect(try await pool.read(lane: .exports) { try $0.int("SELECT 2") } == 2)
       for _ in 0..<2 { pages.signal() }
       let read = try await [third, fourth]
@@ -136,6 +137,47 @@ import Testing
       }
       #expect(sum == 60)
       #expect(try await pool.read { try $0.int("SELECT count(*) FROM t") } == 21)
+    }
+  }
+
+  @Test("a short query runs on its caller's thread; a long one is run again on another, and gives the same")
+  func atOnce() async throws {
+    try await withPool(readers: 1) { pool in
+      let threads = Mutex<[UInt]>([])
+      let note: @Sendable () -> Void = { threads.withLock { $0.append(UInt(pthread_self())) } }
+      let loop = try EventLoop(name: "test")
+      defer { loop.stop() }
+      let own = try await Task(executorPreference: loop) {
+        let one = try await pool.read { database in
+          note()
+          return try database.int("SELECT 1")
+        }
+        #expect(one == 1)
+        let many = try await pool.read { database in
+          note()
+          return try database.int(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT sum(x) FROM n")
+        }
+        #expect(many == 5_000_050_000)
+        return UInt(pthread_self())
+      }.value
+      let seen = threads.withLock { $0 }
+      #expect(seen.count == 3)
+      #expect(seen.prefix(2) == [own, own] && seen.last != own)
+    }
+  }
+
+  @Test("a query with a limit, and one for an export, never run on their caller's thread")
+  func elsewhere() async throws {
+    try await withPool { pool in
+      let loop = try EventLoop(name: "test")
+      defer { loop.stop() }
+      let threads = try await Task(executorPreference: loop) {
+        let limited = try await pool.read(limit: .seconds(5)) { _ in UInt(pthread_self()) }
+        let exporting = try await pool.read(lane: .exports) { _ in UInt(pthread_self()) }
+        return (own: UInt(pthread_self()), others: [limited, exporting])
+      }.value
+      #expect(!threads.others.contains(threads.own))
     }
   }
 

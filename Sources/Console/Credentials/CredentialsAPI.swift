@@ -15,7 +15,7 @@ enum CredentialsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/apps/:app/credentials", role: .viewer) { call in
       let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
-      return APIContext.answer(Page(items: all, next: nil)) { answer($0, call) }
+      return APIContext.answer(Page(items: all.map { answer($0, call) }, next: nil))
     }
     routes.call(.put, "/apps/:app/credentials/:environment", role: .admin) { call in try await set(call) }
     routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin) { call in try await remove(call) }

@@ -81,7 +81,7 @@ enum DevicePages {
     add { $0.alias = text }
     add { $0.registrationID = text }
     add { $0.tag = text }
-    if let token = try? DeviceToken(parsing: text, platform: .ios) {  // no token: then a beginning, or something else
+    if let token = try? DeviceToken(parsing: text, platform: .ios) {  // nil: a prefix of a token, or other text
       add { $0.tokenPrefix = token.bytes }
     } else if let bytes = TokenPrefix.bytes(text) {
       add { $0.tokenPrefix = bytes }

@@ -14,7 +14,7 @@ enum DevicesAPI {
     routes.call(.put, "/devices", role: .operator) { call in try await register(call) }
     routes.call(.get, "/devices/:id", role: .viewer) { call in
       let id = try id(call)
-      return APIContext.answer(try await call.store.readRow { try json($0, try Device.get($0, id: id)) })
+      return try await call.kept { try json($0, try Device.get($0, id: id)) }
     }
     routes.call(.patch, "/devices/:id", role: .operator) { call in try await update(call) }
     routes.call(.delete, "/devices/:id", role: .operator) { call in try await delete(call) }
@@ -48,13 +48,14 @@ enum DevicesAPI {
     }
     try query.finish()
     let filter = found
-    let (page, apps) = try await call.store.read { database in
+    return try await call.kept { database in
       var filter = filter
       filter.app = try APIContext.filter(database, app: bundleID)?.id
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return (try Device.list(database, filter, cursor: cursor, limit: limit), apps)
+      return try Device.list(database, filter, cursor: cursor, limit: limit).map {
+        DeviceAnswer($0, app: apps[$0.appID] ?? "")
+      }
     }
-    return APIContext.answer(page) { DeviceAnswer($0, app: apps[$0.appID] ?? "") }
   }
 
   // MARK: Changing

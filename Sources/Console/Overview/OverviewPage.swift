@@ -16,15 +16,15 @@ enum OverviewPage {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
-      let (now, sealer) = (page.now, page.store.sealer)
-      let facts = try await page.store.read { try Facts($0, sealer: sealer, now: now) }
+      let sealer = page.store.sealer
+      let facts = try await page.kept { try Facts($0, sealer: sealer, now: $1) }
       return page.answer(view(facts, page))
     }
   }
 
   private struct Facts: Sendable {
     let apps: [AppOverview]
-    let pushes: [Push]
+    let pushes: [ListedPush]
     let troubled: [Push]
     let report: ExpiryReport
     let sums: [Push.Sum]
@@ -36,7 +36,7 @@ enum OverviewPage {
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
-      pushes = try Push.list(database, PushFilter(), limit: 10).items
+      pushes = try Push.list(database, PushFilter(), limit: 10).items.map(ListedPush.init)
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)
@@ -61,7 +61,7 @@ enum OverviewPage {
     let attention = AttentionList(
       report: facts.report, apps: facts.apps,
       pushes: facts.troubled
-        + facts.pushes.filter {
+        + facts.pushes.map(\.push).filter {
           // A push that was started too late failed without any failed device: only `error` says so.
           $0.counts.failed > 0 || $0.error != nil
         },
@@ -70,7 +70,7 @@ enum OverviewPage {
       proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
     return OverviewView(
       attention: attention.items(texts),
-      pushes: facts.pushes.map { PushRow($0, app: facts.app($0.appID), texts: texts, now: page.now) },
+      pushes: facts.pushes.map { PushRow($0, app: facts.app($0.push.appID), texts: texts, now: page.now) },
       chart: SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).view(texts),
       apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })
   }

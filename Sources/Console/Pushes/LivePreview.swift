@@ -43,10 +43,10 @@ enum LivePreview {
     fields += [("platforms", "ios"), ("audience", "all")]
     do {
       var draft = try SendForm(form: Form(fields)).draft()
-      draft.options.allowEmptyAudience = true  // no audience was chosen yet
+      draft.options.allowEmptyAudience = true  // no audience is chosen yet
       return try await PushPreview.find(draft, page)
     } catch is Problems {
-      return nil  // told beside their fields
+      return nil  // shown beside the fields
     }
   }
 }

@@ -50,8 +50,8 @@ extension Push {
 
   /// The draft; nil if it was written by a version whose format this one cannot read.
   var draft: PushDraft? {
-    guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // the page says so
-    return try? PushDraft(json: json)  // as above
+    guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // nil: the page reports it
+    return try? PushDraft(json: json)  // likewise
   }
 
   /// The first text of the notification, for the page's heading.

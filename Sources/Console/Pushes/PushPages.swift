@@ -59,12 +59,16 @@ enum PushPages {
     filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
-    let (apps, list, searchedTo) = try await page.store.read { database in
+    let found = try await page.kept { database, _ in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
-      return (try App.all(database), list, try reached.map { try Push.get(database, id: $0).createdAt })
+      return (
+        apps: try App.all(database), list: list.map(ListedPush.init),
+        searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
+      )
     }
+    let (apps, list) = (found.apps, found.list)
     func choices(_ name: String, _ choices: [(String, String)]) -> [ChoiceView] {
       let chosen = page.query[name] ?? ""
       return choices.map { ChoiceView(value: $0.0, label: $0.1, isSelected: $0.0 == chosen) }
@@ -79,7 +83,7 @@ enum PushPages {
           sources: choices("source", ["web", "api", "cli", "schedule"].map { ($0, texts("source.\($0)")) }),
           isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
-        searchedTo: searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
+        searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
   }
 
   // MARK: Live

@@ -62,7 +62,7 @@ struct PushPreview: Sendable {
     let texts = page.texts
     if let rule = draft.recurrence { return texts.rule(rule) }
     guard let sendAt = draft.sendAt else { return nil }
-    let zone = (try? SendForm(form: page.form).zone()) ?? .utc  // the draft was read with it
+    let zone = (try? SendForm(form: page.form).zone()) ?? .utc  // cannot fail: the draft was read with it
     return texts(
       "when.sentence", ["ahead": texts.ahead(sendAt, now: page.now), "time": texts.moment(sendAt, zone)])
   }

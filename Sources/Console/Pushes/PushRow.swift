@@ -49,37 +49,59 @@ struct PushRow: View {
   }
 }
 
-extension PushRow {
-  init(_ push: Push, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
+/// A push with the parts of its draft that lists show, read once for all who look at the list.
+struct ListedPush: Sendable {
+  let push: Push
+  /// Nil if the draft cannot be read.
+  let audience: Audience?
+  let title: String?
+  let summary: String
+
+  init(_ push: Push) {
     let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
-    let draft = DraftAudience(push.draftJSON)
+    let draft = RawJSON(object: push.draftJSON)
+    self.push = push
+    audience = draft.flatMap(Self.audience)
+    // A push without text shows its payload.
+    title = content.first ?? draft.flatMap(Self.payload)
+    summary = content.dropFirst().first ?? ""
+  }
+
+  static func audience(_ draft: RawJSON) -> Audience? {
+    guard let audience = draft.member("audience") else { return nil }
+    if audience == "\"all\"" { return .all }
+    let platforms = draft.member("platforms").map { ",\"platforms\":\($0)" } ?? ""
+    let value = try? JSONValue(parsing: Data("{\"audience\":\(audience)\(platforms)}".utf8))  // nil: another version's
+    return value.flatMap(Audience.init(draft:))
+  }
+
+  /// The custom payload.
+  private static func payload(_ draft: RawJSON) -> String? {
+    let apns = draft.member("apns").flatMap { try? JSONValue(parsing: Data($0.utf8)) }  // nil: another version's
+    return apns?["payload"]?.text()
+  }
+}
+
+extension PushRow {
+  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
     self.init(
-      push: push, app: app?.name ?? "", audience: draft.audience?.text(texts) ?? "",
-      // A push without text shows its payload.
-      title: content.first ?? push.payloadText ?? texts("pushes.no_text"),
-      summary: content.dropFirst().first ?? "", now: now, mayCancel: mayCancel, beginsDay: beginsDay)
+      push: listed.push, app: app?.name ?? "", audience: listed.audience?.text(texts) ?? "",
+      title: listed.title ?? texts("pushes.no_text"), summary: listed.summary, now: now, mayCancel: mayCancel,
+      beginsDay: beginsDay)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone.
   static func byDay(
-    _ pushes: [Push], apps: [App], texts: Texts, now: Date, mayCancel: Bool
+    _ pushes: [ListedPush], apps: [App], texts: Texts, now: Date, mayCancel: Bool
   ) -> [PushRow] {
     var last: Int?
-    return pushes.map { push in
-      let day = Int((push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
+    return pushes.map { listed in
+      let day = Int((listed.push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
       defer { last = day }
       return PushRow(
-        push, app: apps.first { $0.id == push.appID }, texts: texts, now: now, mayCancel: mayCancel,
+        listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayCancel: mayCancel,
         beginsDay: day != last)
     }
-  }
-}
-
-extension Push {
-  /// The draft's custom payload; nil if there is none or it cannot be read.
-  fileprivate var payloadText: String? {
-    let draft = try? JSONValue(parsing: Data(draftJSON.utf8))  // nil: of another version
-    return draft?["apns"]?["payload"]?.text()
   }
 }
 

@@ -53,7 +53,7 @@ enum PushesAPI {
     found.search = query.text("q")
     try query.finish()
     let filter = found
-    let (page, apps) = try await call.store.read { database in
+    return try await call.kept { database in
       var filter = filter
       filter.app = try APIContext.filter(database, app: bundleID)?.id
       if let schedule {
@@ -63,9 +63,10 @@ enum PushesAPI {
         filter.schedule = found.id
       }
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return (try Push.list(database, filter, cursor: cursor, limit: limit), apps)
+      return try Push.list(database, filter, cursor: cursor, limit: limit).map {
+        try PushAnswer($0, app: apps[$0.appID] ?? "")
+      }
     }
-    return try APIContext.answer(page) { try PushAnswer($0, app: apps[$0.appID] ?? "") }
   }
 
   private static func deliveries(_ call: APIContext) async throws -> Response {
@@ -80,10 +81,9 @@ enum PushesAPI {
       let push = try find(database, call)
       return (push, try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit))
     }
-    return APIContext.answer(page) { json in
+    return APIContext.answer { json in
+      page.map { DeliveryAnswer(row: $0, push: push) }.writeMembers(to: &json)
       json.member("details_removed_at", push.detailsRemovedAt)
-    } _: {
-      DeliveryAnswer(row: $0, push: push)
     }
   }
 

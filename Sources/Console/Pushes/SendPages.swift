@@ -26,7 +26,7 @@ enum SendPages {
   private static func begin(_ page: PageContext) async throws -> Response {
     let form = try await start(page)
     // If the copied push's time has passed, the form says so at once.
-    let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // what is incomplete is told later
+    let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // nil: reported later
     return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
   }
 
@@ -38,7 +38,7 @@ enum SendPages {
       }
       guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
       // A push from the API may have no time zone; the form then uses the one in the settings.
-      if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // one that is none: UTC
+      if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // unknown zone: UTC
       return Form(draft)
     }
     if let uid = page.filled("schedule") {

@@ -18,7 +18,7 @@ enum RemindersAPI {
       }
       // Without the right to see receivers, the caller gets no addresses and no mail server answers, which may repeat
       // them.
-      return APIContext.answer(page) { ReminderAnswer(row: $0, showsReceivers: call.principal.role >= .admin) }
+      return APIContext.answer(page.map { ReminderAnswer(row: $0, showsReceivers: call.principal.role >= .admin) })
     }
   }
 }

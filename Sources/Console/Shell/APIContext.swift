@@ -1,10 +1,10 @@
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import Reactor
 import SQLite
-import Store
+package import Store
 
 /// One call of the JSON API: the request and its principal.
 struct APIContext: Sendable {
@@ -63,23 +63,16 @@ struct APIContext: Sendable {
     return response
   }
 
-  /// Answers with a page of a list.
+  /// Answers with what a query finds, from memory if nothing has changed since the same request.
   ///
-  /// - Parameter also: writes members about the whole list.
-  static func answer<Item, Answer: JSONWritable>(
-    _ page: Page<Item>, also members: (inout JSONWriter) -> Void = { _ in }, _ answer: (Item) throws -> Answer
-  ) rethrows -> Response {
-    // An item takes at most a kilobyte.
-    var json = JSONWriter(capacity: 256 + page.items.count * 1024)
-    try json.object { json in
-      try json.array("items", page.items) { json, item in try answer(item).write(to: &json) }
-      json.member("next", page.next)
-      members(&json)
-    }
-    return self.answer(written: json.bytes)
+  /// - Parameter query: depends on the database and on the request's target alone: neither on the principal nor on the
+  ///   time.
+  func kept<Answer: JSONWritable & SendableMetatype>(
+    _ query: @escaping @Sendable (Database) throws -> Answer
+  ) async throws -> Response {
+    Self.answer(
+      written: try await store.read(keptAs: request.target, bytes: \.count) { JSONWriter.bytes(of: try query($0)) })
   }
-
-  static func answer<Item: JSONWritable>(_ page: Page<Item>) -> Response { answer(page) { $0 } }
 
   /// The answer to a deletion.
   static var nothing: Response { Response(.noContent) }
@@ -105,5 +98,15 @@ struct APIContext: Sendable {
       throw Problems([Problem("app", DraftMessage.noApp, ["app": bundleID])])
     }
     return app
+  }
+}
+
+extension Page: JSONWritable where Item: JSONWritable {
+  /// An object with the items and the cursor of the next page.
+  package func write(to json: inout JSONWriter) { json.object(writeMembers) }
+
+  func writeMembers(to json: inout JSONWriter) {
+    json.array("items", items) { json, item in item.write(to: &json) }
+    json.member("next", next)
   }
 }

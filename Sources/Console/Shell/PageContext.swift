@@ -4,6 +4,7 @@ import JSON
 import Model
 import OpenSSL
 import Reactor
+import SQLite
 import Store
 
 /// One request for a page, with its principal, language and form.
@@ -55,6 +56,20 @@ struct PageContext: Sendable {
     NewAuditEntry(
       actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
+
+  /// What a query finds, from memory if nothing has changed since the same request of the same second.
+  ///
+  /// - Parameter query: depends on the database, the request's target and the time alone, not on the principal.
+  func kept<Result: Sendable>(_ query: @escaping @Sendable (Database, Date) throws -> Result) async throws -> Result {
+    let now = now
+    let second = Int(now.timeIntervalSince1970.rounded(.down))
+    return try await store.read(keptAs: "\(second) \(request.target)", bytes: { _ in Self.usualSize }) {
+      try query($0, now)
+    }
+  }
+
+  /// Rough bytes of the rows of a page.
+  private static let usualSize = 64 * 1024
 
   func may(_ role: User.Role) -> Bool { (principal?.role).map { $0 >= role } ?? false }
 

@@ -130,7 +130,7 @@ package enum Sealing {
       for id in try rows(database, column) {
         guard let bytes = try value(database, column, id) else { continue }
         let place = place(column.table, id)
-        guard let opened = try? old.open(bytes, associatedData: place) else {  // told in `closed`
+        guard let opened = try? old.open(bytes, associatedData: place) else {  // listed in `closed`
           closed.append(Closed(table: column.table, id: id))
           continue
         }

@@ -74,7 +74,7 @@ package struct HostSighting: Sendable, Hashable {
   }
 
   static func chain(_ text: String) throws -> [Link] {
-    let json = try? JSONValue(parsing: Data(text.utf8))  // told below, with the column's name
+    let json = try? JSONValue(parsing: Data(text.utf8))  // reported below with the column's name
     guard let links = json?.array else { throw StoreError.unreadable(column: "watched_hosts.chain", value: text) }
     return try links.map { link in
       guard let subject = link["subject"]?.string, let sha256 = link["sha256"]?.string,

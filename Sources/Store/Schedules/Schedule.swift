@@ -35,8 +35,8 @@ package struct Schedule: Sendable, Hashable, Identifiable {
 
   /// What is sent each time; nil if this version cannot read it.
   package var draft: PushDraft? {
-    guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // said by whoever needs it
-    return try? PushDraft(json: json)  // as above
+    guard let json = try? JSONValue(parsing: Data(draftJSON.utf8)) else { return nil }  // nil: the caller reports it
+    return try? PushDraft(json: json)  // likewise
   }
 
   /// Regardless of the state; nil without a readable draft.

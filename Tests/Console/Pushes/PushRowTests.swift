@@ -21,7 +21,7 @@ struct PushRowTests {
     ])
   func audience(draft: String) throws {
     let whole = try? JSONValue(parsing: Data(draft.utf8))
-    #expect(DraftAudience(draft).audience == whole.flatMap(Audience.init(draft:)))
+    #expect(RawJSON(object: draft).flatMap(ListedPush.audience) == whole.flatMap(Audience.init(draft:)))
   }
 
   private static func written(_ write: (inout Output) -> Void) -> String {
