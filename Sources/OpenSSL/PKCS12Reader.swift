@@ -57,7 +57,7 @@ struct PKCS12Reader {
         guard PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { continue }
         try certificate(PKCS12_SAFEBAG_get1_cert(bag))
       case NID_safeContentsBag: try read(bags: PKCS12_SAFEBAG_get0_safes(bag), depth: depth + 1)
-      default: continue  // lists of revoked certificates, and secrets of programs
+      default: continue  // CRL bags and secret bags
       }
     }
   }

@@ -36,7 +36,7 @@ extension TLSConnection {
       guard let x509 = pki_certificates_at(stack, index), let der = derEncoded({ i2d_X509(x509, $0) }) else {
         return nil
       }
-      return try? Certificate(der: der)  // one that cannot be read says nothing
+      return try? Certificate(der: der)  // unreadable certificates are ignored
     }
   }
 

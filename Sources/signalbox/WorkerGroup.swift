@@ -102,7 +102,7 @@ final class WorkerGroup: Sendable {
       }
       if let limit {
         group.addTask {
-          do { try await Task.sleep(for: limit) } catch { return true }  // cancelled: it has ended
+          do { try await Task.sleep(for: limit) } catch { return true }  // cancelled because the worker has ended
           return false
         }
       }

@@ -45,7 +45,7 @@ package struct SigningOrder: Sendable, Hashable {
       return .push(
         topic: topic, certificate: certificate.id, app: details.appID ?? uses.first?.appID, email: email)
     case .tlsCertificate:
-      let own = details.publicPEM.flatMap { try? Certificate(pem: $0) }  // without it the name must do
+      let own = details.publicPEM.flatMap { try? Certificate(pem: $0) }  // nil: the name is used
       return .host([own?.commonName ?? details.name], certificate: certificate.id)
     case .apnsKey, .provisioningProfile, .fcmServiceAccount, .jpushKeyPair, .host, nil: return nil
     }

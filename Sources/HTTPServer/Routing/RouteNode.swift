@@ -102,4 +102,8 @@ package struct Route: Sendable {
   package let options: Options
   let handler: Handler
   let variables: [RouteNode.Variable]
+
+  func with(_ handler: @escaping Handler) -> Route {
+    Route(method: method, pattern: pattern, name: name, options: options, handler: handler, variables: variables)
+  }
 }

@@ -7,18 +7,24 @@ package struct Router: Responder {
   /// All routes in the order in which they were added.
   package private(set) var routes: [Route] = []
   /// Renders each failure; must not block. Plain text by default.
-  package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse }
+  package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse } {
+    didSet { rebuild() }
+  }
 
   /// The router's own answers pass the middleware too.
   package var refusesLongBodies: Bool { true }
 
+  /// The routes with their handlers already wrapped in the middleware.
   private var root = RouteNode()
   private var middleware: [Middleware] = []
 
   package init() {}
 
   /// Adds middleware around all routes and the router's own answers; the first added is the outermost.
-  package mutating func use(_ middleware: @escaping Middleware) { self.middleware.append(middleware) }
+  package mutating func use(_ middleware: @escaping Middleware) {
+    self.middleware.append(middleware)
+    rebuild()
+  }
 
   /// Adds a route. A duplicate or malformed pattern is a programming mistake.
   package mutating func on(
@@ -29,7 +35,12 @@ package struct Router: Responder {
       method: method, pattern: pattern, name: name, options: options, handler: handler,
       variables: RouteNode.variables(of: pattern))
     routes.append(route)
-    root.add(route)
+    root.add(route.with(wrapped(handler)))
+  }
+
+  private mutating func rebuild() {
+    root = RouteNode()
+    for route in routes { root.add(route.with(wrapped(route.handler))) }
   }
 
   package mutating func get(
@@ -74,7 +85,7 @@ package struct Router: Responder {
     if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
     request.route = route.pattern
     var resolution = Resolution(
-      bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: wrapped(route.handler))
+      bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: route.handler)
     resolution.endsWithClient = route.options.endsWithClient
     return resolution
   }

@@ -87,7 +87,7 @@ extension DataDirectory {
   /// The files that show that the folder had a database, if it has none now; empty if it never had one.
   var remains: [String] {
     guard !exists else { return [] }
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // told by whoever opens it
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []  // opening a file reports the error
     let (file, key) = ("signalbox.sqlite", "secret.key")
     return names.filter { name in
       name == file + "-wal" || name.hasPrefix(file + ".before-restore-")

@@ -108,10 +108,10 @@ enum DevicesImportCommand {
 
     /// As `, 17 %`; empty if the size is unknown.
     var part: String {
-      guard let handle, size > 0, let offset = try? handle.offset() else { return "" }  // only for show
+      guard let handle, size > 0, let offset = try? handle.offset() else { return "" }  // only for the progress line
       return ", \(offset * 100 / size) %"
     }
 
-    func close() { try? handle?.close() }  // nothing was written
+    func close() { try? handle?.close() }  // opened for reading: closing cannot lose data
   }
 }

@@ -44,7 +44,7 @@ struct KeyRotation {
   private func removeUnfinished() {
     let next = URL(fileURLWithPath: directory.nextKeyFile)
     let folder = next.deletingLastPathComponent().path
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // told by what comes next
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // the next step reports the error
     for name in names where name.hasPrefix(next.lastPathComponent + ".") { unlink("\(folder)/\(name)") }
   }
 
