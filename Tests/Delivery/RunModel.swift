@@ -191,8 +191,8 @@ struct RunModel {
       heard = []
     default: throw Broken(description: "\(question) is no question")
     }
-    // An answer takes its time.
-    if Bool.random(using: &random) { pass(Double.random(in: 0...0.5, using: &random)) }
+    // An answer takes its time; of a slow disk, longer than the pauses between two attempts.
+    if Bool.random(using: &random) { pass(Double.random(in: 0...60, using: &random)) }
     heard.append(world)
     note("answered \(Self.name(question))")
     self.question = nil
