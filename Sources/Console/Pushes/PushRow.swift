@@ -8,12 +8,10 @@ import Store
 ///
 /// A page has 50 rows, so each field reads straight from the push.
 struct PushRow: View {
-  let push: Push
+  let listed: ListedPush
   let app: String
   let audience: String
   let title: String
-  /// The text under the title.
-  let summary: String
   let now: Date
   var mayCancel = false
   /// Whether the row is the first of its day in a list grouped by day.
@@ -22,39 +20,41 @@ struct PushRow: View {
   static let fields: [Field<Self>] = [
     .written("href") { row, output in
       output.write("/pushes/" as StaticString)
-      output.write(row.push.uid)
+      output.write(row.listed.push.uid)
     },
     .text("title") { $0.title },
-    .text("summary") { $0.summary },
-    .view("state") { PushStateView($0.push, now: $0.now) },
+    .text("summary") { $0.listed.summary },
+    .view("state") { PushStateView($0.listed.push, now: $0.now) },
     .text("app") { $0.app },
-    .flag("production") { $0.push.environment == .production },
+    .flag("production") { $0.listed.push.environment == .production },
     .text("audience") { $0.audience },
-    .view("bar") { OutcomeBar($0.push.counts, target: $0.push.target ?? 0) },
-    .flag("is_counted") { $0.push.target != nil },
-    .number("target") { $0.push.target ?? 0 },
-    .number("accepted") { $0.push.counts.accepted },
-    .number("failed") { $0.push.counts.failed + $0.push.counts.deadToken },
-    .flag("any_failed") { $0.push.counts.failed + $0.push.counts.deadToken > 0 },
-    .view("created") { MomentView(date: $0.push.createdAt, now: $0.now) },
+    .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
+    .flag("is_counted") { $0.listed.push.target != nil },
+    .number("target") { $0.listed.push.target ?? 0 },
+    .number("accepted") { $0.listed.push.counts.accepted },
+    .number("failed") { $0.listed.push.counts.failed + $0.listed.push.counts.deadToken },
+    .flag("any_failed") { $0.listed.push.counts.failed + $0.listed.push.counts.deadToken > 0 },
+    .view("created") { MomentView(date: $0.listed.push.createdAt, now: $0.now) },
     .view("later") { $0.later },
     .flag("cancellable") { $0.mayCancel && $0.later != nil },
-    .view("day") { $0.beginsDay ? MomentView(date: $0.push.createdAt) : nil },
+    .view("day") { $0.beginsDay ? MomentView(date: $0.listed.push.createdAt) : nil },
   ]
 
   /// The send time of a scheduled push; otherwise nil.
   private var later: MomentView? {
-    guard push.state == .queued, let date = push.waits(now: now) else { return nil }
+    guard listed.push.state == .queued, let date = listed.push.waits(now: now) else { return nil }
     return MomentView(date: date, now: now)
   }
 }
 
-/// A push with the parts of its draft that lists show, read once for all who look at the list.
-struct ListedPush: Sendable {
+/// A push with the parts of its draft that lists show, read once for all who look at the list. A class, because rows are
+/// copied while they are written.
+final class ListedPush: Sendable {
   let push: Push
   /// Nil if the draft cannot be read.
   let audience: Audience?
   let title: String?
+  /// The text under the title.
   let summary: String
 
   init(_ push: Push) {
@@ -85,9 +85,8 @@ struct ListedPush: Sendable {
 extension PushRow {
   init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
     self.init(
-      push: listed.push, app: app?.name ?? "", audience: listed.audience?.text(texts) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), summary: listed.summary, now: now, mayCancel: mayCancel,
-      beginsDay: beginsDay)
+      listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts) ?? "",
+      title: listed.title ?? texts("pushes.no_text"), now: now, mayCancel: mayCancel, beginsDay: beginsDay)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone.

@@ -16,6 +16,7 @@ struct APIQuery {
 
   /// Refuses unknown and repeated parameters.
   static func check(_ items: URLEncodedForm, names: [String]) throws {
+    if items.pairs.isEmpty { return }
     var problems: [Problem] = []
     var seen: Set<String> = []
     for pair in items.pairs {

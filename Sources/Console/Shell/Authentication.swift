@@ -54,13 +54,13 @@ struct Authentication: Sendable {
   /// - Throws: 401 with the challenge of RFC 6750 if the token is missing or invalid.
   func token(_ request: Request, now: Date) async throws -> Principal {
     let field = request.header("Authorization") ?? ""
-    let parts = field.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+    let scheme = "bearer "
+    guard field.utf8.count > scheme.utf8.count, field.prefix(scheme.count).lowercased() == scheme else {
       throw HTTPError(
         .unauthorized, "Send an API token: Authorization: Bearer <token>. Create one with `signalbox tokens add`.",
         headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
     }
-    let hash = Secret.hash(String(parts[1].trimmedOfSpace))
+    let hash = Secret.hash(String(field.dropFirst(scheme.count).trimmedOfSpace))
     guard let token = try await store.token(hash: hash, now: now) else {
       throw HTTPError(
         .unauthorized, "This token is unknown, expired, or revoked.",

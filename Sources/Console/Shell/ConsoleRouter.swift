@@ -225,6 +225,8 @@ struct ConsoleRouter {
 
   /// Escapes a path for use as a query value.
   static func escaped(_ text: String) -> String {
-    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~/"))) ?? ""
+    text.addingPercentEncoding(withAllowedCharacters: plainCharacters) ?? ""
   }
+
+  private static let plainCharacters = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~/"))
 }

@@ -81,7 +81,8 @@ struct Texts: Sendable {
 
   /// The text with `{name}` placeholders filled in. An unknown key is shown as it is: visible, and harmless.
   func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
-    Problem("", code: key, flat[key] ?? key, arguments).text
+    let text = flat[key] ?? key
+    return arguments.isEmpty ? text : Problem("", code: key, text, arguments).text
   }
 
   /// `<key>.one` or `<key>.other`, with `{count}` filled in.

@@ -75,6 +75,7 @@ struct PageContext: Sendable {
 
   /// A trimmed query parameter; nil if empty.
   func filled(_ name: String) -> String? {
+    guard request.query != nil else { return nil }
     let text = (query[name] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
     return text.isEmpty ? nil : text
   }
