@@ -18,10 +18,10 @@ package final class FCMProvider: LinkedProvider {
   package init(_ account: ServiceAccount, endpoint: FCMEndpoint, _ tools: ProviderTools) throws {
     path = "/v1/projects/\(Self.escaped(account.projectID))/messages:send"
     clock = tools.clock
+    let token = try AccessToken(account, trust: endpoint.trust, tools)
     var tools = tools
     // Every success means the same, and has some 100 bytes.
     tools.connections.connection.keepsBodyOfSuccess = false
-    let token = try AccessToken(account, trust: endpoint.trust, tools)
     link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(), authorization: token, tools: tools)
   }
 

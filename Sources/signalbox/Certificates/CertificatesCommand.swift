@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 import SQLite
 import Store
 
@@ -136,6 +137,11 @@ enum CertificatesCommand {
         return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: place, provider)
       } catch { throw CommandFailure("\(path): \(error)") }
     }
+    if provider == .fcm, let environment = environments.first, let bundleID = values[app] {
+      let wanted = Credential(
+        app: 0, provider: provider, environment: environment, certificate: nil, endpoint: place, trustPEM: trusted)
+      try await tryOut(wanted, bundleID, inspected, values, io)
+    }
     let found = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let app = try values[app].map { try App.named($0, database) }
@@ -169,6 +175,23 @@ enum CertificatesCommand {
       }
     }
     return ExitCode.done
+  }
+
+  /// Tries a service account with Google before it is used.
+  private static func tryOut(
+    _ wanted: Credential, _ bundleID: String, _ inspected: InspectedFile, _ values: Parsed, _ io: CommandIO
+  ) async throws {
+    guard wanted.place != .simulator else { return }
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let details = TrackedCertificate.Details(
+      kind: inspected.kind.rawValue, name: inspected.name, fileName: values[file])
+    let trial = CredentialTrial(wanted, bundleID: bundleID, details: details, material: inspected.material)
+    let attempt = try await RenewalCommands.withTrials(store, io) { attempt in
+      CredentialAttempt(credential: wanted, bundleID: bundleID, verdict: await attempt(trial))
+    }
+    if let refusal = attempt.refusal { throw CommandFailure(refusal.text) }
+    if case .undecided(let reason) = attempt.verdict { io.note("not tested with Google: \(singleLine(reason))") }
   }
 
   private static let remove: Action = { values, io in

@@ -327,7 +327,10 @@ struct LintTests {
 
   @Test("what FCM refuses is refused, if the app sends to Android")
   func android() {
-    let reserved = draft { $0.notification.extras = ["gcm_id": "x"] }
+    let reserved = draft {
+      $0.platforms = [.ios, .android]
+      $0.notification.extras = ["gcm_id": "x"]
+    }
     #expect(lines(Lint.findings(in: reserved)) == ["error notification.extras.gcm_id fcm.reserved_key"])
     #expect(Lint.findings(in: reserved, Lint.Context(hasAndroid: false)).isEmpty)
     let empty = draft {
@@ -336,6 +339,7 @@ struct LintTests {
     }
     #expect(lines(Lint.findings(in: empty)) == ["error notification lint.android_empty"])
     let raw = draft {
+      $0.platforms = [.ios, .android]
       $0.notification = Notification()
       $0.apns.payload = ["aps": ["alert": "x"]]
     }
