@@ -175,13 +175,14 @@ package final class ServiceLink: @unchecked Sendable {
     let now = tools.clock()
     credentialFailure = credentialFailure ?? ProviderFailure(kind: .credential, reason: reason, since: now)
     shared.withLock { $0.breaker.refused(reason, at: now) }
+    // Before the results: who gets them may ask for the state.
+    refreshState()
     let outer = cancelReason
     cancelReason = reason
     group?.cancelQueued()
     cancelReason = outer
     // The next batch begins on a new connection. Apple: after a change of key or certificate, close all connections.
     group?.replaceConnections()
-    refreshState()
   }
 
   private static func reason(_ cause: Answer.Cause) -> OwnReason {

@@ -62,9 +62,8 @@ import Testing
   func onItsWay() throws {
     try withWaiting { database, push, devices in
       try WaitingDelivery.take(database, push: push.id, devices: [devices[2]])
-      #expect(
-        try WaitingDelivery.due(database, push: push.id, platform: .ios, now: noon + 1e9, limit: 9).map(\.waiting.deviceID)
-          == [devices[0]])
+      let due = try WaitingDelivery.due(database, push: push.id, platform: .ios, now: noon + 1e9, limit: 9)
+      #expect(due.map(\.waiting.deviceID) == [devices[0]])
       #expect(
         try WaitingDelivery.interrupted(database, push: push.id, limit: 9).map(\.waiting.deviceID) == [devices[2]])
       try Push.setHandedOut(database, id: push.id, upTo: 3)
