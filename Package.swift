@@ -66,7 +66,7 @@ let package = Package(
     room("Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Text"]),
 
     // Workers
-    room("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Reactor"]),
+    room("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Reactor", "Text"]),
     room(
       "Certificates",
       knows: ["Calendar", "JSON", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text"]),
@@ -122,7 +122,10 @@ let package = Package(
     tests("Providers", knows: ["HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
     tests(
       "Certificates",
-      knows: ["Calendar", "Certificates", "JSON", "Model", "OpenSSL", "Reactor", "SQLite", "Store", "TestSupport"]),
+      knows: [
+        "Calendar", "Certificates", "JSON", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store",
+        "TestSupport",
+      ]),
     tests(
       "Reminders",
       knows: [

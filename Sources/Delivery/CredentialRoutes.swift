@@ -59,11 +59,16 @@ package final class CredentialRoutes: RouteFinder {
 
   /// The route for an app's credential; see ``RouteFinder``.
   package func route(
-    app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
-    let makers = makers
+    let makers = makers.filter {
+      $0.capabilities.environments.contains(environment) && $0.capabilities.platforms.contains(platform)
+    }
+    guard !makers.isEmpty else {
+      throw NoRoute("Signalbox does not send to \(platform.name) yet.", .noProvider)
+    }
     let found = try await store.read { database -> (Credential, any ProviderMaker)? in
-      for maker in makers where maker.capabilities.environments.contains(environment) {
+      for maker in makers {
         let kind = maker.capabilities.kind
         if let credential = try Credential.find(database, app: app, provider: kind, environment: environment) {
           return (credential, maker)
@@ -72,17 +77,17 @@ package final class CredentialRoutes: RouteFinder {
       return nil
     }
     guard let (credential, maker) = found, credential.certificateID != nil || credential.place == .simulator else {
+      let wanted = platform == .ios ? "a key or certificate" : "a service account"
       throw NoRoute(
-        "The app has no credential for \(environment.rawValue). Assign a key or certificate on the app's page.",
-        .noCredential)
+        "The app has no credential for \(platform.name) in \(environment.rawValue). Assign \(wanted) on the app's "
+          + "page.", .noCredential)
     }
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
     let account = try await account(credential)
     let provider = try maker.make(
       account, tools(report: report, stateChanged: RouteLog(credential, log).note))
-    let route = Route(
-      credentialID: credential.id, platforms: maker.capabilities.platforms, provider: provider)
+    let route = Route(credentialID: credential.id, provider: provider)
     return open.withLock { routes in
       if let first = routes[key] {
         provider.stop()
@@ -185,6 +190,7 @@ package final class CredentialRoutes: RouteFinder {
   ) throws -> ProviderAccount {
     var account = ProviderAccount(
       name: details?.name ?? "", environment: credential.environment, endpoint: try endpoint(credential))
+    account.isSimulator = credential.place == .simulator
     account.secret = material
     account.publicPEM = details?.publicPEM
     (account.keyID, account.teamID) = (details?.keyID, details?.teamID)
@@ -202,7 +208,7 @@ package final class CredentialRoutes: RouteFinder {
       return endpoint
     case .server(let host, let port):
       return .custom(host: host, port: port, trust: credential.trustPEM.map { Array($0.utf8) })
-    case nil: throw NoRoute("The endpoint \(credential.endpoint) is neither apple, simulator, nor host:port.")
+    case nil: throw NoRoute("The endpoint \(credential.endpoint) is neither the service, the simulator, nor host:port.")
     }
   }
 }

@@ -3,26 +3,24 @@ package import Foundation
 package import Providers
 package import Model
 
-/// The path to an app's devices in one environment: a credential and the provider that sends with it.
+/// The path to an app's devices of one platform in one environment: a credential and the provider that sends with it.
 package struct Route: Sendable {
   /// The credential's row ID, for its health; 0 without a credential.
   package let credentialID: Int64
-  /// The platforms it reaches.
-  package let platforms: Set<Platform>
   package let provider: any Provider
-  package init(credentialID: Int64, platforms: Set<Platform>, provider: any Provider) {
-    (self.credentialID, self.platforms, self.provider) = (credentialID, platforms, provider)
+  package init(credentialID: Int64, provider: any Provider) {
+    (self.credentialID, self.provider) = (credentialID, provider)
   }
 }
 
 package protocol RouteFinder: Sendable {
-  /// The route to an app's devices.
+  /// The route to an app's devices of one platform.
   ///
   /// - Parameter report: receives the results of every push; must be the same on every call. Called on a thread that
   ///   must not block.
   /// - Throws: ``NoRoute``, with the reason as text.
   func route(
-    app: Int64, environment: Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route
 
   /// Closes the connections of credentials that have changed.

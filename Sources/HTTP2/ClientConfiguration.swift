@@ -24,6 +24,8 @@ package struct ClientConfiguration: Sendable {
   package var maximumAnswerBytes = 65_536
   /// Keep the header fields of answers with status 200 to 299 too.
   package var keepsFieldsOfSuccess = false
+  /// Keep the bodies of answers with status 200 to 299; off for a service whose successes all mean the same.
+  package var keepsBodyOfSuccess = true
   /// The highest stream id before a new connection is opened; smaller in tests.
   package var maximumStreamID: Int32 = .max
 

@@ -101,6 +101,12 @@ package final class ClientGroup: @unchecked Sendable {
     connections.forEach { $0.setSharedFields(fields) }
   }
 
+  /// Sends what waits, after ``inFlightLimit`` was raised. Loop only.
+  package func sendWaiting() {
+    precondition(loop.isCurrent)
+    pump()
+  }
+
   /// Finishes what is in flight on the present connections and opens new ones, after a change of credentials. Loop
   /// only.
   package func replaceConnections() {

@@ -9,8 +9,8 @@ package struct RequestBatch: Sendable {
 
   package func id(_ index: Int) -> Int64 { storage.items[index].id }
 
-  /// Requests stand one after another in `bytes`: path, each variable value after its length, and the body unless there
-  /// is a common one.
+  /// Requests stand one after another in `bytes`: path, each variable value after its length, and the request's own
+  /// part of the body, if any.
   final class Storage: @unchecked Sendable {
     // @unchecked Sendable because the builder is the only owner while it grows; in a finished batch only the refusals
     // change, and only on the loop of the one group that it was submitted to.
@@ -19,7 +19,7 @@ package struct RequestBatch: Sendable {
       let id: Int64
       let offset: Int
       let pathLength: Int32
-      /// -1: the common body.
+      /// Of the request's own bytes; -1: the common body as it is.
       let bodyLength: Int32
       /// How often the request came back unprocessed. Counted on the group's loop.
       var refusals: Int32 = 0
@@ -30,6 +30,8 @@ package struct RequestBatch: Sendable {
     let notes: (any DepartureNotes)?
     let commonBody: UnsafeMutableRawPointer
     let commonBodyCount: Int
+    /// Where a request's own bytes stand in the common body; nil: they replace it.
+    let bodyGap: Int?
     private(set) var bytes: UnsafeMutableRawPointer
     private var byteCapacity: Int
     private(set) var byteCount = 0
@@ -38,11 +40,12 @@ package struct RequestBatch: Sendable {
     fileprivate(set) var count = 0
 
     init(
-      template: RequestTemplate, tag: Int64, body: [UInt8], capacity: Int, notes: (any DepartureNotes)?
+      template: RequestTemplate, tag: Int64, body: [UInt8], gap: Int?, capacity: Int, notes: (any DepartureNotes)?
     ) {
       self.template = template
       self.tag = tag
       self.notes = notes
+      bodyGap = gap
       commonBodyCount = body.count
       commonBody = UnsafeMutableRawPointer.allocate(byteCount: max(1, body.count), alignment: 1)
       UnsafeMutableRawBufferPointer(start: commonBody, count: body.count).copyBytes(from: body)
@@ -56,6 +59,21 @@ package struct RequestBatch: Sendable {
       commonBody.deallocate()
       items.deallocate()
       bytes.deallocate()
+    }
+
+    func bodyLength(_ item: Item) -> Int {
+      item.bodyLength < 0 ? commonBodyCount : Int(item.bodyLength) + (bodyGap == nil ? 0 : commonBodyCount)
+    }
+
+    /// - Parameter offset: where the request's own bytes begin.
+    func body(_ item: Item, at offset: Int) -> RequestBody {
+      let common = UnsafeRawBufferPointer(start: commonBody, count: commonBodyCount)
+      guard item.bodyLength >= 0 else { return RequestBody(before: common, own: .none, after: .none) }
+      let own = UnsafeRawBufferPointer(start: bytes + offset, count: Int(item.bodyLength))
+      guard let bodyGap else { return RequestBody(before: .none, own: own, after: .none) }
+      return RequestBody(
+        before: UnsafeRawBufferPointer(rebasing: common[..<bodyGap]), own: own,
+        after: UnsafeRawBufferPointer(rebasing: common[bodyGap...]))
     }
 
     fileprivate func append(_ item: Item) {
@@ -85,19 +103,57 @@ package struct RequestBatch: Sendable {
   }
 }
 
+/// A body: the batch's common bytes, and the request's own between or instead of them. Valid as long as the batch.
+struct RequestBody {
+  let before: UnsafeRawBufferPointer
+  let own: UnsafeRawBufferPointer
+  let after: UnsafeRawBufferPointer
+
+  /// Copies `count` bytes of the body from `start` on.
+  func copy(from start: Int = 0, count: Int, to target: UnsafeMutableRawPointer) {
+    var (skipped, left, target) = (start, count, target)
+    for piece in [before, own, after] {
+      let size = min(left, piece.count - skipped)
+      if size > 0, let address = piece.baseAddress {
+        target.copyMemory(from: address + skipped, byteCount: size)
+        target += size
+        left -= size
+      }
+      skipped = max(0, skipped - piece.count)
+    }
+  }
+
+  /// Copies the whole body.
+  @inline(__always)
+  func copy(to target: UnsafeMutableRawPointer) {
+    if let start = before.baseAddress { target.copyMemory(from: start, byteCount: before.count) }
+    if let start = own.baseAddress { (target + before.count).copyMemory(from: start, byteCount: own.count) }
+    if let start = after.baseAddress {
+      (target + before.count + own.count).copyMemory(from: start, byteCount: after.count)
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate static var none: Self { Self(start: nil, count: 0) }
+}
+
 /// Fills a ``RequestBatch``.
 package struct RequestBatchBuilder: ~Copyable {
   private let storage: RequestBatch.Storage
 
   /// - Parameters:
   ///   - body: of all requests without a body of their own.
+  ///   - gap: a place in `body` where a request's own bytes are inserted; nil: they replace it.
   ///   - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - notes: learns which requests leave.
   package init(
-    template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], capacity: Int = 16,
+    template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], gap: Int? = nil, capacity: Int = 16,
     notes: (any DepartureNotes)? = nil
   ) {
-    storage = RequestBatch.Storage(template: template, tag: tag, body: body, capacity: capacity, notes: notes)
+    precondition(gap.map { (0...body.count).contains($0) } ?? true, "the gap is inside the body")
+    storage = RequestBatch.Storage(
+      template: template, tag: tag, body: body, gap: gap, capacity: capacity, notes: notes)
   }
 
   package var count: Int { storage.count }
@@ -107,7 +163,8 @@ package struct RequestBatchBuilder: ~Copyable {
   /// - Parameters:
   ///   - id: comes back with the answer.
   ///   - values: one for each of the template's ``RequestTemplate/variableNames``.
-  ///   - body: nil for the common one.
+  ///   - body: the request's own bytes, which stand in the gap of the common body or replace it; nil for the common
+  ///     body alone.
   package mutating func append(id: Int64, path: String, values: [String] = [], body: [UInt8]? = nil) {
     precondition(values.count == storage.template.variableNames.count, "a value for each variable field")
     let offset = storage.byteCount

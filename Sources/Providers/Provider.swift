@@ -104,6 +104,8 @@ package struct ProviderAccount: Sendable {
   package var name: String
   package var environment: Environment
   package var endpoint: ProviderEndpoint
+  /// Whether the endpoint is the built-in simulator.
+  package var isSimulator = false
   /// The private key, a secret. Nil: none, for the simulator, which accepts any.
   package var secret: [UInt8]?
   /// The certificate chain; nil for a key.
@@ -162,6 +164,6 @@ package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertib
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.
   package static let all: [any ProviderMaker] = [
-    APNsMaker()
+    APNsMaker(), FCMMaker(),
   ]
 }

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 import TestSupport
 import Testing
 

@@ -28,7 +28,7 @@ private final class HoldingProvider: Sendable {
 
   func route(credential: Int64) -> Route {
     let provider = ProviderClosure(send: { self.send($0, $1) }, cancel: { self.cancel(push: $0) })
-    return Route(credentialID: credential, platforms: [.ios], provider: provider)
+    return Route(credentialID: credential, provider: provider)
   }
 
   private func send(_ push: ProviderPush, _ members: [ProviderDevice]) {
@@ -55,14 +55,14 @@ private final class HoldingProvider: Sendable {
 }
 
 private func testRoute(_ credential: Int64, send: @escaping ProviderClosure.Send) -> Route {
-  Route(credentialID: credential, platforms: [.ios], provider: ProviderClosure(send: send))
+  Route(credentialID: credential, provider: ProviderClosure(send: send))
 }
 
 private struct TestRoutes: RouteFinder {
   let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> Route
 
   func route(
-    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route { try find(report) }
 }
 

@@ -53,10 +53,11 @@ struct EngineScene: Sendable {
 
   /// Keeps a push.
   func push(
-    _ audience: JSONValue = "all", options: JSONValue = [:], sendAt: Date? = nil, holdFor: TimeInterval? = nil
+    _ audience: JSONValue = "all", platforms: JSONValue = ["ios"], options: JSONValue = [:], sendAt: Date? = nil,
+    holdFor: TimeInterval? = nil
   ) async throws -> Push {
     let draft: JSONValue = [
-      "app": .string(app.bundleID), "environment": "development", "platforms": ["ios"], "audience": audience,
+      "app": .string(app.bundleID), "environment": "development", "platforms": platforms, "audience": audience,
       "notification": ["body": "hello"], "options": options,
     ]
     let (app, now) = (app, clock.now)
@@ -71,10 +72,12 @@ struct EngineScene: Sendable {
   }
 
   /// A process's life: an engine that runs during `body`, and is stopped then.
-  func life<Result>(_ body: (DeliveryEngine) async throws -> Result) async throws -> Result {
+  func life<Result>(
+    _ routes: (any RouteFinder)? = nil, _ body: (DeliveryEngine) async throws -> Result
+  ) async throws -> Result {
     let clock = clock
     let engine = DeliveryEngine(
-      store: store, routes: service, clock: { clock.now },
+      store: store, routes: routes ?? service, clock: { clock.now },
       pause: { try await clock.sleep(until: clock.now + 1) }, sleep: { try await clock.sleep(until: $0) },
       log: Logger(label: "test", sink: log))
     return try await withThrowingTaskGroup(of: Void.self) { group in

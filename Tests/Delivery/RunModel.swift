@@ -53,6 +53,8 @@ struct RunModel {
   private var inFlight: [Sent] = []
   private var inbox: [Inbox.Item] = []
   private var isKind = false
+  /// The platforms of the audience, each with its route.
+  private let platforms: [Platform]
 
   // What was seen.
   /// Devices that may have the push.
@@ -74,10 +76,14 @@ struct RunModel {
     var random = SeededNumbers(seed: seed)
     let count = Int.random(in: 0...60, using: &random)
     var id: Int64 = 0
+    // At times one platform, at times both, and at times one of which no device is left.
+    let platforms = [[.ios], [.android], Platform.allCases].randomElement(using: &random) ?? [.ios]
+    self.platforms = platforms
     devices = (0..<count).map { _ in
       id += Int64.random(in: 1...4, using: &random)
       return AudienceMember(
-        id: id, platform: .ios, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
+        id: id, platform: platforms.randomElement(using: &random) ?? .ios, token: DeviceToken(bytes: [1]), alias: nil,
+        registrationID: nil, registeredAt: noon)
     }
     var policy = RetryPolicy()
     policy.repeatsUnanswered = Bool.random(using: &random)
@@ -87,7 +93,8 @@ struct RunModel {
     hasTrail = Bool.random(using: &random)
     pageSize = Int.random(in: 1...12, using: &random)
     push = RunRow(state: .queued, target: nil)
-    world = RunWorld(now: Moment(wall: noon, steady: 0), share: 20)
+    world = RunWorld(now: Moment(wall: noon, steady: 0))
+    for platform in platforms { world.routes[platform] = RouteWorld(share: 20) }
     self.random = random
   }
 
@@ -127,7 +134,7 @@ struct RunModel {
         try liveOn()
         continue
       }
-      (world.health, world.provider, world.share) = (ProviderHealth(), .ready, 20)
+      for platform in platforms { world.routes[platform] = RouteWorld(share: 20) }
       (world.isStopping, world.isInterrupted) = (false, false)
       if wantsPause { resume() }
       while !queue.isEmpty { depart() }
@@ -146,7 +153,8 @@ struct RunModel {
     let isOver = push.state.isOver
     if !isOver { push.state = .sending }
     var plan = RunPlan(
-      push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, lastDeviceID: devices.last?.id ?? 0,
+      push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, platforms: platforms,
+      lastDeviceID: devices.last?.id ?? 0,
       isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
       window: Self.window, pageSize: pageSize)
     if !hasStarted {
@@ -205,8 +213,8 @@ struct RunModel {
       guard question == nil else { throw Broken(description: "an action follows a question") }
       switch action {
       case .publish(let progress): try check(progress)
-      case .send(let members, let places): try send(members, places)
-      case .cancelQueued: giveUp(.cancelled)
+      case .send(let members, let platform, let places): try send(members, platform, places)
+      case .cancelQueued(let platform): giveUp(.cancelled, platform)
       case .reconnect, .alarm, .forgetRoute: break
       case .returnPlaces(let places):
         for place in places { trail[place] = nil }
@@ -236,8 +244,9 @@ struct RunModel {
     if !holds { throw Broken(description: promise()) }
   }
 
-  private mutating func send(_ members: [AudienceMember], _ places: [Int32]?) throws {
-    note("sent \(members.map(\.id))")
+  private mutating func send(_ members: [AudienceMember], _ platform: Platform, _ places: [Int32]?) throws {
+    note("sent \(platform) \(members.map(\.id))")
+    try check(members.allSatisfy { $0.platform == platform }, "a device of another platform")
     try check(push.state == .sending && world.order == .go && !world.isInterrupted, "sent after pause or cancel")
     try check(places.map { $0.count == members.count } ?? true, "a place for each")
     let underWay = Set((queue + inFlight).map(\.device) + inbox.map(\.device))
@@ -248,11 +257,12 @@ struct RunModel {
       try check(rows[id]?.isUnderWay ?? (id <= push.handedOut), "\(id) is above the bound \(push.handedOut)")
       try check(push.trail == 0 || places != nil, "a device leaves beside the trail")
     }
-    let count = underWay.count + members.count
-    let share = heard.map(\.share).max() ?? 0
+    let count = underWay.count { self.platform(of: $0) == platform } + members.count
+    let routes = heard.compactMap { $0.routes[platform] }
+    let share = routes.map(\.share).max() ?? 0
     // The devices of a half-open circuit, or of a smaller share, were allowed when the room was asked for.
     try check(count <= share, "\(count) under way, \(share) allowed")
-    try check(!heard.allSatisfy { Self.isOpen($0.health.circuit) }, "sent while the circuit is open")
+    try check(!routes.allSatisfy { Self.isOpen($0.health.circuit) }, "sent while the circuit is open")
     if let rate {
       departures.append((allowedAt, members.count))
       for (index, first) in departures.enumerated() {
@@ -263,6 +273,8 @@ struct RunModel {
     }
     for (index, member) in members.enumerated() { queue.append(Sent(device: member.id, place: places?[index])) }
   }
+
+  private func platform(of device: Int64) -> Platform? { devices.first { $0.id == device }?.platform }
 
   private static func isOpen(_ circuit: CircuitBreaker.State) -> Bool {
     if case .open = circuit { true } else { false }
@@ -327,15 +339,16 @@ struct RunModel {
     if !mayHave.insert(sent.device).inserted { doubles += 1 }
   }
 
-  private mutating func giveUp(_ reason: OwnReason) {
-    inbox += queue.map { Inbox.Item(device: $0.device, result: .notSent(reason: reason.rawValue)) }
-    queue = []
+  private mutating func giveUp(_ reason: OwnReason, _ platform: Platform) {
+    let left = queue.filter { self.platform(of: $0.device) == platform }
+    inbox += left.map { Inbox.Item(device: $0.device, result: .notSent(reason: reason.rawValue)) }
+    queue = queue.filter { self.platform(of: $0.device) != platform }
   }
 
   /// The credential was changed.
   private mutating func stopProvider() {
     note("credential changed")
-    giveUp(.interrupted)
+    if let platform = platforms.randomElement(using: &random) { giveUp(.interrupted, platform) }
   }
 
   // MARK: What happens around it
@@ -380,15 +393,17 @@ struct RunModel {
   }
 
   private mutating func changeWorld() {
-    world.share = Int.random(in: 1...Self.window, using: &random)
+    guard let platform = platforms.randomElement(using: &random) else { return }
+    var route = RouteWorld(share: Int.random(in: 1...Self.window, using: &random))
     let now = world.now.wall
     let circuits: [CircuitBreaker.State] = [
       .closed, .closed, .open(reason: "x", since: now, until: now + 20), .halfOpen(reason: "x", since: now),
     ]
-    world.health.circuit = circuits.randomElement(using: &random) ?? .closed
+    route.health.circuit = circuits.randomElement(using: &random) ?? .closed
     let failure = ProviderFailure(kind: .credential, reason: "InvalidProviderToken", since: now)
-    world.provider = Int.random(in: 0...9, using: &random) == 0 ? .failing(failure) : .ready
-    note("share \(world.share), \(world.health.circuit)")
+    route.provider = Int.random(in: 0...9, using: &random) == 0 ? .failing(failure) : .ready
+    world.routes[platform] = route
+    note("\(platform) share \(route.share), \(route.health.circuit)")
   }
 
   /// The process is killed; the next one finds the trail.
@@ -446,13 +461,14 @@ struct RunModel {
     case .countRepeats:
       countRepeats(now)
       return waits()
-    case .nextDue(let date): return .nextDue(due { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
-    case .page(let after, let upTo, let limit, let isUnanswered):
-      return .members(page(after, upTo, limit, isUnanswered))
-    case .due(let date, let limit):
-      return .due(Array(due { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
-    case .allWaiting(let limit): return .due(Array(due { !$0.isUnderWay }.prefix(limit)))
-    case .interrupted(let limit): return .due(Array(due(\.isUnderWay).prefix(limit)))
+    case .nextDue(let date, let platform):
+      return .nextDue(due(platform) { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
+    case .page(let after, let upTo, let limit, let platform, let isUnanswered):
+      return .members(page(after, upTo, limit, platform, isUnanswered))
+    case .due(let date, let limit, let platform):
+      return .due(Array(due(platform) { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
+    case .allWaiting(let limit, let platform): return .due(Array(due(platform) { !$0.isUnderWay }.prefix(limit)))
+    case .interrupted(let limit): return .due(Array(due(nil, \.isUnderWay).prefix(limit)))
     }
     return .row(push)
   }
@@ -510,15 +526,20 @@ struct RunModel {
       row.waiting.last = .unknown(reason: OwnReason.interrupted.rawValue)
       rows[id] = row
     }
-    push.repeats.interrupted += page(push.cursor, push.handedOut, Self.window, true).count
+    push.repeats.interrupted += page(push.cursor, push.handedOut, Self.window, nil, true).count
   }
 
   private func waits() -> RunEvent {
     .waits(push, nextDue: rows.values.filter { !$0.isUnderWay }.map(\.waiting.dueAt).min())
   }
 
-  private func due(_ isWanted: (Row) -> Bool) -> [WaitingDelivery.Due] {
+  /// Devices that are gone have no platform any more, and are in every list.
+  private func due(_ platform: Platform?, _ isWanted: (Row) -> Bool) -> [WaitingDelivery.Due] {
     rows.values.filter(isWanted)
+      .filter { row in
+        let device = row.waiting.deviceID
+        return platform == nil || gone.contains(device) || self.platform(of: device) == platform
+      }
       .sorted { ($0.waiting.dueAt, $0.waiting.deviceID) < ($1.waiting.dueAt, $1.waiting.deviceID) }
       .map { row in
         let member = devices.first { $0.id == row.waiting.deviceID && !gone.contains($0.id) }
@@ -526,10 +547,13 @@ struct RunModel {
       }
   }
 
-  private func page(_ after: Int64, _ upTo: Int64, _ limit: Int, _ isUnanswered: Bool) -> [AudienceMember] {
+  private func page(
+    _ after: Int64, _ upTo: Int64, _ limit: Int, _ platform: Platform?, _ isUnanswered: Bool
+  ) -> [AudienceMember] {
     Array(
       devices.lazy.filter { device in
-        device.id > after && device.id <= upTo && !gone.contains(device.id)
+        (platform == nil || device.platform == platform) && device.id > after && device.id <= upTo
+          && !gone.contains(device.id)
           && !(isUnanswered && (outcomes[device.id] != nil || rows[device.id] != nil))
       }.prefix(limit))
   }

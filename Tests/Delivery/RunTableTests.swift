@@ -32,6 +32,11 @@ struct RunTableTests {
       id: $0, platform: .ios, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
   }
 
+  private static let phones: [AudienceMember] = [7, 8].map {
+    AudienceMember(
+      id: $0, platform: .android, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
+  }
+
   private static func pushRow(
     _ state: PushState = .sending, waiting: Int = 0, handedOut: Int64 = 3
   ) -> RunEvent {
@@ -62,8 +67,9 @@ struct RunTableTests {
         Step(pushRow(.finished), ["publish"]),
       ]),
     Row(
-      testDescription: "no devices: no provider is needed once it is known", pushRow: { $0.target = 0 }, begin: begun,
-      steps: [Step(.routeFound, ["publish", "end finished"]), Step(pushRow(.finished), ["publish"])]),
+      testDescription: "no devices: no provider is needed", pushRow: { $0.target = 0 },
+      begin: ["publish", "end finished"],
+      steps: [Step(pushRow(.finished), ["publish"])]),
     Row(
       testDescription: "no provider: the rest gets the reason, and the push fails", begin: begun,
       steps: [
@@ -118,8 +124,10 @@ struct RunTableTests {
     Row(
       testDescription: "an open circuit: nothing is handed out", begin: begun,
       steps: [
-        Step(.routeFound, ["publish", "wait"]) { $0.health.circuit = .open(reason: "x", since: noon, until: noon + 9) },
-        Step(.results([]), ["reload"]) { $0.health.circuit = .halfOpen(reason: "x", since: noon) },
+        Step(.routeFound, ["publish", "wait"]) {
+          $0.ios.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
+        },
+        Step(.results([]), ["reload"]) { $0.ios.health.circuit = .halfOpen(reason: "x", since: noon) },
         Step(pushRow(), ["publish", "page 0…9"]), Step(.members([three[0]]), ["send 1", "wait"]),
       ]),
     Row(
@@ -143,6 +151,57 @@ struct RunTableTests {
         Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["wait"]),
       ]),
     Row(
+      testDescription: "two platforms: each by its own route, and one end", plan: { $0.platforms = [.ios, .android] },
+      pushRow: { $0.handedOut = 9 },
+      begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "findRoute android"]), Step(.routeFound, ["publish", "page 0…9"]),
+        Step(.members(three), ["send 1 2 3", "page 0…9 android"]), Step(.members(phones), ["send 7 8", "wait"]),
+        Step(results(.outcome(.accepted), 3, 7, 1, 8, 2), ["record 5, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "end finished"]),
+      ]),
+    Row(
+      testDescription: "two platforms, one without a credential: its devices get the reason, the others are sent to",
+      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "findRoute android"]),
+        Step(.routeMissing("No key.", .noCredential), ["publish", "page 0…9 android"]),
+        Step(.members(phones), ["record 2, 0 wait"]), Step(pushRow(handedOut: 9), ["publish", "take what came"]),
+        Step(.results([]), ["reload"]), Step(pushRow(handedOut: 9), ["page 0…9"]),
+        Step(.members(three), ["send 1 2 3", "wait"]),
+        Step(results(.outcome(.accepted), 1, 2, 3), ["record 3, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "end finished"]),
+      ]),
+    Row(
+      testDescription: "two platforms, one held back: the other goes on",
+      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "findRoute android"]),
+        Step(.routeFound, ["publish", "page 0…9 android"]) {
+          $0.ios.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
+        },
+        Step(.members(phones), ["send 7 8", "wait"]),
+        Step(results(.outcome(.accepted), 7, 8), ["record 2, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "wait"]),
+        Step(.results([]), ["reload"]) { $0.ios.health = ProviderHealth() },
+        Step(pushRow(handedOut: 9), ["page 0…9"]), Step(.members(three), ["send 1 2 3", "wait"]),
+      ]),
+    Row(
+      testDescription: "two platforms, one credential refused: only its devices stop",
+      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "findRoute android"]), Step(.routeFound, ["publish", "page 0…9"]),
+        Step(.members(three), ["send 1 2 3", "page 0…9 android"]), Step(.members(phones), ["send 7 8", "wait"]),
+        Step(
+          results(.outcome(.rejected(status: 403, reason: "PERMISSION_DENIED", tokenInvalidSince: nil)), 7),
+          ["alarm android", "record 1, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "cancelQueued android", "wait"]),
+        Step(results(.notSent(reason: "PERMISSION_DENIED"), 8), ["record 1, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "wait"]),
+        Step(results(.outcome(.accepted), 1, 2, 3), ["record 3, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "end finished"]),
+      ]),
+    Row(
       testDescription: "no place in the trail and nothing under way: it goes on without", plan: { $0.trail = 5 },
       pushRow: { $0.trail = 5 }, begin: begun,
       steps: [
@@ -157,7 +216,8 @@ struct RunTableTests {
     row.plan(&plan)
     var pushRow = RunRow(state: .sending, target: 3, handedOut: 3)
     row.pushRow(&pushRow)
-    var world = RunWorld(now: Moment(wall: noon, steady: 0), share: 20)
+    var world = RunWorld(now: Moment(wall: noon, steady: 0))
+    for platform in plan.platforms { world.routes[platform] = RouteWorld(share: 20) }
     var run = PushRun(plan, pushRow, nextDue: nil, world: world)
     #expect(run.begin().map(Self.name) == row.begin)
     for (number, step) in row.steps.enumerated() {
@@ -169,18 +229,21 @@ struct RunTableTests {
   private static func name(_ action: RunAction) -> String {
     switch action {
     case .publish: "publish"
-    case .send(let members, _): "send " + members.map { "\($0.id)" }.joined(separator: " ")
-    case .cancelQueued: "cancelQueued"
-    case .reconnect: "reconnect"
-    case .forgetRoute: "forgetRoute"
+    case .send(let members, _, _): "send " + members.map { "\($0.id)" }.joined(separator: " ")
+    case .cancelQueued(let platform): "cancelQueued" + name(platform)
+    case .reconnect(let platform): "reconnect" + name(platform)
+    case .forgetRoute(let platform): "forgetRoute" + name(platform)
     case .returnPlaces(let places): "return \(places.count)"
-    case .alarm: "alarm"
+    case .alarm(_, let platform): "alarm" + name(platform)
     case .reserve(let count): "reserve \(count)"
-    case .findRoute: "findRoute"
+    case .findRoute(let platform): "findRoute" + name(platform)
     case .wait(let date): date == nil ? "take what came" : "wait"
     case .store(let task): name(task)
     }
   }
+
+  /// Only Android is named, so that the tables of one platform stay short.
+  private static func name(_ platform: Platform) -> String { platform == .ios ? "" : " android" }
 
   private static func name(_ task: RunTask) -> String {
     switch task {
@@ -195,12 +258,19 @@ struct RunTableTests {
     case .finish: "finish"
     case .shift(let seconds): "shift \(seconds)"
     case .countRepeats: "countRepeats"
-    case .nextDue(let date): "nextDue after \(Int(date.timeIntervalSince(noon)))"
-    case .page(let after, let upTo, _, _): "page \(after)…\(upTo)"
-    case .due(let date, _): "due at \(Int(date.timeIntervalSince(noon)))"
-    case .allWaiting: "allWaiting"
+    case .nextDue(let date, _): "nextDue after \(Int(date.timeIntervalSince(noon)))"
+    case .page(let after, let upTo, _, let platform, _): "page \(after)…\(upTo)" + name(platform ?? .ios)
+    case .due(let date, _, let platform): "due at \(Int(date.timeIntervalSince(noon)))" + name(platform)
+    case .allWaiting(_, let platform): "allWaiting" + name(platform)
     case .interrupted: "interrupted"
     }
+  }
+}
+
+extension RunWorld {
+  fileprivate var ios: RouteWorld {
+    get { routes[.ios] ?? RouteWorld(share: 0) }
+    set { routes[.ios] = newValue }
   }
 }
 
@@ -209,6 +279,6 @@ extension RunPlan {
     var policy = RetryPolicy()
     policy.repeatsUnanswered = repeats
     return RunPlan(
-      push: 1, seed: 7, lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
+      push: 1, seed: 7, platforms: [.ios], lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
   }
 }

@@ -60,7 +60,7 @@ final class ScriptedService: RouteFinder {
   }
 
   func route(
-    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let error = state.withLock { state in
       state.found += 1
@@ -71,7 +71,7 @@ final class ScriptedService: RouteFinder {
       send: { push, devices in self.send(push, devices, report) }, cancel: { self.cancel($0) },
       reconnect: { self.state.withLock { $0.reconnects += 1 } },
       standing: { self.state.withLock { ($0.provider, $0.health) } })
-    return Route(credentialID: credential, platforms: [.ios], provider: provider)
+    return Route(credentialID: credential, provider: provider)
   }
 
   private func send(

@@ -55,11 +55,19 @@ final class TestClient: ClientGroupHandler, Sendable {
   }
 
   /// Sends `count` requests to `/0`, `/1` … and waits until all have ended.
-  func send(_ count: Int, body: [UInt8] = Array("{}".utf8), fields: [HeaderField] = []) async -> Ended {
+  ///
+  /// - Parameter gap: where each request's number stands in the body; nil: nowhere.
+  func send(
+    _ count: Int, body: [UInt8] = Array("{}".utf8), gap: Int? = nil, fields: [HeaderField] = []
+  ) async -> Ended {
     let template = RequestTemplate(
       authority: group.endpoint.authority, fields: fields, variableNames: ["x-number"])
-    var builder = RequestBatchBuilder(template: template, body: body, capacity: count)
-    for number in 0..<count { builder.append(id: Int64(number), path: "/\(number)", values: ["number-\(number)"]) }
+    var builder = RequestBatchBuilder(template: template, body: body, gap: gap, capacity: count)
+    for number in 0..<count {
+      builder.append(
+        id: Int64(number), path: "/\(number)", values: ["number-\(number)"],
+        body: gap.map { _ in Array("\(number)".utf8) })
+    }
     group.submit(builder.build())
     return await wait { $0.total >= count }
   }

@@ -12,17 +12,20 @@ struct APNsRuleTests {
   @Test(
     "what has to be done about an answer",
     arguments: [
-      (400, "BadDeviceToken", APNsReason.final), (400, "DeviceTokenNotForTopic", .final),
-      (400, "TopicDisallowed", .final), (400, "IdleTimeout", .retry), (403, "ExpiredProviderToken", .renewToken),
-      (403, "InvalidProviderToken", .stop), (403, "BadCertificate", .stop), (403, "BadCertificateEnvironment", .stop),
-      (403, "Forbidden", .stop), (403, "", .stop), (404, "BadPath", .final), (405, "MethodNotAllowed", .final),
-      (410, "Unregistered", .final), (410, "ExpiredToken", .final), (413, "PayloadTooLarge", .final),
-      (429, "TooManyRequests", .retry), (429, "TooManyProviderTokenUpdates", .retry),
-      (500, "InternalServerError", .retry), (503, "ServiceUnavailable", .retry), (503, "Shutdown", .retry),
-      (504, "", .retry), (418, "Teapot", .final),
+      (400, "BadDeviceToken", "final"), (400, "DeviceTokenNotForTopic", "final"),
+      (400, "TopicDisallowed", "final"), (400, "IdleTimeout", "retry"), (403, "ExpiredProviderToken", "renews"),
+      (403, "InvalidProviderToken", "stops"), (403, "BadCertificate", "stops"),
+      (403, "BadCertificateEnvironment", "stops"), (403, "Forbidden", "stops"), (403, "", "stops"),
+      (404, "BadPath", "final"), (405, "MethodNotAllowed", "final"),
+      (410, "Unregistered", "final"), (410, "ExpiredToken", "final"), (413, "PayloadTooLarge", "final"),
+      (429, "TooManyRequests", "retry"), (429, "TooManyProviderTokenUpdates", "retry"),
+      (500, "InternalServerError", "retry"), (503, "ServiceUnavailable", "retry"), (503, "Shutdown", "retry"),
+      (504, "", "retry"), (418, "Teapot", "final"),
     ])
-  func reasons(status: Int, reason: String, expected: APNsReason) {
-    #expect(APNsReason(status: status, reason: reason) == expected)
+  func reasons(status: Int, reason: String, expected: String) {
+    let body = Array("{\"reason\":\"\(reason)\"}".utf8)
+    let reading = APNsRules().reading(status, .init(fields: HeaderList(), body: body), now: Date())
+    #expect(reading.kind == expected)
   }
 
   @Test(
@@ -60,18 +63,18 @@ struct APNsRuleTests {
   @Test("a provider token lives 45 minutes, and is not renewed before 20")
   func tokenAge() throws {
     let start = Date(timeIntervalSince1970: 1_800_000_000)
-    var token = ProviderToken(key: try PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
-    let first = try token.current(at: start)
-    #expect(first.isNew)
-    #expect(try token.current(at: start + 44 * 60) == (first.text, false))
-    #expect(try token.renewed(at: start + 19 * 60) == nil)
-    let second = try #require(try token.renewed(at: start + 20 * 60))
-    #expect(second != first.text)
-    #expect(try token.current(at: start + 60 * 60) == (second, false))
-    let third = try token.current(at: start + 65 * 60)
-    #expect(third.isNew && third.text != second)
+    let token = ProviderToken(key: try PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+    let first = token.current(at: start)
+    #expect(token.current(at: start + 44 * 60) == first)
+    #expect(!token.renew(at: start + 19 * 60))
+    #expect(token.renew(at: start + 20 * 60))
+    let second = token.current(at: start + 20 * 60)
+    #expect(second != first)
+    #expect(token.current(at: start + 60 * 60) == second)
+    let third = token.current(at: start + 65 * 60)
+    #expect(third != second)
     // The clock is set back by an hour.
-    #expect(try token.current(at: start).isNew)
+    #expect(token.current(at: start) != third)
   }
 
   @Test("Apple's servers, and any other")
@@ -80,5 +83,17 @@ struct APNsRuleTests {
     #expect(APNsEndpoint(.development).host == "api.sandbox.push.apple.com")
     #expect(APNsEndpoint(.production).port == 443)
     #expect(APNsEndpoint.custom(host: "localhost", port: 8443, trust: nil).port == 8443)
+  }
+}
+
+extension AnswerReading {
+  /// `renews`, `stops`, `retry` or `final`.
+  var kind: String {
+    switch (consequence, result) {
+    case (.renews, _): "renews"
+    case (.stops, _): "stops"
+    case (.none, .retry): "retry"
+    case (.none, _): "final"
+    }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
-import Providers
 import Testing
+
+@testable import Providers
 
 private let noon = Date(timeIntervalSince1970: 1_800_000_000)
 
@@ -139,7 +140,7 @@ struct LimitsTests {
       (200, false), (400, true), (401, false), (403, false), (404, true), (405, true), (410, false), (413, true),
       (429, true), (500, false), (503, false),
     ])
-  func counted(status: Int, expected: Bool) { #expect(StormGuard.counts(status) == expected) }
+  func counted(status: Int, expected: Bool) { #expect(APNsRules().isRefusal(status) == expected) }
 }
 
 @Suite("Connections that end with requests unanswered")

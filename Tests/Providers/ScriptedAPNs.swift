@@ -1,10 +1,11 @@
 import Foundation
 import HTTP2
 import OpenSSL
-import Providers
 import Model
 import Reactor
 import Synchronization
+
+@testable import Providers
 
 /// A server on a free port that answers as a closure says. The full stand-in for APNs is the Simulator's.
 final class ScriptedAPNs: ServerHandler {
@@ -75,21 +76,30 @@ final class TestProvider: Sendable {
   }
 
   private let state = Mutex(State())
-  private let box = Mutex<APNsProvider?>(nil)
-  var provider: APNsProvider { box.withLock { $0 }.unsafelyUnwrapped }
+  private let box = Mutex<(any Provider)?>(nil)
+  var provider: any Provider { box.withLock { $0 }.unsafelyUnwrapped }
 
-  init(
+  convenience init(
     _ running: RunningAPNs, _ credentials: APNsCredentials, port: UInt16? = nil, clock: ManualClock = ManualClock(),
     configuration: ClientGroupConfiguration = .init()
+  ) throws {
+    try self.init(running, clock: clock, configuration: configuration) { tools, trust in
+      try APNsProvider(
+        credentials, endpoint: .custom(host: "localhost", port: port ?? running.port, trust: trust), tools)
+    }
+  }
+
+  init(
+    _ running: RunningAPNs, clock: ManualClock = ManualClock(), configuration: ClientGroupConfiguration = .init(),
+    make: (ProviderTools, _ trust: [UInt8]) throws -> any Provider
   ) throws {
     var configuration = configuration
     configuration.maximumConnections = 2
     configuration.reconnectDelay = .milliseconds(10)
     configuration.maximumReconnectDelay = .milliseconds(50)
     let trust = Array(running.authority.certificate.pem.utf8)
-    let provider = try APNsProvider(
-      credentials, endpoint: .custom(host: "localhost", port: port ?? running.port, trust: trust),
-      loop: running.clientLoop, resolver: running.resolver, configuration: configuration, clock: { clock.now },
+    let tools = ProviderTools(
+      loop: running.clientLoop, resolver: running.resolver, connections: configuration, clock: { clock.now },
       report: { [weak self] report in
         self?.change { results in
           for (device, result) in report.results {
@@ -98,6 +108,7 @@ final class TestProvider: Sendable {
         }
       },
       stateChanged: { [weak self] state in self?.change { $0.states.append(state) } })
+    let provider = try make(tools, trust)
     box.withLock { $0 = provider }
     running.providers.withLock { $0.append(provider) }
   }
@@ -129,7 +140,7 @@ final class TestProvider: Sendable {
       let token = DeviceToken(bytes: (0..<32).map { UInt8(truncatingIfNeeded: device >> (8 * ($0 % 4))) })
       batch.append(device: device, token: token, id: APNsID(seed: 0x1234_5678_9abc_def0, device: device))
     }
-    provider.submit(batch.build())
+    (provider as? APNsProvider)?.submit(batch.build())
   }
 
   /// Sends to devices and waits until each has a result.
@@ -157,7 +168,7 @@ final class RunningAPNs: Sendable {
   let clientLoop: EventLoop
   let resolver: BlockingPool
   /// Stopped at the end.
-  let providers = Mutex<[APNsProvider]>([])
+  let providers = Mutex<[any Provider]>([])
 
   init(port: UInt16, authority: CertificateAuthority, clientLoop: EventLoop, resolver: BlockingPool) {
     self.port = port

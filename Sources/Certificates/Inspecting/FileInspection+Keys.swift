@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 
 /// Files with secrets of services other than Apple's.
 extension FileInspection {
@@ -22,7 +23,9 @@ extension FileInspection {
       throw .notACertificateFile(.json)
     }
     guard let members = value.object else { throw .notACertificateFile(.json) }
-    if value["type"]?.string == "service_account" { return serviceAccount(try ServiceAccount(json: value)) }
+    if value["type"]?.string == "service_account" {
+      do { return serviceAccount(try ServiceAccount(json: value)) } catch { throw .serviceAccount(error) }
+    }
     if value["type"]?.string == "authorized_user" { throw .notACertificateFile(.googleUser) }
     if value["project_info"] != nil, value["client"] != nil { throw .notACertificateFile(.googleServices) }
     if value["installed"] != nil || value["web"] != nil { throw .notACertificateFile(.googleClient) }

@@ -1,4 +1,5 @@
 package import Model
+import Providers
 
 extension FileProblem {
   package var problem: Problem {

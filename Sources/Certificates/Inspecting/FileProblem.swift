@@ -1,4 +1,5 @@
 import Model
+package import Providers
 
 /// The reason why a file is refused. ``problem`` adds the fix.
 package enum FileProblem: Error, Sendable, Hashable, CustomStringConvertible {

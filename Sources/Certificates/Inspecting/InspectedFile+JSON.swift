@@ -3,6 +3,7 @@ package import JSON
 import OpenSSL
 package import JSON
 import Model
+import Providers
 
 /// The API's answer about a file. Contains no secrets.
 package struct InspectedFileAnswer: JSONWritable {

@@ -1,6 +1,7 @@
 package import Foundation
 import OpenSSL
 import Model
+import Providers
 import Text
 
 extension InspectedFile {

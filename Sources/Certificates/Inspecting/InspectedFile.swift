@@ -1,6 +1,7 @@
 package import Foundation
 package import OpenSSL
 package import Model
+package import Providers
 import Text
 
 /// The content of a file that was uploaded on the Certificates page or passed to `signalbox inspect`.

@@ -2,15 +2,25 @@ import OpenSSL
 package import Model
 package import Store
 
-/// What may send an app's pushes to APNs. Pure; used by the page, the API and the command line.
+/// What may send an app's pushes. Pure; used by the page, the API and the command line.
 package enum CredentialRule {
-  /// Why a file cannot send for an app in an environment; nil if it can.
+  /// The service that a kind of file sends through; nil: none.
+  package static func provider(_ kind: CertificateKind?) -> ProviderKind? {
+    switch kind {
+    case .apnsKey, .apnsCertificate, .voipCertificate: .apns
+    case .fcmServiceAccount: .fcm
+    default: nil
+    }
+  }
+
+  /// Why a file cannot send for an app in an environment through a service; nil if it can.
   package static func problem(
-    _ details: TrackedCertificate.Details, _ app: App, _ environment: Environment
+    _ details: TrackedCertificate.Details, _ app: App, _ environment: Environment, _ provider: ProviderKind
   ) -> Problem? {
     let kind = CertificateKind(rawValue: details.kind)
-    guard let kind, kind == .apnsKey || kind.isForAPNs else {
-      return Problem("certificate", CredentialMessage.kind, ["name": details.name])
+    guard Self.provider(kind) == provider else {
+      return Problem(
+        "certificate", provider == .fcm ? CredentialMessage.kindFCM : .kind, ["name": details.name])
     }
     guard details.hasPrivateKey else { return Problem("certificate", CredentialMessage.noKey, ["name": details.name]) }
     guard details.environments.isEmpty || details.environments.contains(environment) else {
@@ -22,7 +32,7 @@ package enum CredentialRule {
         ])
     }
     guard
-      kind == .apnsKey || details.topics.isEmpty
+      kind?.isForAPNs != true || details.topics.isEmpty
         || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
     else {
       return Problem(
@@ -36,20 +46,27 @@ package enum CredentialRule {
   ///
   /// - Parameters:
   ///   - certificate: nil for none; only the simulator works without one.
-  ///   - endpoint: `apple`, `simulator`, or `host:port`.
+  ///   - endpoint: the service's word, `simulator`, or `host:port`.
   package static func problems(
-    _ app: App, _ environment: Environment, certificate: TrackedCertificate?, endpoint: String
+    _ app: App, _ environment: Environment, _ provider: ProviderKind, certificate: TrackedCertificate?,
+    endpoint: String
   ) -> [Problem] {
     var problems: [Problem] = []
     if let certificate {
-      if let problem = problem(certificate.details, app, environment) { problems.append(problem) }
-    } else if endpoint != "simulator" {
-      problems.append(Problem("certificate", CredentialMessage.needed))
+      if let problem = problem(certificate.details, app, environment, provider) { problems.append(problem) }
+    } else if endpoint != CredentialPlace.simulatorWord {
+      problems.append(
+        Problem("certificate", provider == .fcm ? CredentialMessage.neededFCM : .needed))
     }
-    if endpoint != "apple", endpoint != "simulator", !isHostAndPort(endpoint) {
-      problems.append(Problem("endpoint", CredentialMessage.host))
+    if isHost(endpoint, provider), !isHostAndPort(endpoint) {
+      problems.append(Problem("endpoint", CredentialMessage.host, ["service": provider.serviceWord]))
     }
     return problems
+  }
+
+  /// Whether an endpoint is to be a host of the sender's own.
+  private static func isHost(_ endpoint: String, _ provider: ProviderKind) -> Bool {
+    endpoint != provider.serviceWord && endpoint != CredentialPlace.simulatorWord
   }
 
   /// The limit for a server's authorities, in bytes.
@@ -59,9 +76,11 @@ package enum CredentialRule {
   /// text, which stands for the system's authorities.
   ///
   /// - Throws: a problem at `trust`.
-  package static func trust(_ text: String, endpoint: String) throws(Problems) -> String? {
+  package static func trust(
+    _ text: String, endpoint: String, _ provider: ProviderKind
+  ) throws(Problems) -> String? {
     guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
-    guard endpoint != "apple", endpoint != "simulator" else {
+    guard isHost(endpoint, provider) else {
       throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
     }
     // The reason does not matter: the message says what belongs in the field.
@@ -87,10 +106,12 @@ package enum CredentialRule {
 /// Why a credential cannot be bound.
 package enum CredentialMessage: String, MessageSet {
   case kind = "credential.not_for_apns"
+  case kindFCM = "credential.not_for_fcm"
   case noKey = "credential.no_private_key"
   case environment = "credential.other_environment"
   case topic = "credential.other_app"
   case needed = "credential.needed"
+  case neededFCM = "credential.needed_fcm"
   case host = "credential.endpoint"
   case trust = "credential.trust"
   case trustNeedsHost = "credential.trust_needs_host"
@@ -98,15 +119,17 @@ package enum CredentialMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .kind: "“{name}” cannot send pushes: it is neither a push certificate nor an APNs key."
+    case .kindFCM: "“{name}” cannot send through FCM: it is not a Google service account."
     case .noKey: "“{name}” has no private key. Upload the .p12 that contains it."
     case .environment: "“{name}” is for {environments}, not for {environment}."
     case .topic: "“{name}” is for {topics}, not for {app}."
     case .needed: "Choose a key or certificate. Only the simulator works without one."
+    case .neededFCM: "Choose a service account. Only the simulator works without one."
     case .trust:
       "Must be the CA certificates that the server’s certificate was issued by, as PEM (-----BEGIN "
         + "CERTIFICATE-----), at most {limit} bytes."
-    case .trustNeedsHost: "CA certificates apply only to your own host. Apple and the simulator need none."
-    case .host: "Must be apple, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
+    case .trustNeedsHost: "CA certificates apply only to your own host. Apple, Google, and the simulator need none."
+    case .host: "Must be {service}, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
     }
   }
 }

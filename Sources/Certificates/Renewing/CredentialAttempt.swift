@@ -1,5 +1,5 @@
 package import JSON
-import Model
+package import Model
 package import Providers
 package import Store
 import Text
@@ -11,6 +11,35 @@ package struct CredentialAttempt: Sendable, Hashable {
   package let bundleID: String
   /// The push service's answer.
   package let verdict: ProviderVerdict
+
+  package init(credential: Credential, bundleID: String, verdict: ProviderVerdict) {
+    (self.credential, self.bundleID, self.verdict) = (credential, bundleID, verdict)
+  }
+
+  /// Tries a service account that is about to be bound: with Google a dry run shows at once what is wrong. A key or
+  /// certificate of Apple's is not tried here.
+  ///
+  /// - Returns: nil if nothing was tried.
+  package static func binding(
+    _ credential: Credential, _ app: App, store: Store,
+    attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
+  ) async throws -> CredentialAttempt? {
+    guard credential.provider == .fcm, credential.place != .simulator, let id = credential.certificateID else {
+      return nil
+    }
+    let sealer = store.sealer
+    let (details, material) = try await store.read { database in
+      (
+        try TrackedCertificate.get(database, id: id).details,
+        try TrackedCertificate.material(database, id: id, sealer: sealer)
+      )
+    }
+    let trial = CredentialTrial(credential, bundleID: app.bundleID, details: details, material: material)
+    return CredentialAttempt(credential: credential, bundleID: app.bundleID, verdict: await attempt(trial))
+  }
+
+  /// Why a service account is not bound: it was refused. One that could not be tried is bound.
+  package var refusal: Problem? { isRefused ? problem(at: "certificate") : nil }
 
   /// Tries a certificate or key with each credential that would move to it, one after the other.
   ///
@@ -67,7 +96,7 @@ extension CredentialAttempt {
   /// Why nothing should move to the file; nil if the push service accepted it.
   ///
   /// - Parameter field: the field that the problem names.
-  func problem(at field: String = "file") -> Problem? {
+  package func problem(at field: String = "file") -> Problem? {
     let arguments = ["app": bundleID, "environment": credential.environment.rawValue, "endpoint": credential.endpoint]
     switch verdict {
     case .taken: return nil

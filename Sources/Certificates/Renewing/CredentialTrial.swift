@@ -1,7 +1,8 @@
 package import Store
 
-/// One request to a push service with a certificate or key that is not in use yet, to a device that does not exist. An
-/// accepted sender is told that the device token is bad; any other is told that it may not send.
+/// One request to a push service with a certificate or key that is not in use yet. With APNs it goes to a device that
+/// does not exist: an accepted sender is told that the device token is bad, any other that it may not send. With FCM it
+/// is only validated.
 package struct CredentialTrial: Sendable {
   /// Contains the endpoint and the environment.
   package let credential: Credential

@@ -13,6 +13,7 @@ enum AppPage {
   /// A rejected credential form, shown again with its errors.
   private struct Refused {
     let environment: Environment
+    let provider: ProviderKind
     let form: Form
     let errors: FieldErrors
   }
@@ -46,8 +47,11 @@ enum AppPage {
     }
     let view = AppView(
       overview: overview,
-      environments: Environment.allCases.map {
-        credential($0, facts, refused?.environment == $0 ? refused : nil, page)
+      environments: providers.flatMap { provider in
+        Environment.allCases.map { environment in
+          let isRefused = refused?.environment == environment && refused?.provider == provider
+          return credential(environment, provider, facts, isRefused ? refused : nil, page)
+        }
       }, counts: counts, aliasRule: texts("apps.alias_rule_\(overview.app.aliasRule ?? "none")"),
       snippets: AppSnippets(app: overview.app, address: page.address))
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
@@ -56,26 +60,37 @@ enum AppPage {
   /// Fields that show an error beside themselves; other errors are shown above the form.
   private static let bindFields = ["certificate", "host", "trust"]
 
+  /// The services that credentials can be assigned for, in the order of the page.
+  private static let providers: [ProviderKind] = [.apns, .fcm]
+
   private static func credential(
-    _ environment: Environment, _ facts: Facts, _ refused: Refused?, _ page: PageContext
+    _ environment: Environment, _ provider: ProviderKind, _ facts: Facts, _ refused: Refused?, _ page: PageContext
   ) -> AppCredentialView {
     let texts = page.texts
     let app = facts.overview.app
-    let credential = facts.overview.credentials.first { $0.provider == .apns && $0.environment == environment }
-    let fitting = facts.certificates.filter { CredentialRule.problem($0.details, app, environment) == nil }
-    let endpoint = credential?.endpoint ?? "apple"
-    let known = ["apple", "simulator"].contains(endpoint)
+    let credential = facts.overview.credentials.first { $0.provider == provider && $0.environment == environment }
+    let fitting = facts.certificates.filter { CredentialRule.problem($0.details, app, environment, provider) == nil }
+    let places = [provider.serviceWord, CredentialPlace.simulatorWord]
+    let endpoint = credential?.endpoint ?? provider.serviceWord
+    let known = places.contains(endpoint)
+    let platform: Platform = provider == .apns ? .ios : .android
+    let active = facts.overview.count(environment: environment, platform: platform, state: .active)
     return AppCredentialView(
-      environment: environment, name: environment.word(texts), bound: credential.map { bound($0, page) },
-      active: facts.overview.count(environment: environment, platform: .ios, state: .active),
-      isOpen: refused != nil || credential == nil,
+      environment: environment, provider: provider, name: environment.word(texts), platform: platform.name,
+      bound: credential.map { bound($0, page) }, active: active,
+      // An app without devices of a platform needs no credential for it.
+      isWanted: provider == .apns || active > 0,
+      isOpen: refused != nil || (credential == nil && (provider == .apns || active > 0)),
+      bindFirst: texts(provider == .fcm ? "apps.bind_first_fcm" : "apps.bind_first"),
+      certificateLabel: texts(provider == .fcm ? "apps.service_account" : "apps.certificate"),
+      certificateHint: texts(provider == .fcm ? "apps.service_account_hint" : "apps.certificate_hint"),
       problem: refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") },
       errors: refused?.errors ?? FieldErrors(),
       certificates: ChoiceView.list(
         [("", texts("apps.certificate_none"))] + fitting.map { (String($0.id), $0.label(texts, now: page.now)) },
         chosen: refused?.form["certificate"] ?? credential?.certificateID.map(String.init) ?? ""),
       endpoints: ChoiceView.list(
-        ["apple", "simulator", "host"].map { ($0, texts("apps.endpoint_\($0)")) },
+        (places + ["host"]).map { ($0, texts("apps.endpoint_\($0)")) },
         chosen: refused?.form["endpoint"] ?? (known ? endpoint : "host")),
       host: refused?.form["host"] ?? (known ? "" : endpoint),
       trust: refused?.form.raw("trust") ?? credential?.trustPEM ?? "")
@@ -84,7 +99,10 @@ enum AppPage {
   private static func bound(_ credential: Credential, _ page: PageContext) -> BoundCredentialView {
     let texts = page.texts
     let state = CredentialState(credential, now: page.now)
-    let suffix = credential.endpoint == "simulator" && credential.health != .unused ? "_simulator" : ""
+    var suffix = ""
+    if credential.health != .unused {
+      suffix = credential.place == .simulator ? "_simulator" : credential.provider == .fcm ? "_google" : ""
+    }
     let health = page.console.engine.health(credential: credential.id)
     var validity: String?
     if credential.certificateID != nil {
@@ -105,15 +123,19 @@ enum AppPage {
     return environment
   }
 
+  private static func provider(_ page: PageContext) -> ProviderKind {
+    providers.first { $0.rawValue == page.form["provider"] } ?? .apns
+  }
+
   static func bind(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
-    let environment = try environment(page)
+    let (environment, provider) = (try environment(page), provider(page))
     let app = facts.overview.app
     var errors = FieldErrors()
     let certificate = Int64(page.form["certificate"])
     let endpoint = page.form["endpoint"] == "host" ? page.form["host"] : page.form["endpoint"]
     for problem in CredentialRule.problems(
-      app, environment, certificate: facts.certificates.first { $0.id == certificate }, endpoint: endpoint)
+      app, environment, provider, certificate: facts.certificates.first { $0.id == certificate }, endpoint: endpoint)
     {
       errors.add(problem.field == "endpoint" ? "host" : problem.field, page.texts.text(problem))
     }
@@ -121,39 +143,52 @@ enum AppPage {
     do {
       // Host and trust apply only if a host is given.
       trust = try CredentialRule.trust(
-        page.form["endpoint"] == "host" ? page.form.raw("trust") : "", endpoint: endpoint)
+        page.form["endpoint"] == "host" ? page.form.raw("trust") : "", endpoint: endpoint, provider)
     } catch {
       for problem in error.all { errors.add(problem.field, page.texts.text(problem)) }
     }
-    guard errors.isEmpty else {
-      return show(page, facts, Refused(environment: environment, form: page.form, errors: errors))
-    }
     let authorities = trust
+    var attempt: CredentialAttempt?
+    if errors.isEmpty {
+      let wanted = Credential(
+        app: app.id, provider: provider, environment: environment, certificate: certificate, endpoint: endpoint,
+        trustPEM: authorities)
+      attempt = try await CredentialAttempt.binding(
+        wanted, app, store: page.store, attempt: page.console.engine.attempt)
+      if let problem = attempt?.refusal { errors.add(problem.field, page.texts.text(problem)) }
+    }
+    guard errors.isEmpty else {
+      return show(
+        page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
+    }
     let now = page.now
     let audit = page.audit(
       "credential.bind", "app \(app.bundleID)",
       [
-        "environment": .string(environment.rawValue), "endpoint": .string(endpoint), "trust": .optional(authorities),
+        "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
+        "endpoint": .string(endpoint), "trust": .optional(authorities),
       ])
     try await page.store.write { database in
       try Credential.bind(
-        database, app: app.id, provider: .apns, environment: environment, certificate: certificate,
+        database, app: app.id, provider: provider, environment: environment, certificate: certificate,
         endpoint: endpoint, trustPEM: authorities, now: now)
       try AuditEntry.add(database, audit, now: now)
     }
-    return page.redirect(to: "/apps/\(app.id)", flash: "credential_bound")
+    let isUntried = attempt.map { $0.result.word == "undecided" } ?? false
+    return page.redirect(to: "/apps/\(app.id)", flash: isUntried ? "credential_bound_untried" : "credential_bound")
   }
 
   static func unbind(_ page: PageContext) async throws -> Response {
     let facts = try await facts(page)
-    let environment = try environment(page)
+    let (environment, provider) = (try environment(page), provider(page))
     let app = facts.overview.app
     let now = page.now
     let audit = page.audit(
-      "credential.unbind", "app \(app.bundleID)", ["environment": .string(environment.rawValue)])
+      "credential.unbind", "app \(app.bundleID)",
+      ["provider": .string(provider.rawValue), "environment": .string(environment.rawValue)])
     try await page.store.write { database in
       guard
-        let credential = try Credential.find(database, app: app.id, provider: .apns, environment: environment)
+        let credential = try Credential.find(database, app: app.id, provider: provider, environment: environment)
       else { return }
       try Credential.unbind(database, id: credential.id)
       try AuditEntry.add(database, audit, now: now)

@@ -65,11 +65,18 @@ struct AppDeviceRow: View {
 /// The credential of one environment, and the form that changes it.
 struct AppCredentialView: View {
   let environment: Environment
+  let provider: ProviderKind
   let name: String
+  let platform: String
   let bound: BoundCredentialView?
   /// Devices that this credential can reach.
   let active: Int
+  /// Whether its lack is worth a warning.
+  let isWanted: Bool
   let isOpen: Bool
+  let bindFirst: String
+  let certificateLabel: String
+  let certificateHint: String
   /// An error that belongs to no field.
   let problem: String?
   let errors: FieldErrors
@@ -79,8 +86,17 @@ struct AppCredentialView: View {
   let trust: String
 
   static let fields: [Field<Self>] = [
-    .text("key") { $0.environment.rawValue },
+    .text("key") {
+      $0.provider == .apns ? $0.environment.rawValue : "\($0.environment.rawValue)-\($0.provider.rawValue)"
+    },
+    .text("environment_key") { $0.environment.rawValue },
+    .text("provider") { $0.provider.rawValue },
     .text("environment") { $0.name },
+    .text("platform") { $0.platform },
+    .flag("is_wanted") { $0.isWanted },
+    .text("bind_first") { $0.bindFirst },
+    .text("certificate_label") { $0.certificateLabel },
+    .text("certificate_hint") { $0.certificateHint },
     .flag("production") { $0.environment == .production },
     .view("bound") { $0.bound },
     .number("count") { $0.active },

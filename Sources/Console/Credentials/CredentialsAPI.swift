@@ -18,7 +18,9 @@ enum CredentialsAPI {
       return APIContext.answer(Page(items: all.map { answer($0, call) }, next: nil))
     }
     routes.call(.put, "/apps/:app/credentials/:environment", role: .admin) { call in try await set(call) }
-    routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin) { call in try await remove(call) }
+    routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin, query: ["provider"]) { call in
+      try await remove(call)
+    }
   }
 
   /// The schema `Credential`, with its current health.
@@ -53,12 +55,12 @@ enum CredentialsAPI {
     let fields = JSONFields(body)
     let saysTrust = body["trust"] != nil
     let id = fields.integer("certificate", in: 1...Int.max)
-    let endpoint =
-      fields.string("endpoint", limit: .bytes(endpointLimit)) ?? "apple"
+    let given = fields.choice("provider", as: ProviderKind.self)
+    let place = fields.string("endpoint", limit: .bytes(endpointLimit))
     let authorities = fields.string("trust", limit: .bytes(CredentialRule.trustLimit), lines: true)
     try fields.finish()
     let certificateID = id.map(Int64.init)
-    let credential = try await call.store.write { database in
+    let (wanted, app) = try await call.store.read { database in
       let app = try call.app(database)
       let certificate = try certificateID.flatMap { try TrackedCertificate.find(database, id: $0) }
       if let certificateID, certificate == nil {
@@ -68,18 +70,32 @@ enum CredentialsAPI {
             ["id": String(certificateID)])
         ])
       }
-      var problems = CredentialRule.problems(app, environment, certificate: certificate, endpoint: endpoint)
+      let kind = certificate.flatMap { CertificateKind(rawValue: $0.details.kind) }
+      let provider = given ?? CredentialRule.provider(kind) ?? .apns
+      let endpoint = place ?? provider.serviceWord
+      var problems = CredentialRule.problems(
+        app, environment, provider, certificate: certificate, endpoint: endpoint)
       var trust: String?
-      do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint) } catch {
+      do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint, provider) } catch {
         problems += error.all
       }
       if !problems.isEmpty { throw Problems(problems) }
-      let before = try Credential.find(database, app: app.id, provider: .apns, environment: environment)
-      let after = try Credential.bind(
-        database, app: app.id, provider: .apns, environment: environment, certificate: certificateID,
-        endpoint: endpoint,
+      let before = try Credential.find(database, app: app.id, provider: provider, environment: environment)
+      let wanted = Credential(
+        app: app.id, provider: provider, environment: environment, certificate: certificateID, endpoint: endpoint,
         // The same server keeps its authorities unless the request sets `trust`.
-        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust, now: call.now)
+        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust)
+      return (wanted, app)
+    }
+    let attempt = try await CredentialAttempt.binding(
+      wanted, app, store: call.store, attempt: call.console.engine.attempt)
+    if let refusal = attempt?.refusal { throw Problems([refusal]) }
+    let credential = try await call.store.write { database in
+      let before = try Credential.find(
+        database, app: app.id, provider: wanted.provider, environment: environment)
+      let after = try Credential.bind(
+        database, app: app.id, provider: wanted.provider, environment: environment, certificate: certificateID,
+        endpoint: wanted.endpoint, trustPEM: wanted.trustPEM, now: call.now)
       let audit = call.audit(
         "credential.set", "app \(app.bundleID)",
         ["before": before?.audited ?? .null, "after": after.audited])
@@ -91,9 +107,12 @@ enum CredentialsAPI {
 
   private static func remove(_ call: APIContext) async throws -> Response {
     let environment = try environment(call)
+    var query = APIQuery(call.request)
+    let provider = query.choice("provider", as: ProviderKind.self) ?? .apns
+    try query.finish()
     try await call.store.write { database in
       let app = try call.app(database)
-      guard let found = try Credential.find(database, app: app.id, provider: .apns, environment: environment) else {
+      guard let found = try Credential.find(database, app: app.id, provider: provider, environment: environment) else {
         throw StoreError.notFound(noun: "credential", id: "of \(app.bundleID) for \(environment.rawValue)")
       }
       try Credential.unbind(database, id: found.id)
@@ -108,8 +127,9 @@ extension Credential {
   /// The values written to the audit log.
   var audited: JSONValue {
     [
-      "environment": .string(environment.rawValue), "certificate": certificateID.map { .integer($0) } ?? .null,
-      "endpoint": .string(endpoint), "trust": .optional(trustPEM),
+      "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
+      "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
+      "trust": .optional(trustPEM),
     ]
   }
 }

@@ -35,7 +35,10 @@ struct AppHealth: View {
   let devices: Int
 
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
-    let credential = overview.credentials.first { $0.environment == environment && $0.provider == .apns }
+    let all = overview.credentials.filter { $0.environment == environment }
+    // The credential that cannot send is the news, else Apple's stands for both.
+    let credential =
+      all.first { CredentialState($0, now: now).isFailed } ?? all.first { $0.provider == .apns } ?? all.first
     let state = CredentialState(credential, now: now)
     app = overview.app
     self.environment = environment

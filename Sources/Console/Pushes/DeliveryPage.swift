@@ -11,9 +11,10 @@ enum DeliveryPage {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
     let found = try await page.store.read { database in
-      (
-        try Delivery.find(database, push: push.id, device: id),
-        try Credential.find(database, app: push.appID, provider: .apns, environment: push.environment)
+      let item = try Delivery.find(database, push: push.id, device: id)
+      let provider: ProviderKind = item?.device?.platform == .android ? .fcm : .apns
+      return (
+        item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment)
       )
     }
     guard let item = found.0 else {
@@ -53,7 +54,7 @@ enum DeliveryPage {
     let (texts, device) = (page.texts, item.device)
     return [
       FactView(
-        texts("facts.device"), device?.token.hexadecimal ?? texts("push.removed_device"),
+        texts("facts.device"), device?.token.text ?? texts("push.removed_device"),
         href: device.map { "/devices/\($0.id)" }),
       FactView(texts("facts.name"), device?.name), FactView(texts("facts.alias"), device?.alias),
       FactView(texts("facts.registration_id"), device?.registrationID),
@@ -61,7 +62,9 @@ enum DeliveryPage {
       FactView(texts("facts.registered"), at: device?.registeredAt),
       FactView(texts("facts.device_environment"), device?.environment.word(texts)),
       FactView(texts("facts.device_state"), device.map { texts("state.\($0.state)") }),
-      FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description),
+      device?.platform == .android
+        ? nil
+        : FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description),
       FactView(
         texts("facts.credential"), CredentialState(credential, now: page.now).text(texts),
         href: "/apps/\(push.appID)"),
@@ -77,8 +80,12 @@ enum DeliveryPage {
     init(push: Push, item: Delivery.WithDevice, credential: Credential?) {
       let delivery = item.delivery
       guard delivery.outcome != .skipped, let draft = push.draft, let device = item.device else { return }
-      let payload = APNsPayload(draft, uid: push.uid)
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
+      if device.platform == .android {
+        showFCM(draft, push, device, delivery, asked, credential)
+        return
+      }
+      let payload = APNsPayload(draft, uid: push.uid)
       let id = APNsID(seed: push.seed, device: delivery.deviceID)
       let endpoint = credential.map(\.endpoint) ?? "apple"
       let host =
@@ -100,6 +107,27 @@ enum DeliveryPage {
         reply += ["", JSONValue.object(members).text()]
       }
       answer = reply.joined(separator: "\n")
+    }
+
+    private mutating func showFCM(
+      _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
+      _ credential: Credential?
+    ) {
+      let expiration = draft.expiration(sentAt: push.sendAt ?? push.createdAt)
+      let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      var message = FCMMessage(draft, uid: push.uid, timeToLive: left).json.object ?? [:]
+      message["token"] = .string(device.token.text)
+      let body: JSONValue = ["message": .object(message)]
+      let endpoint = credential?.endpoint ?? ProviderKind.fcm.serviceWord
+      let host = endpoint == ProviderKind.fcm.serviceWord ? "fcm.googleapis.com" : endpoint
+      request =
+        [
+          "POST /v1/projects/$PROJECT/messages:send HTTP/2", "host: \(host)", "authorization: Bearer …",
+          "content-type: application/json", "content-length: \(body.bytes.count)", "", body.text(pretty: true),
+        ].joined(separator: "\n")
+      curl = Preview.fcmCommand(body, host: host)
+      guard delivery.status != 0 else { return }
+      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.map { ["", $0] } ?? [])).joined(separator: "\n")
     }
   }
 }

@@ -34,7 +34,9 @@ struct PushPreview: Sendable {
       throw Problems([error.problem])
     }
     let credential = try await page.store.read { database in
-      try Credential.find(database, app: check.app.id, provider: .apns, environment: draft.environment)
+      let provider: ProviderKind = draft.platforms == [.android] ? .fcm : .apns
+      return try Credential.find(
+        database, app: check.app.id, provider: provider, environment: draft.environment)
     }
     return PushPreview(check, credential: credential, address: page.address, now: page.now)
   }

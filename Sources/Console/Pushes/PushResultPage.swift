@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Providers
 import SQLite
 import Store
 
@@ -24,8 +25,8 @@ enum PushResultPage {
     let related: Related
     let detailsGone: String
     let tokens: MovedTokens?
-    /// Row ID of the credential, to show its health.
-    let credential: Int64?
+    /// Row IDs of the credentials, to show their health.
+    let credentials: [Int64]
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -47,11 +48,12 @@ enum PushResultPage {
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, push: push) : nil,
-        credential: try Credential.find(
-          database, app: push.appID, provider: .apns, environment: push.environment)?.id)
+        credentials: try Credential.all(database, app: push.appID)
+          .filter { $0.environment == push.environment }.map(\.id))
     }
-    if !found.progress.isFinal, let health = found.credential.flatMap(page.console.engine.health(credential:)) {
-      found.progress.health = health
+    if !found.progress.isFinal {
+      let healths = found.credentials.compactMap(page.console.engine.health(credential:))
+      found.progress.health = healths.first { !$0.isWell } ?? healths.first ?? found.progress.health
     }
     found.progress.trouble = page.console.engine.trouble(push: found.push.id)
     return page.answer(view(found, pager, page))

@@ -16,7 +16,7 @@ struct SendForm {
   private static let numbers = [("badge", "notification"), ("time_to_live", "options")]
   static let fields =
     ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"] + texts.map(\.field)
-    + numbers.map(\.0) + ["extras", "payload", "apns_headers"] + timeTexts
+    + numbers.map(\.0) + ["extras", "payload", "android", "apns_headers"] + timeTexts
 
   /// The draft.
   ///
@@ -55,6 +55,7 @@ struct SendForm {
     }
     if let extras = object("extras", &problems) { groups["notification"]?["extras"] = extras }
     if let payload = object("payload", &problems) { groups["apns"]?["payload"] = payload }
+    let android = object("android", &problems)
     let headers = headers(&problems)
     if !headers.isEmpty { groups["apns"]?["headers"] = .object(headers) }
 
@@ -64,6 +65,7 @@ struct SendForm {
     if !form["app"].isEmpty { members["app"] = .string(form["app"]) }
     if !form["environment"].isEmpty { members["environment"] = .string(form["environment"]) }
     members["platforms"] = .array(form.all("platforms").map(JSONValue.string))
+    if let android { members["android"] = android }
     if let audience { members["audience"] = audience }
     return .object(members)
   }
@@ -141,6 +143,8 @@ struct SendForm {
       placed.field = "apns_headers"
     } else if path.starts(with: ["apns"]) {
       placed.field = "payload"
+    } else if path.first == "android" {
+      placed.field = "android"
     } else if path.first == "notification" || path.first == "options" || path.first == "audience"
       || path.first == "repeat", path.count > 1
     {
@@ -184,6 +188,7 @@ extension Form {
       ("time_to_live", draft.options.timeToLive.map(String.init)),
       ("extras", message.extras.isEmpty ? nil : JSONValue.object(message.extras).text(pretty: true)),
       ("payload", draft.apns.payload?.text(pretty: true)),
+      ("android", draft.android.isEmpty ? nil : JSONValue.object(draft.android).text(pretty: true)),
       (
         "apns_headers",
         draft.apns.headers.isEmpty

@@ -48,7 +48,7 @@ struct SendFormView: PageView {
     .optional("problem") { $0.problem },
     .flag("zone_chosen") { !$0.form["time_zone"].isEmpty },
     .flag("open_content") { $0.isUsed(content) || $0.isChecked(["content_available", "mutable_content"]) },
-    .flag("open_raw") { $0.isUsed(["payload"]) },
+    .flag("open_raw") { $0.isUsed(["payload", "android"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
   ]

@@ -1,7 +1,9 @@
-package import Foundation
+import Certificates
+import Foundation
 import JSON
 import OpenSSL
 package import Model
+import SQLite
 package import Store
 
 extension NewPush {
@@ -62,12 +64,11 @@ extension NewSchedule {
 }
 
 extension Lint.Context {
-  /// The linter's context for an app's pushes.
-  ///
-  /// - Parameter credential: what the app's key or certificate for the draft's environment may send.
-  package init(_ app: App, credential: CredentialScope?, now: Date) {
+  /// The linter's context for an app's pushes in an environment.
+  init(_ database: Database, _ app: App, _ environment: Environment, now: Date) throws {
+    let fcm = try Credential.find(database, app: app.id, provider: .fcm, environment: environment)
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
-      credential: credential)
+      credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil)
   }
 }

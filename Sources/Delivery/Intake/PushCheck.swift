@@ -21,9 +21,11 @@ package struct PushCheck: Sendable {
   /// The errors that block sending; empty if there are none.
   package var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
 
-  init(_ draft: PushDraft, app: App, credential: CredentialScope?, count: AudienceCount?, unknown: Int, now: Date) {
+  init(
+    _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: Int
+  ) {
     (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown)
-    var findings = Lint.findings(in: draft, Lint.Context(app, credential: credential, now: now))
+    var findings = Lint.findings(in: draft, context)
     // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
     if isSound, count?.reachable == 0, unknown == 0, !draft.options.allowEmptyAudience {
@@ -42,10 +44,10 @@ extension PushIntake {
   /// - Parameter limit: the time limit for counting; nil for none.
   /// - Throws: ``NoApp``.
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
-    let (app, credential, unknown) = try await store.read { database in
+    let (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
       return (
-        app, try CredentialScope.find(database, app: app.id, environment: draft.environment),
+        app, try Lint.Context(database, app, draft.environment, now: now),
         try Device.unknownTokens(database, app: app.id, audience: draft.audience).count
       )
     }
@@ -58,6 +60,6 @@ extension PushIntake {
       // A push is sent even if counting timed out; the engine counts again without a limit.
       count = nil
     }
-    return PushCheck(draft, app: app, credential: credential, count: count, unknown: unknown, now: now)
+    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown)
   }
 }

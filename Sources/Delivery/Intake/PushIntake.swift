@@ -145,8 +145,8 @@ extension PushIntake {
     let problems = try await store.read { database -> [Problem] in
       guard let schedule = try Schedule.find(database, id: id), var draft = schedule.draft else { return [] }
       (draft.recurrence, draft.sendAt) = (nil, nil)
-      let credential = try CredentialScope.find(database, app: schedule.appID, environment: draft.environment)
-      let context = Lint.Context(try App.get(database, id: schedule.appID), credential: credential, now: now)
+      let app = try App.get(database, id: schedule.appID)
+      let context = try Lint.Context(database, app, draft.environment, now: now)
       return Lint.findings(in: draft, context).filter { $0.severity == .error }.map(\.problem)
     }
     let push = try await store.write { database -> Push? in

@@ -41,7 +41,7 @@ extension PushRun {
     guard after < row.handedOut, left > 0 else { return beginTrail() }
     ask(
       .store(
-        .page(after: after, upTo: row.handedOut, limit: min(plan.pageSize, left), withoutDeliveries: true)),
+        .page(after: after, upTo: row.handedOut, limit: min(plan.pageSize, left), nil, withoutDeliveries: true)),
       .readingUnanswered(after: after, left: left))
   }
 
@@ -58,48 +58,51 @@ extension PushRun {
   /// From here on the trail records which devices are sent to. Called before the first device, and after everything is
   /// counted that does not need the trail.
   mutating func beginTrail() {
-    guard row.trail != trail, ending == nil else { return findFirstRoute() }
+    guard row.trail != trail, ending == nil else { return start() }
     ask(.store(.setTrail(trail)), .beginningTrail)
   }
 
-  mutating func findFirstRoute() {
+  mutating func start() {
     publish()
-    if ending == nil { ask(.findRoute, .findingFirstRoute) } else { look() }
+    look()
   }
 
   // MARK: The rest of a push
 
-  /// Reads the next devices that get the outcome of an early end.
+  /// Reads the next devices that get the outcome of a leg's early end.
   ///
   /// - Returns: whether the store was asked.
-  mutating func readRest() -> Bool {
-    guard row.waiting > 0 else { return readRestPage() }
-    ask(.store(.allWaiting(limit: plan.pageSize + flights.count)), .readingWaiting)
+  mutating func readRest(_ leg: Int) -> Bool {
+    guard row.waiting > 0, !legs[leg].hasNoWaiting else { return readRestPage(leg) }
+    ask(.store(.allWaiting(limit: plan.pageSize + flights.count, legs[leg].platform)), .readingWaiting(leg))
     return true
   }
 
-  private mutating func readRestPage() -> Bool {
-    guard !walk.isAtEnd else { return false }
+  private mutating func readRestPage(_ leg: Int) -> Bool {
+    guard !legs[leg].walk.isAtEnd else { return false }
     // Nothing is sent, so commits dominate the cost: use larger ones, still short enough for other writers.
-    ask(.store(page(limit: restSize)), .readingRest)
+    ask(.store(page(leg, limit: restSize)), .readingRest(leg))
     return true
   }
 
   private var restSize: Int { 5 * plan.pageSize }
 
-  mutating func recordWaiting(_ due: [WaitingDelivery.Due]) {
+  mutating func recordWaiting(_ due: [WaitingDelivery.Due], _ leg: Int) {
     let waiting = due.filter { flights[$0.waiting.deviceID] == nil }
-    guard let ending, !waiting.isEmpty else {
-      if !readRestPage() { leaveOrWait() }
-      return
+    guard let ending = ending(of: leg), !waiting.isEmpty else {
+      legs[leg].hasNoWaiting = true
+      return look()
     }
-    record(RunResults(results: waiting.map { result($0, ending.outcome(after: $0.waiting.last)) }), .recordingRest)
+    record(
+      RunResults(
+        results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].platform) }),
+      .recordingRest)
   }
 
-  mutating func recordRest(_ members: [AudienceMember]) {
-    walk.handOut(members, atMost: restSize)
-    for member in members { walk.finish(member.id) }
-    let outcome = ending?.outcome(after: nil) ?? RunEnding.cancelled.outcome(after: nil)
+  mutating func recordRest(_ members: [AudienceMember], _ leg: Int) {
+    legs[leg].walk.handOut(members, atMost: restSize)
+    for member in members { legs[leg].walk.finish(member.id) }
+    let outcome = (ending(of: leg) ?? .cancelled).outcome(after: nil)
     let now = world.now.wall
     record(
       RunResults(

@@ -8,62 +8,70 @@ extension PushRun {
   mutating func record(_ items: [Inbox.Item]) {
     let now = world.now.wall
     var batch = RunResults()
-    var reconnects = false
+    var reconnects: Set<Platform> = []
     var places: [Int32] = []
     for item in items {
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
-      walk.finish(item.device)
+      let leg = leg(of: flight.platform)
+      legs[leg].walk.finish(item.device)
+      legs[leg].flying -= 1
       if let place = flight.place { places.append(place) }
       guard let failure = RetryPolicy.Failure(item.result) else {
         batch.repeats.count(after: flight.last)
-        if batch.verdicts.isEmpty { batch.verdicts.append(.accepted(at: now)) }
+        if !batch.verdicts.contains(where: { $0.platform == flight.platform }) {
+          batch.verdicts.append((flight.platform, .accepted(at: now)))
+        }
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
         continue
       }
       if failure.hasLeft {
-        report.troubleSince = nil
+        legs[leg].troubleSince = nil
         batch.repeats.count(after: flight.last)
       }
       let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
-      switch decide(failure, item.device, flight, attempts) {
+      switch decide(failure, item.device, flight, attempts, leg) {
       case .final(let outcome): batch.results.append(result(item.device, outcome, flight, attempts: attempts))
       case .stopCredential(let outcome):
-        if case .rejected(_, let word, _) = outcome { batch.verdicts.append(.refused(at: now, reason: word)) }
-        refuse(failure.reason)
+        if case .rejected(_, let word, _) = outcome {
+          batch.verdicts.append((flight.platform, .refused(at: now, reason: word)))
+        }
+        refuse(failure.reason, leg)
         batch.results.append(result(item.device, outcome, flight, attempts: attempts))
       case .retry(let date):
+        legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, date)
         batch.waiting.append(
           WaitingDelivery(
             deviceID: item.device, dueAt: date, attempts: attempts, firstAt: flight.firstAt,
             last: failure.hasLeft ? failure.outcome : flight.last ?? failure.outcome))
       case .newConnection, .resign:
-        reconnects = true
+        reconnects.insert(flight.platform)
+        legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, now)
         batch.waiting.append(
           WaitingDelivery(
             deviceID: item.device, dueAt: now, attempts: max(1, attempts), firstAt: flight.firstAt,
             last: failure.outcome))
       }
     }
-    if reconnects { act(.reconnect) }
+    for platform in reconnects { act(.reconnect(platform)) }
     if batch.isEmpty { look() } else { record(batch, .recordingResults(places)) }
   }
 
   /// Cases that this process ended itself come before the policy.
   private mutating func decide(
-    _ failure: RetryPolicy.Failure, _ device: Int64, _ flight: Flight, _ attempts: Int
+    _ failure: RetryPolicy.Failure, _ device: Int64, _ flight: Flight, _ attempts: Int, _ leg: Int
   ) -> RetryPolicy.Decision {
     let now = world.now.wall
     if case .notProcessed(let word) = failure {
       switch OwnReason(rawValue: word) {
-      case .dryRun, .noProvider: return .final(failure.outcome)
+      case .dryRun: return .final(failure.outcome)
       case .cancelled:
-        if let ending { return .final(ending.outcome(after: flight.last)) }
-        if hasGivenUp { return .retry(at: now) }
+        if let ending = ending(of: leg) { return .final(ending.outcome(after: flight.last)) }
+        if legs[leg].hasGivenUp { return .retry(at: now) }
       case .interrupted:
         // The credential was changed: reconnect with the new one at once.
-        if hasRoute { act(.forgetRoute) }
-        hasRoute = false
-        return ending.map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
+        if legs[leg].hasRoute { act(.forgetRoute(flight.platform)) }
+        legs[leg].hasRoute = false
+        return ending(of: leg).map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
       default: break
       }
     }
@@ -73,7 +81,7 @@ extension PushRun {
       isResigned: true)
     let decision = plan.policy.decide(
       failure, history, now: now, jitter: RetryPolicy.jitter(seed: plan.seed, device: device, attempt: attempts))
-    guard let ending else { return decision }
+    guard let ending = ending(of: leg) else { return decision }
     switch decision {
     case .final, .stopCredential: return decision
     case .retry, .resign, .newConnection: return .final(ending.outcome(after: failure.outcome))
@@ -89,9 +97,11 @@ extension PushRun {
   }
 
   /// The result of a waiting device that is not sent to any more.
-  func result(_ due: WaitingDelivery.Due, _ outcome: Outcome) -> DeliveryResult {
+  ///
+  /// - Parameter platform: of a device that was removed since.
+  func result(_ due: WaitingDelivery.Due, _ outcome: Outcome, _ platform: Platform = .ios) -> DeliveryResult {
     DeliveryResult(
-      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? .ios, outcome: outcome, at: world.now.wall,
+      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? platform, outcome: outcome, at: world.now.wall,
       attempts: due.waiting.attempts)
   }
 }

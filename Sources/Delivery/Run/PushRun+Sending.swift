@@ -5,30 +5,29 @@ import Store
 
 /// Sending: first the waiting devices that are due, then the next page of the audience.
 extension PushRun {
-  mutating func handOutWaiting() {
-    guard row.waiting > 0, let nextDue, nextDue <= world.now.wall else { return handOutPage() }
-    allow(.waiting)
-  }
-
-  mutating func handOutPage() {
-    guard !walk.isAtEnd else { return rest() }
-    allow(.page)
+  /// - Returns: whether something was asked.
+  mutating func handOut(_ leg: Int) -> Bool {
+    let isDue = row.waiting > 0 && (legs[leg].nextDue ?? .distantFuture) <= world.now.wall
+    guard isDue || !legs[leg].walk.isAtEnd else { return false }
+    let room = takeRoom(leg)
+    guard room > 0 else { return false }
+    let errand = isDue ? Errand.waiting : .page
+    if trail == 0 {
+      read(errand, leg, Allowance(room: room))
+    } else {
+      ask(.reserve(room), .reserving(errand, leg, room: room))
+    }
+    return true
   }
 
   // MARK: The allowance
 
-  private mutating func allow(_ errand: Errand) {
-    let room = takeRoom()
-    guard room > 0 else { return rest() }
-    if trail == 0 { read(errand, Allowance(room: room)) } else { ask(.reserve(room), .reserving(errand, room: room)) }
-  }
-
   /// - Parameter places: nil: the trail is no longer used.
-  mutating func useReserved(_ places: [Int32]?, _ errand: Errand, room: Int) {
-    guard let places else { return read(errand, Allowance(room: room)) }
+  mutating func useReserved(_ places: [Int32]?, _ errand: Errand, _ leg: Int, room: Int) {
+    guard let places else { return read(errand, leg, Allowance(room: room)) }
     guard places.isEmpty else {
       pace?.giveBack(room - places.count)
-      return read(errand, Allowance(room: places.count, places: places))
+      return read(errand, leg, Allowance(room: places.count, places: places))
     }
     guard flights.isEmpty else {
       pace?.giveBack(room)
@@ -36,21 +35,22 @@ extension PushRun {
     }
     // Other pushes use all places: continue without a trail rather than wait for them.
     trail = 0
-    ask(.store(.setTrail(0)), .leavingTrail(errand, room: room))
+    ask(.store(.setTrail(0)), .leavingTrail(errand, leg, room: room))
   }
 
-  /// Room within the share of the window and the fixed speed.
-  private mutating func takeRoom() -> Int {
-    switch world.health.circuit {
+  /// Room within the leg's share of the window and the fixed speed.
+  private mutating func takeRoom(_ leg: Int) -> Int {
+    let (route, flying) = (route(leg), legs[leg].flying)
+    switch route.health.circuit {
     case .open: return 0
     // One trial at a time.
-    case .halfOpen where !flights.isEmpty: return 0
+    case .halfOpen where flying > 0: return 0
     case .halfOpen: return pace?.take(atMost: 1, now: world.now.steady) ?? 1
     case .closed: break
     }
-    let room = min(plan.pageSize, world.share - flights.count)
+    let room = min(plan.pageSize, route.share - flying)
     // At full speed, take whole pages only: each page costs a query.
-    guard pace != nil else { return room < plan.pageSize && !flights.isEmpty ? 0 : room }
+    guard pace != nil else { return room < plan.pageSize && flying > 0 ? 0 : room }
     return room > 0 ? pace?.take(atMost: room, now: world.now.steady) ?? 0 : 0
   }
 
@@ -68,8 +68,11 @@ extension PushRun {
   /// separate commit per page would cost more than the page. A push that is sent at most once announces page by page:
   /// devices announced but not sent to would have to end as unknown.
   var foreseen: Int64? {
-    guard plan.policy.repeatsUnanswered, ending == nil, !walk.isAtEnd, order == .go else { return nil }
-    return min(plan.lastDeviceID, walk.reach(Self.foresight(room: world.share - flights.count, rate: pace?.rate)))
+    guard plan.policy.repeatsUnanswered, order == .go else { return nil }
+    let reach = legs.indices.filter { ending(of: $0) == nil && !legs[$0].walk.isAtEnd }.map { leg in
+      legs[leg].walk.reach(Self.foresight(room: route(leg).share - legs[leg].flying, rate: pace?.rate))
+    }
+    return reach.max().map { min(plan.lastDeviceID, $0) }
   }
 
   /// The number of devices to announce.
@@ -79,46 +82,54 @@ extension PushRun {
 
   // MARK: Choosing devices
 
-  private mutating func read(_ errand: Errand, _ allowance: Allowance) {
+  private mutating func read(_ errand: Errand, _ leg: Int, _ allowance: Allowance) {
     switch errand {
     case .waiting:
       let now = world.now.wall
-      ask(.store(.due(at: now, limit: allowance.room)), .readingDue(allowance, at: now))
-    case .page: ask(.store(page(limit: allowance.room)), .readingPage(allowance))
+      ask(.store(.due(at: now, limit: allowance.room, legs[leg].platform)), .readingDue(leg, allowance, at: now))
+    case .page: ask(.store(page(leg, limit: allowance.room)), .readingPage(leg, allowance))
     }
   }
 
-  func page(limit: Int) -> RunTask {
-    .page(after: walk.handedOut, upTo: plan.lastDeviceID, limit: limit, withoutDeliveries: plan.isResumed)
+  func page(_ leg: Int, limit: Int) -> RunTask {
+    .page(
+      after: legs[leg].walk.handedOut, upTo: plan.lastDeviceID, limit: limit, legs[leg].platform,
+      withoutDeliveries: plan.isResumed)
   }
 
   /// - Parameter date: when they were due.
-  mutating func handOut(_ due: [WaitingDelivery.Due], _ allowance: Allowance, at date: Date) {
+  mutating func handOut(_ due: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
-    // The first due device may be in flight or gone. The next is asked for from the same moment on, not from now: a
-    // device that became due between the two questions would be found by neither, and wait for ever.
-    if due.isEmpty { return ask(.store(.nextDue(after: date)), .readingNextDue) }
+    // The first due device may be in flight, gone, or of another platform. The next is asked for from the same moment
+    // on, not from now: a device that became due between the two questions would be found by neither, and wait for ever.
+    if due.isEmpty {
+      // Without other legs no platform has to be asked for.
+      let platform = legs.count > 1 ? legs[leg].platform : nil
+      return ask(.store(.nextDue(after: date, platform)), .readingNextDue(leg))
+    }
     let gone = due.filter { $0.member == nil }
-    if gone.isEmpty { return takeDue(reached, places) }
-    record(RunResults(results: gone.map { result($0, $0.waiting.last) }), .recordingGone(reached, places))
+    if gone.isEmpty { return takeDue(reached, leg, places) }
+    let platform = legs[leg].platform
+    record(
+      RunResults(results: gone.map { result($0, $0.waiting.last, platform) }), .recordingGone(leg, reached, places))
   }
 
-  mutating func takeDue(_ due: [WaitingDelivery.Due], _ places: [Int32]?) {
-    if due.isEmpty { look() } else { ask(.store(.take(due.map(\.waiting.deviceID))), .taking(due, places)) }
+  mutating func takeDue(_ due: [WaitingDelivery.Due], _ leg: Int, _ places: [Int32]?) {
+    if due.isEmpty { look() } else { ask(.store(.take(due.map(\.waiting.deviceID))), .taking(leg, due, places)) }
   }
 
-  mutating func handOut(_ members: [AudienceMember], _ allowance: Allowance) {
-    walk.handOut(members, atMost: allowance.room)
+  mutating func handOut(_ members: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
+    legs[leg].walk.handOut(members, atMost: allowance.room)
     let places = giveBack(allowance.room - members.count, allowance.places)
     guard let last = members.last?.id else { return look() }
-    guard last > row.handedOut else { return send(members, places) }
-    ask(.store(.setHandedOut(max(last, foreseen ?? 0))), .settingHandedOut(members, places))
+    guard last > row.handedOut else { return send(members, leg, places) }
+    ask(.store(.setHandedOut(max(last, foreseen ?? 0))), .settingHandedOut(leg, members, places))
   }
 
   // MARK: Handing over
 
-  mutating func send(_ due: [WaitingDelivery.Due], _ places: [Int32]?) {
+  mutating func send(_ due: [WaitingDelivery.Due], _ leg: Int, _ places: [Int32]?) {
     let members = due.compactMap(\.member)
     for (index, (item, member)) in zip(due, members).enumerated() {
       let waiting = item.waiting
@@ -126,24 +137,27 @@ extension PushRun {
         platform: member.platform, askedAt: world.now.steady, place: places?[index], attempts: waiting.attempts,
         firstAt: waiting.firstAt, last: waiting.last)
     }
-    leave(members, places)
+    leave(members, leg, places)
   }
 
-  mutating func send(_ members: [AudienceMember], _ places: [Int32]?) {
+  mutating func send(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     for (index, member) in members.enumerated() {
       flights[member.id] = Flight(
         platform: member.platform, askedAt: world.now.steady, place: places?[index], firstAt: world.now.wall)
     }
-    leave(members, places)
+    leave(members, leg, places)
   }
 
-  private mutating func leave(_ members: [AudienceMember], _ places: [Int32]?) {
+  private mutating func leave(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
+    legs[leg].flying += members.count
+    // The next page is another leg's, so that a speed limit is shared.
+    turn = (leg + 1) % legs.count
     if order == .go {
-      act(.send(members, places: places))
+      act(.send(members, legs[leg].platform, places: places))
       return look()
     }
     // The push was paused or canceled during the write: these devices return as not sent.
-    giveUpQueued()
+    giveUpQueued(leg)
     record(members.map { Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.cancelled.rawValue)) })
   }
 }

@@ -34,25 +34,24 @@ struct PushRun {
     case readingUnanswered(after: Int64, left: Int)
     case recordingUnanswered(after: Int64, left: Int)
     case beginningTrail
-    case findingFirstRoute
-    // Sending.
-    case findingRoute
-    case reserving(Errand, room: Int)
-    case leavingTrail(Errand, room: Int)
-    case readingDue(Allowance, at: Date)
-    case recordingGone([WaitingDelivery.Due], [Int32]?)
-    case taking([WaitingDelivery.Due], [Int32]?)
-    case readingNextDue
-    case readingPage(Allowance)
-    case settingHandedOut([AudienceMember], [Int32]?)
+    // Sending; the number is that of the leg.
+    case findingRoute(Int)
+    case reserving(Errand, Int, room: Int)
+    case leavingTrail(Errand, Int, room: Int)
+    case readingDue(Int, Allowance, at: Date)
+    case recordingGone(Int, [WaitingDelivery.Due], [Int32]?)
+    case taking(Int, [WaitingDelivery.Due], [Int32]?)
+    case readingNextDue(Int)
+    case readingPage(Int, Allowance)
+    case settingHandedOut(Int, [AudienceMember], [Int32]?)
     // Results.
     case waiting
     case shifting([Inbox.Item])
     case recordingResults([Int32])
     case reloading
     // The rest.
-    case readingWaiting
-    case readingRest
+    case readingWaiting(Int)
+    case readingRest(Int)
     case recordingRest
     case leaving
     case over
@@ -76,17 +75,15 @@ struct PushRun {
   var row: RunRow
   var phase = Phase.beforeStart
   var world: RunWorld
-  var walk: Walk
+  /// One for each platform of the audience.
+  var legs: [RunLeg]
+  /// The leg that hands out next.
+  var turn = 0
   var flights: [Int64: Flight] = [:]
   var ending: RunEnding?
-  /// The due time of the first waiting device.
-  var nextDue: Date?
   var pace: Pace?
   /// The number of the trail in use; 0: none.
   var trail: Int64
-  var hasRoute = false
-  /// Whether the provider was told to drop what is not sent yet.
-  var hasGivenUp = false
   var report: RunReport
   /// The total clock change that waiting devices have been shifted by.
   private var leapt: TimeInterval
@@ -95,11 +92,9 @@ struct PushRun {
   init(_ plan: RunPlan, _ row: RunRow, nextDue: Date?, world: RunWorld) {
     self.plan = plan
     self.row = row
-    self.nextDue = nextDue
     self.world = world
-    walk = Walk(cursor: row.cursor)
     // Without devices, do not wait for a provider.
-    if row.target == 0 { walk.isAtEnd = true }
+    legs = row.target == 0 ? [] : plan.platforms.map { RunLeg($0, cursor: row.cursor, nextDue: nextDue) }
     trail = plan.trail
     leapt = world.leapt
     report = RunReport(now: world.now)
@@ -127,34 +122,38 @@ struct PushRun {
       goOn(before)
     case (.waits(let row, let due), _):
       self.row = row
-      nextDue = due
+      for leg in legs.indices { legs[leg].nextDue = due }
       switch phase {
       case .shifting(let items): record(items)
       case .followingTrail: countRepeats()
       default: beginTrail()
       }
-    case (.reserved(let places), .reserving(let errand, let room)): useReserved(places, errand, room: room)
-    case (.routeFound, _):
-      hasRoute = true
-      if case .findingFirstRoute = phase { publish() }
-      look()
-    case (.routeMissing(let words, let reason), _):
-      // After a restart, the push would still be in this state: every device has that outcome.
-      let isFirst = if case .findingFirstRoute = phase { true } else { false }
-      ending = RunEnding(reason: reason, state: isFirst ? .failed : .finished, error: words)
+    case (.reserved(let places), .reserving(let errand, let leg, let room)):
+      useReserved(places, errand, leg, room: room)
+    case (.routeFound, .findingRoute(let leg)):
+      let isFirst = !legs[leg].hadRoute
+      (legs[leg].hasRoute, legs[leg].hadRoute) = (true, true)
       if isFirst { publish() }
       look()
-    case (.nextDue(let date), _):
-      nextDue = date
-      handOutPage()
+    case (.routeMissing(let words, let reason), .findingRoute(let leg)):
+      // After a restart, the push would still be in this state: every device has that outcome.
+      let isFirst = !legs[leg].hadRoute
+      legs[leg].ending = RunEnding(reason: reason, state: isFirst ? .failed : .finished, error: words)
+      if isFirst { publish() }
+      look()
+    case (.nextDue(let date), .readingNextDue(let leg)):
+      legs[leg].nextDue = date
+      look()
     case (.members(let members), .readingUnanswered(_, let left)): recordUnanswered(members, left: left)
-    case (.members(let members), .readingRest): recordRest(members)
-    case (.members(let members), .readingPage(let allowance)): handOut(members, allowance)
+    case (.members(let members), .readingRest(let leg)): recordRest(members, leg)
+    case (.members(let members), .readingPage(let leg, let allowance)): handOut(members, leg, allowance)
     case (.due(let due), .readingInterrupted): recordInterrupted(due)
-    case (.due(let due), .readingDue(let allowance, let date)): handOut(due, allowance, at: date)
-    case (.due(let due), .readingWaiting): recordWaiting(due)
+    case (.due(let due), .readingDue(let leg, let allowance, let date)):
+      handOut(due, leg, allowance, at: date)
+    case (.due(let due), .readingWaiting(let leg)): recordWaiting(due, leg)
     case (.results(let items), _): take(items)
-    case (.reserved, _), (.members, _), (.due, _): preconditionFailure("no answer to the question that was asked")
+    case (.reserved, _), (.members, _), (.due, _), (.routeFound, _), (.routeMissing, _), (.nextDue, _):
+      preconditionFailure("no answer to the question that was asked")
     }
     return takeActions()
   }
@@ -168,13 +167,13 @@ struct PushRun {
     case .recordingUnanswered(let after, let left):
       recorded()
       readUnanswered(after: after, left: left)
-    case .beginningTrail: findFirstRoute()
-    case .leavingTrail(let errand, let room): useReserved(nil, errand, room: room)
-    case .recordingGone(let due, let places):
+    case .beginningTrail: start()
+    case .leavingTrail(let errand, let leg, let room): useReserved(nil, errand, leg, room: room)
+    case .recordingGone(let leg, let due, let places):
       recorded()
-      takeDue(due, places)
-    case .taking(let due, let places): send(due, places)
-    case .settingHandedOut(let members, let places): send(members, places)
+      takeDue(due, leg, places)
+    case .taking(let leg, let due, let places): send(due, leg, places)
+    case .settingHandedOut(let leg, let members, let places): send(members, leg, places)
     case .recordingResults(let places):
       recorded()
       if !places.isEmpty { act(.returnPlaces(places)) }
@@ -184,13 +183,14 @@ struct PushRun {
       // Take results between two pages, not after millions of devices.
       ask(.wait(until: nil), .waiting)
     case .reloading:
-      if report.isNews(hasChanged: before != row, isWell: !hasRoute || world.health.isWell) { publish() }
+      let isWell = legs.indices.allSatisfy { !legs[$0].hasRoute || route($0).health.isWell }
+      let isTroubled = legs.contains { $0.troubleSince != nil }
+      if report.isNews(hasChanged: before != row || isTroubled, isWell: isWell) { publish() }
       look()
     case .leaving:
       act(.publish(PushProgress(row, nextDue: row.state == .paused ? nextDue : nil)))
       phase = .over
-    case .beforeStart, .followingTrail, .countingRepeats, .readingInterrupted, .readingUnanswered, .findingFirstRoute,
-      .findingRoute,
+    case .beforeStart, .followingTrail, .countingRepeats, .readingInterrupted, .readingUnanswered, .findingRoute,
       .reserving, .readingDue, .readingNextDue, .readingPage, .waiting, .shifting, .readingWaiting, .readingRest, .over:
       preconditionFailure("nothing was asked of the push's row")
     }
@@ -199,7 +199,7 @@ struct PushRun {
   private mutating func take(_ items: [Inbox.Item]) {
     if followClock(then: items) { return }
     if !items.isEmpty { return record(items) }
-    if ending != nil { look() } else { ask(.store(.reload), .reloading) }
+    if isAllEnded { look() } else { ask(.store(.reload), .reloading) }
   }
 
   // MARK: Deciding
@@ -208,25 +208,32 @@ struct PushRun {
   mutating func look() {
     if followClock(then: []) { return }
     endIfDue()
-    if ending == nil, order == .go, !hasRoute { return ask(.findRoute, .findingRoute) }
-    if ending != nil {
-      giveUpQueued()
-      if !world.isInterrupted, readRest() { return }
-      return leaveOrWait()
-    } else if order != .go {
-      giveUpQueued()
-      if flights.isEmpty { return ask(.store(.setAllReturned(upTo: walk.handedOut)), .leaving) }
-    } else {
-      hasGivenUp = false
-      return handOutWaiting()
+    if ending == nil, order == .go {
+      let waiting = legs.indices.first { legs[$0].ending == nil && !legs[$0].hasRoute && hasWork($0) }
+      if let leg = waiting { return ask(.findRoute(legs[leg].platform), .findingRoute(leg)) }
     }
-    wait()
+    guard order == .go || isAllEnded else {
+      for leg in legs.indices { giveUpQueued(leg) }
+      return flights.isEmpty ? ask(.store(.setAllReturned(upTo: returnedUpTo)), .leaving) : wait()
+    }
+    for leg in legs.indices where ending(of: leg) != nil {
+      giveUpQueued(leg)
+      if !world.isInterrupted, readRest(leg) { return }
+    }
+    if isAllEnded { return leaveOrWait() }
+    for step in legs.indices {
+      let leg = (turn + step) % legs.count
+      guard legs[leg].ending == nil else { continue }
+      legs[leg].hasGivenUp = false
+      if legs[leg].hasRoute, handOut(leg) { return }
+    }
+    rest()
   }
 
   /// Nothing can be sent at present.
   mutating func rest() {
-    if flights.isEmpty, walk.isAtEnd {
-      if row.waiting == 0 { return ask(.store(.end(.finished, error: nil)), .leaving) }
+    if flights.isEmpty, legs.allSatisfy(\.walk.isAtEnd) {
+      if row.waiting == 0 { return ask(.store(lastWords), .leaving) }
       // The next start continues when they are due.
       if world.isStopping { return phase = .over }
     }
@@ -263,28 +270,35 @@ struct PushRun {
       ending = .cancelled
     } else if let deadline = plan.deadline, deadline <= world.now.wall {
       ending = .expired
-    } else if hasRoute, case .failing(let failure) = world.provider, !flights.isEmpty {
-      // No answer since then. A refusal from before this push may be over at its first request.
-      let since = report.beginTrouble(world.now)
-      if failure.kind == .credential, world.now.steady - since >= Self.credentialPatience { refuse(failure.reason) }
     } else {
-      report.troubleSince = nil
+      for leg in legs.indices where legs[leg].ending == nil {
+        guard legs[leg].hasRoute, legs[leg].flying > 0, case .failing(let failure) = route(leg).provider else {
+          legs[leg].troubleSince = nil
+          continue
+        }
+        // No answer since then. A refusal from before this push may be over at its first request.
+        let since = legs[leg].troubleSince ?? world.now.steady
+        legs[leg].troubleSince = since
+        if failure.kind == .credential, world.now.steady - since >= Self.credentialPatience {
+          refuse(failure.reason, leg)
+        }
+      }
     }
   }
 
-  /// Stops because no credential is accepted, and raises the alarm.
-  mutating func refuse(_ reason: String) {
-    guard ending == nil else { return }
-    ending = RunEnding(
+  /// Stops a leg because its credential is not accepted, and raises the alarm.
+  mutating func refuse(_ reason: String, _ leg: Int) {
+    guard ending(of: leg) == nil else { return }
+    legs[leg].ending = RunEnding(
       reason: .credentialRefused, state: .finished,
       error: "The provider refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)")
-    act(.alarm(reason))
+    act(.alarm(reason, legs[leg].platform))
   }
 
-  mutating func giveUpQueued() {
-    guard !hasGivenUp, !flights.isEmpty else { return }
-    hasGivenUp = true
-    act(.cancelQueued)
+  mutating func giveUpQueued(_ leg: Int) {
+    guard !legs[leg].hasGivenUp, legs[leg].flying > 0 else { return }
+    legs[leg].hasGivenUp = true
+    act(.cancelQueued(legs[leg].platform))
   }
 
   /// Every device that is not in flight has its outcome.
@@ -292,19 +306,20 @@ struct PushRun {
     guard flights.isEmpty else { return wait() }
     if world.isInterrupted { return phase = .over }
     if case .finishing = plan.start { return ask(.store(.finish), .leaving) }
-    ask(.store(.end(ending?.state ?? .finished, error: ending?.error)), .leaving)
+    ask(.store(lastWords), .leaving)
   }
 
   /// Waits for something to do, but a second at most: another process may have changed the push.
   private mutating func wait() {
     let now = world.now
     var next = now.wall.addingTimeInterval(1)
-    if ending == nil {
-      if let deadline = plan.deadline { next = min(next, deadline) }
-      if let nextDue, row.waiting > 0, nextDue > now.wall { next = min(next, nextDue) }
-      if hasRoute, case .open(_, _, let until) = world.health.circuit { next = min(next, until) }
-      let wants = !walk.isAtEnd || (row.waiting > 0 && (nextDue ?? .distantFuture) <= now.wall)
-      if wants, flights.count < world.share, let pace {
+    if ending == nil, let deadline = plan.deadline { next = min(next, deadline) }
+    for leg in legs.indices where ending(of: leg) == nil {
+      let due = row.waiting > 0 ? legs[leg].nextDue : nil
+      if let due, due > now.wall { next = min(next, due) }
+      if legs[leg].hasRoute, case .open(_, _, let until) = route(leg).health.circuit { next = min(next, until) }
+      let wants = !legs[leg].walk.isAtEnd || (due ?? .distantFuture) <= now.wall
+      if wants, legs[leg].flying < route(leg).share, let pace {
         next = min(next, max(now.date(atSteady: pace.next), now.wall))
       }
     }
@@ -326,22 +341,33 @@ struct PushRun {
   }
 
   mutating func publish() {
-    act(.publish(report.progress(row, nextDue: row.waiting > 0 ? nextDue : nil, hasRoute: hasRoute, world)))
+    let found = legs.indices.filter { legs[$0].hasRoute }
+    var trouble: String?
+    for leg in found.reversed() where legs[leg].troubleSince != nil {
+      if case .failing(let failure) = route(leg).provider { trouble = failure.reason }
+    }
+    // What one route holds back is the news; the others are well.
+    let health = found.map { route($0).health }.first { !$0.isWell } ?? found.first.map { route($0).health }
+    act(.publish(report.progress(row, nextDue: nextDue, trouble: trouble, health: health ?? ProviderHealth())))
   }
 
   /// Stores results and progress.
   mutating func record(_ results: RunResults, _ phase: Phase) {
     var results = results
-    results.cursor = walk.cursor
+    results.cursor = cursor
     results.foreseen = foreseen
-    if let first = results.waiting.map(\.dueAt).min() { nextDue = min(nextDue ?? .distantFuture, first) }
-    report.note(results.results, world.now)
+    for result in results.results where result.outcome == .accepted {
+      legs[leg(of: result.platform)].troubleSince = nil
+    }
+    report.note(results.results.count, world.now)
     ask(.store(.record(results)), phase)
   }
 
   /// The results are stored: tell the listeners.
   private mutating func recorded() {
-    if row.waiting == 0 { nextDue = nil }
+    if row.waiting == 0 {
+      for leg in legs.indices { legs[leg].nextDue = nil }
+    }
     publish()
   }
 }

@@ -59,9 +59,7 @@ extension PushRunner {
       start = .closing(RunEnding(reason: .expired, state: .finished, error: error))
     }
     var plan = plan(push, start, repeatsUnanswered: !draft.options.atMostOnce)
-    if let text = APNsPayload(draft, uid: push.uid).expiration(sentAt: sentAt), let seconds = Double(text) {
-      plan.expiration = Date(timeIntervalSince1970: seconds)
-    }
+    plan.expiration = draft.expiration(sentAt: sentAt)
     // A dry run sends nothing and needs no speed limit.
     if !draft.options.dryRun { plan.rate = draft.options.rate.map(Double.init) }
     let counted = try await count(
@@ -72,6 +70,7 @@ extension PushRunner {
     // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
+    plan.platforms = counted.platforms
     return Opened(
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
       environment: push.environment,
@@ -104,18 +103,18 @@ extension PushRunner {
 
   private func count(
     _ push: Push, _ query: AudienceQuery, _ plan: RunPlan
-  ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?) {
+  ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?, platforms: [Platform]) {
     let (id, parent) = (id, push.parentID)
     // On a reader: counting a large audience takes seconds, which would block all writers.
-    let (full, count, last, due) = try await tools.store.read { database in
+    let (full, count, last, due, platforms) = try await tools.store.read { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
       return (
         query, plan.isResumed ? nil : try query.count(database), try Device.lastID(database),
-        try WaitingDelivery.nextDue(database, push: id)
+        try WaitingDelivery.nextDue(database, push: id), try Push.platforms(database, id: id)
       )
     }
-    guard let count else { return (push, full, due) }
+    guard let count else { return (push, full, due, platforms) }
     let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
     // Reads the first waiting devices in the same transaction: a push to few devices needs no other query.
     let room = tools.shares.share(credential: 0, least: PushRun.pageSize)
@@ -126,6 +125,6 @@ extension PushRunner {
         database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
       return try Push.get(database, id: id)
     }
-    return (counted, full, due)
+    return (counted, full, due, Platform.allCases.filter { count.reachable($0) > 0 })
   }
 }

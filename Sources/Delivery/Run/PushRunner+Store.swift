@@ -5,7 +5,9 @@ import Store
 
 /// The store's side of a run.
 extension PushRunner {
-  func answer(_ task: RunTask, _ query: AudienceQuery?, credential: Int64, now: Date) async throws -> RunEvent {
+  func answer(
+    _ task: RunTask, _ query: AudienceQuery?, credentials: [Platform: Int64], now: Date
+  ) async throws -> RunEvent {
     let (id, store) = (id, tools.store)
     switch task {
     case .reload: return .row(RunRow(try await store.read { try Push.get($0, id: id) }))
@@ -13,7 +15,7 @@ extension PushRunner {
     case .setHandedOut(let last): return try await write { try Push.setHandedOut($0, id: id, upTo: last) }
     case .setAllReturned(let last): return try await write { try Push.setAllReturned($0, id: id, upTo: last) }
     case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
-    case .record(let results): return try await record(results, credential: credential, now: now)
+    case .record(let results): return try await record(results, credentials, now: now)
     case .end(let state, let error):
       return try await write { database in
         _ = try Push.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
@@ -25,30 +27,37 @@ extension PushRunner {
       return try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }
     case .shift(let seconds): return try await writeWaits { try WaitingDelivery.shift($0, push: id, by: seconds) }
     case .countRepeats: return try await countRepeats(query, now: now)
-    case .nextDue(let date):
-      return .nextDue(try await store.read { try WaitingDelivery.nextDue($0, push: id, after: date) })
-    case .page(let after, let upTo, let limit, let isUnanswered):
-      guard let query else { return .members([]) }
+    case .nextDue(let date, let platform):
+      return .nextDue(
+        try await store.read { try WaitingDelivery.nextDue($0, push: id, after: date, platform: platform) })
+    case .page(let after, let upTo, let limit, let platform, let isUnanswered):
+      guard let query = query?.of(platform) else { return .members([]) }
       return .members(
         try await store.read {
           try query.page($0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
         })
-    case .due(let date, let limit):
-      return .due(try await store.read { try WaitingDelivery.due($0, push: id, now: date, limit: limit) })
-    case .allWaiting(let limit):
-      return .due(try await store.read { try WaitingDelivery.all($0, push: id, limit: limit) })
+    case .due(let date, let limit, let platform):
+      return .due(
+        try await store.read {
+          try WaitingDelivery.due($0, push: id, platform: platform, now: date, limit: limit)
+        })
+    case .allWaiting(let limit, let platform):
+      return .due(
+        try await store.read { try WaitingDelivery.all($0, push: id, platform: platform, limit: limit) })
     case .interrupted(let limit):
       return .due(try await store.read { try WaitingDelivery.interrupted($0, push: id, limit: limit) })
     }
   }
 
-  private func record(_ results: RunResults, credential: Int64, now: Date) async throws -> RunEvent {
+  private func record(
+    _ results: RunResults, _ credentials: [Platform: Int64], now: Date
+  ) async throws -> RunEvent {
     let id = id
-    let noted = (id: credential, verdicts: results.verdicts)
+    let verdicts = results.verdicts.map { (credential: credentials[$0.platform] ?? 0, verdict: $0.verdict) }
     return try await write { database in
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
-        handedOut: results.foreseen, credential: noted, now: now)
+        handedOut: results.foreseen, verdicts: verdicts, now: now)
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }
@@ -84,5 +93,15 @@ extension PushRunner {
       return (RunRow(try Push.get(database, id: id)), try WaitingDelivery.nextDue(database, push: id))
     }
     return .waits(row, nextDue: due)
+  }
+}
+
+extension AudienceQuery {
+  /// The part of a platform; nil: all.
+  fileprivate func of(_ platform: Platform?) -> AudienceQuery {
+    guard let platform else { return self }
+    var part = self
+    part.platforms = [platform]
+    return part
   }
 }

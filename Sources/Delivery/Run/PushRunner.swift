@@ -31,11 +31,15 @@ actor PushRunner {
   let id: Int64
   private let control: RunControl
   private let waker: Waker
-  private var route: Route?
-  /// The push as encoded by the route's provider.
-  private var prepared: (any PreparedPush)?
-  /// The credential whose window this push shares.
-  private var sharedCredential: Int64?
+  private struct Way {
+    let route: Route
+    /// The push as encoded by the route's provider.
+    let prepared: (any PreparedPush)?
+  }
+
+  private var ways: [Platform: Way] = [:]
+  /// The credentials whose windows this push shares.
+  private var shared: [Platform: Int64] = [:]
 
   init(_ id: Int64, tools: Tools, control: RunControl) {
     self.id = id
@@ -50,7 +54,7 @@ actor PushRunner {
   func carryOut() async throws {
     defer {
       waker.cancel()
-      share(nil)
+      for platform in shared.keys { share(nil, platform) }
     }
     guard let opened = try await open() else { return }
     var run = PushRun(opened.plan, opened.row, nextDue: opened.nextDue, world: world())
@@ -62,7 +66,7 @@ actor PushRunner {
       }
     } catch {
       // Nobody receives the results of devices that are not sent yet.
-      route?.provider.cancel(push: id)
+      for way in ways.values { way.route.provider.cancel(push: id) }
       throw error
     }
   }
@@ -72,12 +76,17 @@ actor PushRunner {
   private func world() -> RunWorld {
     let leapt = tools.leaps.total()
     let now = Moment(wall: tools.clock(), steady: tools.steady())
-    let health = route?.provider.health(at: now.wall) ?? ProviderHealth()
-    return RunWorld(
+    var world = RunWorld(
       now: now, order: control.order, isStopping: control.isStopping, isInterrupted: control.isInterrupted,
-      leapt: leapt,
-      share: tools.shares.share(credential: route?.credentialID ?? 0, least: PushRun.pageSize, limit: health.limit),
-      health: health, provider: route?.provider.state ?? .ready)
+      leapt: leapt)
+    for (platform, way) in ways {
+      let health = way.route.provider.health(at: now.wall)
+      world.routes[platform] = RouteWorld(
+        share: tools.shares.share(
+          credential: way.route.credentialID, least: PushRun.pageSize, limit: health.limit),
+        health: health, provider: way.route.provider.state)
+    }
+    return world
   }
 
   /// - Returns: the answer to the question among the actions; nil without a question, which ends the run.
@@ -85,19 +94,20 @@ actor PushRunner {
     for action in actions {
       switch action {
       case .publish(let progress): tools.publish(progress)
-      case .send(let members, let places): send(members, places)
-      case .cancelQueued: route?.provider.cancel(push: id)
-      case .reconnect: route?.provider.reconnect()
-      case .forgetRoute: (route, prepared) = (nil, nil)
+      case .send(let members, let platform, let places): send(members, platform, places)
+      case .cancelQueued(let platform): ways[platform]?.route.provider.cancel(push: id)
+      case .reconnect(let platform): ways[platform]?.route.provider.reconnect()
+      case .forgetRoute(let platform): ways[platform] = nil
       case .returnPlaces(let places): tools.trail?.giveBack(places)
-      case .alarm(let reason):
+      case .alarm(let reason, let platform):
         tools.log.error(
           "credential refused; pushes that need it are blocked",
-          ["push": opened.uid, "credential": route?.credentialID ?? 0, "reason": reason])
+          ["push": opened.uid, "credential": ways[platform]?.route.credentialID ?? 0, "reason": reason])
       case .reserve(let count): return .reserved(tools.trail?.take(atMost: count) ?? [])
-      case .findRoute: return try await findRoute(opened)
+      case .findRoute(let platform): return try await findRoute(opened, platform)
       case .store(let task):
-        return try await answer(task, opened.query, credential: route?.credentialID ?? 0, now: tools.clock())
+        return try await answer(
+          task, opened.query, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
       case .wait(let date):
         if let date { waker.arm(date) } else { control.inbox.nudge() }
         return .results(await control.inbox.take())
@@ -106,52 +116,36 @@ actor PushRunner {
     return nil
   }
 
-  private func findRoute(_ opened: Opened) async throws -> RunEvent {
+  private func findRoute(_ opened: Opened, _ platform: Platform) async throws -> RunEvent {
     do {
-      let route = try await route(opened)
-      self.route = route
-      prepared = opened.push.map { route.provider.prepare($0) }
-      share(route.credentialID)
+      let route = try await route(opened, platform)
+      ways[platform] = Way(route: route, prepared: opened.push.map { route.provider.prepare($0) })
+      share(route.credentialID, platform)
       return .routeFound
     } catch let problem where !(problem is SQLiteError) {
       return .routeMissing("\(problem)", (problem as? NoRoute)?.reason ?? .credentialUnusable)
     }
   }
 
-  private func route(_ opened: Opened) async throws -> Route {
+  private func route(_ opened: Opened, _ platform: Platform) async throws -> Route {
     if opened.isDryRun { return DryProvider.route(report: tools.report) }
     let tools = tools
     return try await tools.store.insist {
-      try await tools.routes.route(app: opened.app, environment: opened.environment, report: tools.report)
+      try await tools.routes.route(
+        app: opened.app, environment: opened.environment, platform: platform, report: tools.report)
     }
   }
 
-  private func share(_ credential: Int64?) {
-    guard credential != sharedCredential else { return }
-    if let sharedCredential { tools.shares.leave(credential: sharedCredential, push: id) }
+  private func share(_ credential: Int64?, _ platform: Platform) {
+    guard credential != shared[platform] else { return }
+    if let present = shared[platform] { tools.shares.leave(credential: present, push: id) }
     if let credential { tools.shares.join(credential: credential, push: id) }
-    sharedCredential = credential
+    shared[platform] = credential
   }
 
-  private func send(_ members: [AudienceMember], _ places: [Int32]?) {
-    guard let route, let prepared else { return }
-    var devices: [ProviderDevice] = []
-    devices.reserveCapacity(members.count)
-    var reachedPlaces: [Int32] = []
-    var others: [Inbox.Item] = []
-    for (index, member) in members.enumerated() {
-      if route.platforms.contains(member.platform) {
-        devices.append(ProviderDevice(id: member.id, token: member.token))
-        if let places { reachedPlaces.append(places[index]) }
-      } else {
-        others.append(Inbox.Item(device: member.id, result: .notSent(reason: OwnReason.noProvider.rawValue)))
-      }
-    }
-    if !devices.isEmpty {
-      let notes = places.flatMap { _ in tools.trail?.notes(push: id, places: reachedPlaces) }
-      prepared.send(devices, noting: notes)
-    }
-    // Devices of a platform without a provider get an outcome too.
-    control.inbox.add(others)
+  private func send(_ members: [AudienceMember], _ platform: Platform, _ places: [Int32]?) {
+    guard let prepared = ways[platform]?.prepared else { return }
+    let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
+    prepared.send(members.map { ProviderDevice(id: $0.id, token: $0.token) }, noting: notes)
   }
 }

@@ -14,6 +14,12 @@ struct RunWorld: Sendable {
   var isInterrupted = false
   /// Seconds by which the clock was changed since the process started.
   var leapt: TimeInterval = 0
+  /// The routes found so far.
+  var routes: [Platform: RouteWorld] = [:]
+}
+
+/// The limits and the state of one platform's route.
+struct RouteWorld: Sendable {
   /// The devices of this push that may be in flight.
   var share: Int
   var health = ProviderHealth()
@@ -40,18 +46,18 @@ enum RunEvent: Sendable {
 enum RunAction: Sendable {
   // No answer expected.
   case publish(PushProgress)
-  /// `places` in the trail, one per device; nil: without a trail.
-  case send([AudienceMember], places: [Int32]?)
-  case cancelQueued
-  case reconnect
-  case forgetRoute
+  /// Devices of one platform; `places` in the trail, one per device; nil: without a trail.
+  case send([AudienceMember], Platform, places: [Int32]?)
+  case cancelQueued(Platform)
+  case reconnect(Platform)
+  case forgetRoute(Platform)
   case returnPlaces([Int32])
   /// The provider refuses the credential.
-  case alarm(String)
+  case alarm(String, Platform)
 
   // Questions.
   case reserve(Int)
-  case findRoute
+  case findRoute(Platform)
   case store(RunTask)
   /// Waits for results until a time; nil: takes those that are there.
   case wait(until: Date?)
@@ -76,11 +82,11 @@ enum RunTask: Sendable {
   case shift(TimeInterval)
   case countRepeats
 
-  // Answered with `nextDue`, `members` and `due`.
-  case nextDue(after: Date)
-  case page(after: Int64, upTo: Int64, limit: Int, withoutDeliveries: Bool)
-  case due(at: Date, limit: Int)
-  case allWaiting(limit: Int)
+  // Answered with `nextDue`, `members` and `due`; of one platform, or of all (nil).
+  case nextDue(after: Date, Platform?)
+  case page(after: Int64, upTo: Int64, limit: Int, Platform?, withoutDeliveries: Bool)
+  case due(at: Date, limit: Int, Platform)
+  case allWaiting(limit: Int, Platform)
   case interrupted(limit: Int)
 }
 
@@ -89,7 +95,8 @@ struct RunResults: Sendable {
   var results: [DeliveryResult] = []
   var waiting: [WaitingDelivery] = []
   var repeats = Push.Repeats()
-  var verdicts: [Credential.Verdict] = []
+  /// On the credentials of the routes.
+  var verdicts: [(platform: Platform, verdict: Credential.Verdict)] = []
   var cursor: Int64 = 0
   /// The last device that may be sent to before the next results are stored; nil: unchanged.
   var foreseen: Int64?

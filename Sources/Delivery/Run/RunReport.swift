@@ -5,39 +5,27 @@ import Store
 
 /// The published progress of a running push.
 struct RunReport: Sendable {
-  /// Steady seconds since which the provider has failed to answer; nil: it works.
-  var troubleSince: TimeInterval?
   private var wasWell = true
   private var done = 0
   private var meter: RateMeter
 
   init(now: Moment) { meter = RateMeter(now: now.steady) }
 
-  /// - Returns: since when the provider has failed.
-  mutating func beginTrouble(_ now: Moment) -> TimeInterval {
-    let since = troubleSince ?? now.steady
-    troubleSince = since
-    return since
-  }
-
-  mutating func note(_ results: [DeliveryResult], _ now: Moment) {
-    done += results.count
+  /// Counts new outcomes.
+  mutating func note(_ count: Int, _ now: Moment) {
+    done += count
     meter.note(done, now: now.steady)
-    if results.contains(where: { $0.outcome == .accepted }) { troubleSince = nil }
   }
 
   /// Whether to publish after a look at the push's row.
   mutating func isNews(hasChanged: Bool, isWell: Bool) -> Bool {
     defer { wasWell = isWell }
-    return hasChanged || troubleSince != nil || !isWell || !wasWell
+    return hasChanged || !isWell || !wasWell
   }
 
-  func progress(_ row: RunRow, nextDue: Date?, hasRoute: Bool, _ world: RunWorld) -> PushProgress {
+  func progress(_ row: RunRow, nextDue: Date?, trouble: String?, health: ProviderHealth) -> PushProgress {
     var progress = PushProgress(row, nextDue: nextDue)
-    if hasRoute {
-      if case .failing(let failure) = world.provider, troubleSince != nil { progress.trouble = failure.reason }
-      progress.health = world.health
-    }
+    (progress.trouble, progress.health) = (trouble, health)
     progress.rate = meter.rate
     // Results are still arriving or being written.
     if progress.state.isOver { progress.isSettling = true }

@@ -17,6 +17,8 @@ struct Walk: Sendable {
   private(set) var handedOut: Int64
   /// Whether the whole audience was handed out.
   var isAtEnd = false
+  /// Whether every device has its outcome or waits.
+  var isDone: Bool { isAtEnd && pages.isEmpty }
 
   /// The first cursor.
   private let start: Int64

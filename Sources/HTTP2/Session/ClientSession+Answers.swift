@@ -72,10 +72,13 @@ extension ClientSession {
     guard slot.pointee.unreported <= Self.initialWindow else {
       return reset(slot, .flowControlError, .unknown(.reset(.flowControlError)))
     }
-    guard slot.pointee.body.count + part.count <= configuration.maximumAnswerBytes else {
+    slot.pointee.bodyCount += part.count
+    guard slot.pointee.bodyCount <= configuration.maximumAnswerBytes else {
       return reset(slot, .cancel, .unknown(.tooLong))
     }
-    slot.pointee.body.append(contentsOf: part)
+    if configuration.keepsBodyOfSuccess || !(200..<300).contains(slot.pointee.status) {
+      slot.pointee.body.append(contentsOf: part)
+    }
     if endsStream { return complete(slot) }
     if slot.pointee.unreported > Self.initialWindow / 2 {
       grant(slot.pointee.unreported, stream: stream)
@@ -110,7 +113,7 @@ extension ClientSession {
   private func complete(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
     let status = slot.pointee.status
     let announced = slot.pointee.contentLength
-    if announced >= 0, announced != Int64(slot.pointee.body.count), status != 304,
+    if announced >= 0, announced != Int64(slot.pointee.bodyCount), status != 304,
       !slot.pointee.batch.storage.template.isHead
     {
       return malformed(slot)

@@ -1,7 +1,7 @@
 extension ClientSession {
   /// Sends as much of the rest of a body as the windows allow.
   func sendBody(_ slot: UnsafeMutablePointer<SlotTable.Slot>) {
-    let (start, length) = slot.pointee.requestBody
+    let length = slot.pointee.bodyLength
     let stream = slot.pointee.streamID
     while slot.pointee.bodySent < length {
       let sent = slot.pointee.bodySent
@@ -11,7 +11,7 @@ extension ClientSession {
       let count = min(length - sent, slot.pointee.window, window, peer.maximumFrameSize)
       let flags = sent + count == length ? FrameFlag.endStream : 0
       let payload = frame(FrameType.data, flags: flags, stream: stream, length: count)
-      UnsafeMutableRawPointer(payload).copyMemory(from: start + sent, byteCount: count)
+      slot.pointee.requestBody.copy(from: sent, count: count, to: payload)
       slot.pointee.bodySent = sent + count
       slot.pointee.window -= count
       window -= count
@@ -87,13 +87,8 @@ extension ClientSession {
 }
 
 extension SlotTable.Slot {
-  fileprivate var requestBody: (start: UnsafeRawPointer, length: Int) {
-    let storage = batch.storage
-    let own = storage.items[index].bodyLength
-    return own < 0
-      ? (UnsafeRawPointer(storage.commonBody), storage.commonBodyCount)
-      : (UnsafeRawPointer(storage.bytes + bodyOffset), Int(own))
-  }
+  fileprivate var requestBody: RequestBody { batch.storage.body(batch.storage.items[index], at: bodyOffset) }
+  fileprivate var bodyLength: Int { batch.storage.bodyLength(batch.storage.items[index]) }
 
-  var isSent: Bool { bodySent == requestBody.length }
+  var isSent: Bool { bodySent == bodyLength }
 }

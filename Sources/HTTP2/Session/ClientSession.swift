@@ -92,7 +92,7 @@ final class ClientSession {
     let storage = batch.storage
     let item = storage.items[index]
     storage.notes?.left(index, id: item.id)
-    let bodyLength = item.bodyLength < 0 ? storage.commonBodyCount : Int(item.bodyLength)
+    let bodyLength = storage.bodyLength(item)
     let bodyFits = bodyLength <= min(window, peer.initialWindow, peer.maximumFrameSize)
     let most = encoder.prepare(storage, item)
     let out = output.room(FrameHeader.size * 2 + most + (bodyFits ? bodyLength : 0))
@@ -113,8 +113,7 @@ final class ClientSession {
       return true
     }
     FrameHeader(length: bodyLength, type: FrameType.data, flags: FrameFlag.endStream, stream: stream).write(to: end)
-    let body = item.bodyLength < 0 ? storage.commonBody : storage.bytes + bodyOffset
-    UnsafeMutableRawPointer(end + FrameHeader.size).copyMemory(from: body, byteCount: bodyLength)
+    storage.body(item, at: bodyOffset).copy(to: end + FrameHeader.size)
     output.advance(FrameHeader.size * 2 + size + bodyLength)
     window -= bodyLength
     let slot = slots.insert(

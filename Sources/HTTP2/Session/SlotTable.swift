@@ -21,6 +21,8 @@ struct SlotTable: ~Copyable {
     var status = 0
     var fields: HeaderList?
     var body: [UInt8] = []
+    /// Bytes of the answer's body, kept or not.
+    var bodyCount = 0
     /// -1: not stated.
     var contentLength: Int64 = -1
     /// Bytes received since the last WINDOW_UPDATE.

@@ -4,6 +4,9 @@ package enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
   case ios
   /// Android, through FCM or JPush.
   case android
+
+  /// As its makers write it.
+  package var name: String { self == .ios ? "iOS" : "Android" }
 }
 
 /// A service that takes a push and brings it to the device.

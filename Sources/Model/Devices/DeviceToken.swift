@@ -23,7 +23,7 @@ package struct DeviceToken: Sendable, Hashable {
 
   /// Recognisable, but not enough to send to: `77366f0d…832c0113`.
   package var abbreviated: String {
-    let text = hexadecimal
+    let text = text
     return text.count <= 20 ? text : "\(text.prefix(8))…\(text.suffix(8))"
   }
 }
@@ -44,8 +44,8 @@ extension DeviceToken {
   /// APNs tokens have 32 bytes today, those of Live Activities more. "Don't make assumptions about device token size"
   /// (Apple, Sending notification requests to APNs), so these are plausible bounds.
   package static let hexadecimalDigits = 64...400
-  /// Firebase: about 140 to 200 characters today; not documented.
-  package static let firebaseCharacters = 20...1024
+  /// Firebase: about 140 to 200 characters today; the limit is not documented.
+  package static let firebaseCharacters = 20...4096
 
   /// Parses a token copied from a log, a database, or a debugger.
   package init(parsing text: String, platform: Platform) throws(Problem) {

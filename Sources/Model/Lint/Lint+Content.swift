@@ -96,6 +96,14 @@ extension Lint {
     return [finding(.hint, "notification", .nearLimit, arguments)]
   }
 
+  /// What FCM would refuse, and messages that do nothing.
+  static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    let message = FCMMessage(draft, uid: context.uid)
+    let refusals = message.problems.map { Finding(severity: .error, problem: $0) }
+    guard message.isEmpty else { return refusals }
+    return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
+  }
+
   /// JSON in visible texts.
   static func texts(_ draft: PushDraft) -> [Finding] {
     let texts = [

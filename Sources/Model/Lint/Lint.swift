@@ -38,10 +38,14 @@ package enum Lint {
     package var uid: String?
     /// The limits of the app's key or certificate for the draft's environment; nil: unknown.
     package var credential: CredentialScope?
+    /// Whether the app sends to Android at all. If not, drafts for every platform are not checked for it.
+    package var hasAndroid: Bool
     package init(
-      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil
+      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil,
+      hasAndroid: Bool = true
     ) {
       self.credential = credential
+      self.hasAndroid = hasAndroid
       self.aliasRule = aliasRule
       self.now = now
       self.uid = uid
@@ -56,6 +60,9 @@ package enum Lint {
       findings += payload.problems.map { refusal($0, draft) }
       findings += content(draft, payload) + keys(draft) + delivery(draft, payload) + size(payload)
       findings += credential(draft, payload, context)
+    }
+    if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
+      findings += android(draft, context)
     }
     findings += texts(draft) + audience(draft, context) + times(draft, context)
     // sorted() is not guaranteed to be stable, the offset is.

@@ -11,6 +11,7 @@ package enum LintMessage: String, MessageSet {
   case keyShadowed = "lint.key_shadowed"
   case jsonAsText = "lint.json_as_text"
   case empty = "lint.empty"
+  case androidEmpty = "lint.android_empty"
   case extrasOnly = "lint.extras_only"
   case payloadOverrides = "lint.payload_overrides"
   case nearLimit = "lint.payload_near_limit"
@@ -51,6 +52,7 @@ package enum LintMessage: String, MessageSet {
     case .keyShadowed: "The extra data key “{key}” is overwritten by Signalbox's own key with that name."
     case .jsonAsText: "This text is JSON and would be shown to people as is."
     case .empty: "This push is empty: it has no text, badge, sound, or content_available."
+    case .androidEmpty: "Android devices would get an empty message. Add a title, a text, extra data, or android."
     case .extrasOnly:
       "Extra data alone shows nothing and does not wake the app. Add text, or content_available for a background push."
     case .payloadOverrides: "The raw payload is sent as is. The notification's own fields are ignored on iOS."

@@ -1,5 +1,5 @@
 package import Foundation
-import JSON
+package import JSON
 
 /// The exact request of a draft, for display and copying.
 package struct Preview: Sendable, Hashable {
@@ -39,6 +39,14 @@ package struct Preview: Sendable, Hashable {
     apiCommand = [
       "curl --header \"Authorization: Bearer $SIGNALBOX_TOKEN\"", "--header 'Content-Type: application/json'",
       "--data-raw \(Self.quoted(draft.json.text()))", Self.quoted("\(address)/api/v1/pushes"),
+    ].joined(separator: " \\\n  ")
+  }
+
+  /// The request to FCM, with the placeholders `$PROJECT` and `$ACCESS_TOKEN`.
+  package static func fcmCommand(_ body: JSONValue, host: String) -> String {
+    [
+      "curl --http2 --header \"authorization: Bearer $ACCESS_TOKEN\"", "--header 'content-type: application/json'",
+      "--data-raw \(quoted(body.text()))", "\"https://\(host)/v1/projects/$PROJECT/messages:send\"",
     ].joined(separator: " \\\n  ")
   }
 

@@ -46,6 +46,7 @@ package final class JSONFields {
   }
 
   /// Reads a nested object. Its unknown members are reported when `read` returns.
+  @discardableResult
   package func object<T>(_ name: String, required: Bool = false, _ read: (JSONFields) -> T) -> T? {
     guard let value = present(name, required: required) else { return nil }
     guard let members = value.object else { return mismatch(name, "object", value) }

@@ -15,10 +15,10 @@ extension PushDraft {
     let audience = Audience.read(fields, platforms: platforms)
     let notification = fields.object("notification", Notification.read)
     let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
-    if notification == nil, fields.value("notification") == nil, apns.payload == nil {
+    let android = FCMAndroid.read(fields)
+    if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty {
       fields.report("notification", Problem("", DraftMessage.contentMissing))
     }
-    fields.notYet("android")
     let options = fields.object("options", Options.read) ?? Options()
     let sendAt = fields.time("send_at")
     let timeZone = Self.readZone(fields)
@@ -32,6 +32,7 @@ extension PushDraft {
       app: app, environment: environment, platforms: platforms, audience: audience,
       notification: notification ?? Notification())
     self.apns = apns
+    self.android = android
     self.options = options
     self.sendAt = sendAt
     self.timeZone = timeZone
@@ -45,6 +46,7 @@ extension PushDraft {
       "audience": audience.json, "notification": notification.json,
     ]
     if apns != APNsOverrides() { members["apns"] = apns.json }
+    if !android.isEmpty { members["android"] = .object(android) }
     if options != Options() { members["options"] = options.json }
     if let sendAt { members["send_at"] = .string(Timestamp.text(sendAt)) }
     if let timeZone { members["time_zone"] = .string(timeZone.name) }
@@ -97,7 +99,7 @@ package enum DraftMessage: String, MessageSet {
       or use \"audience\": \"all\" for everyone.
       """
     case .audienceForm: "Must be \"all\" or an object of conditions, not a JSON {found}."
-    case .contentMissing: "Add content: a notification or apns.payload."
+    case .contentMissing: "Add content: a notification, apns.payload, or android."
     case .platformsEmpty: "Choose at least one platform: ios, android."
     case .badgeRelative:
       "“{value}” works only with JPush. APNs sets the badge to an exact number. Use a whole number; 0 removes the badge."

@@ -13,6 +13,8 @@ package struct PushDraft: Sendable, Hashable {
   package var audience: Audience
   package var notification: Notification
   package var apns = APNsOverrides()
+  /// Merged over the generated `android` block of FCM's message.
+  package var android: [String: JSONValue] = [:]
   package var options = Options()
   /// Nil: at once. For a repeating push, the earliest time.
   package var sendAt: Date?
@@ -87,9 +89,14 @@ extension PushDraft {
   ///
   /// A server that was down does not send outdated pushes.
   package func latestStart(due: Date) -> Date {
-    let text = APNsPayload(self).expiration(sentAt: due)
-    if let seconds = text.flatMap(Double.init), seconds > 0 { return Date(timeIntervalSince1970: seconds) }
+    if let date = expiration(sentAt: due), date.timeIntervalSince1970 > 0 { return date }
     return due.addingTimeInterval(PushLimits.grace)
+  }
+
+  /// The end of the time to live of a push sent at `date`; the start of 1970: a single attempt. Nil: none.
+  package func expiration(sentAt date: Date) -> Date? {
+    let text = APNsPayload(self).expiration(sentAt: date)
+    return text.flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
   }
 
   /// One occurrence of a repeating draft.

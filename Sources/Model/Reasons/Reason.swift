@@ -82,10 +82,12 @@ extension Reason {
 
   /// The meaning of a code. An unlisted code keeps its name, is not retried, and its text says that it is unknown.
   ///
-  /// A combined code (``combined(_:after:)``) has the meaning of its first word.
+  /// A combined code (``combined(_:after:)``), and one of Firebase's with a remark, has the meaning of its first word.
   package static func of(_ code: String) -> Reason {
     if let known = byCode[code] { return known }
-    if code.hasSuffix(")"), let own = byCode[head(code)], own.source == .signalbox { return own.named(code) }
+    if code.hasSuffix(")"), let known = byCode[head(code)], known.source == .signalbox || known.source == .fcm {
+      return known.named(code)
+    }
     return unlisted.named(code)
   }
 

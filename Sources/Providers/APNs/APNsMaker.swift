@@ -11,9 +11,7 @@ package struct APNsMaker: ProviderMaker {
     kind: .apns, platforms: [.ios], environments: Set(Environment.allCases))
 
   package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
-    try APNsProvider(
-      try Self.credentials(account), endpoint: Self.endpoint(account), loop: tools.loop, resolver: tools.resolver,
-      configuration: tools.connections, clock: tools.clock, report: tools.report, stateChanged: tools.stateChanged)
+    try APNsProvider(try Self.credentials(account), endpoint: Self.endpoint(account), tools)
   }
 
   private static func credentials(_ account: ProviderAccount) throws -> APNsCredentials {
@@ -53,45 +51,6 @@ package struct APNsMaker: ProviderMaker {
       .undecided(reason: reason)
     case .retry(let cause): .undecided(reason: cause.reason)
     }
-  }
-}
-
-extension APNsProvider: Provider {
-  package func prepare(_ push: ProviderPush) -> any PreparedPush {
-    let payload = APNsPayload(push.draft, uid: push.uid)
-    return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
-  }
-
-  /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
-  /// credential. It is not stored.
-  package func probe(topic: String) {
-    let type: PushType =
-      topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
-    let request = APNsRequest(
-      headers: [
-        ("apns-topic", topic), ("apns-push-type", type.rawValue), ("apns-priority", type == .voip ? "10" : "5"),
-        ("apns-expiration", "0"),
-      ], payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
-    var batch = APNsBatchBuilder(push: 0, request: request, capacity: 1)
-    // All zeros: well-formed, and no device's token.
-    let token = DeviceToken(bytes: [UInt8](repeating: 0, count: 32))
-    batch.append(device: 0, token: token, id: APNsID(seed: UInt64.random(in: 0...UInt64.max), device: 0))
-    submit(batch.build())
-  }
-}
-
-/// A push for APNs: one request for each device.
-private struct APNsPush: PreparedPush {
-  let provider: APNsProvider
-  let push: ProviderPush
-  let request: APNsRequest
-
-  func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
-    for device in devices {
-      batch.append(device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id))
-    }
-    provider.submit(batch.build())
   }
 }
 

@@ -1,5 +1,5 @@
 import Calendar
-package import Foundation
+import Foundation
 import HTTP2
 import JSON
 import Model
@@ -24,17 +24,6 @@ struct APNsResponse: Sendable, Hashable {
     self.reason = reason
     tokenInvalidSince = timestamp.map { Date(timeIntervalSince1970: Double($0) / 1000) }
     retryAfter = detail.fields["retry-after"].flatMap { RetryAfter.wait($0, now: now) }
-  }
-
-  /// The device's result, if nothing else has to be done first.
-  var result: SendResult {
-    if status == 200 { return .outcome(.accepted) }
-    let words = reason.isEmpty ? "HTTP \(status)" : reason
-    switch APNsReason(status: status, reason: reason) {
-    case .retry: return .retry(RetryCause(status: status, reason: words, retryAfter: retryAfter))
-    case .final, .renewToken, .stop:
-      return .outcome(.rejected(status: status, reason: words, tokenInvalidSince: tokenInvalidSince))
-    }
   }
 
   /// Reads `{"reason":"…"}` and `{"reason":"…","timestamp":…}`.
@@ -79,39 +68,30 @@ package enum APNsCode: String, Sendable, CaseIterable {
   }
 }
 
-/// The handling of an APNs answer (Apple, "Handling notification responses from APNs"; docs/protocols.md §1.6).
-enum APNsReason: Sendable, Hashable {
-  /// Final for this device or request.
-  case final
-  /// The same request may be sent again later.
-  case retry
-  /// Resend once with a new provider token.
-  case renewToken
-  /// Nothing can be sent with this credential until it is changed.
-  case stop
+/// The handling of APNs' answers (Apple, "Handling notification responses from APNs"; docs/protocols.md §1.6).
+struct APNsRules: ServiceRules {
+  /// "4XX slows down your ability to send" (Apple). A 410 is no error; 401 and 403 concern the credential, which the
+  /// ``CircuitBreaker`` handles.
+  func isRefusal(_ status: Int) -> Bool {
+    (400..<500).contains(status) && status != 401 && status != 403 && status != 410
+  }
 
-  init(status: Int, reason: String) {
-    switch (status, APNsCode(rawValue: reason)) {
-    case (403, .expiredProviderToken): self = .renewToken
+  func provesCredential(_ status: Int) -> Bool { status != 401 && status != 403 }
+
+  func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
+    let response = APNsResponse(status: status, detail: detail, now: now)
+    let words = response.reason.isEmpty ? "HTTP \(status)" : response.reason
+    let outcome = Outcome.rejected(status: status, reason: words, tokenInvalidSince: response.tokenInvalidSince)
+    switch (status, APNsCode(rawValue: response.reason)) {
+    case (403, .expiredProviderToken):
+      return AnswerReading(consequence: .renews, result: .outcome(outcome), reason: words)
     // BadCertificate, BadCertificateEnvironment, InvalidProviderToken, MissingProviderToken, Forbidden,
     // UnrelatedKeyIdInToken, BadEnvironmentKeyIdInToken, its real-world form BadEnvironmentKeyInToken, and future ones.
-    case (403, _): self = .stop
-    case (400, .idleTimeout): self = .retry
-    case (429, _), (500..., _): self = .retry
-    default: self = .final
+    case (403, _): return AnswerReading(consequence: .stops, result: .outcome(outcome), reason: words)
+    case (400, .idleTimeout), (429, _), (500..., _):
+      let cause = RetryCause(status: status, reason: words, retryAfter: response.retryAfter)
+      return AnswerReading(consequence: .none, result: .retry(cause), reason: words)
+    default: return AnswerReading(consequence: .none, result: .outcome(outcome), reason: words)
     }
-  }
-}
-
-/// The field `Retry-After` (RFC 9110 §10.2.3): seconds, or a date in any of the three forms of §5.6.7.
-package enum RetryAfter {
-  /// A day: no push waits longer.
-  private static let maximum: Int64 = 86_400
-
-  /// The wait from `now`, at least 0; nil if malformed.
-  package static func wait(_ text: String, now: Date) -> Duration? {
-    if let seconds = Int64(text) { return .seconds(min(max(0, seconds), maximum)) }
-    guard let date = HTTPDate.parse(text).map({ Date(timeIntervalSince1970: Double($0)) }) else { return nil }
-    return .seconds(Int64(min(max(0, date.timeIntervalSince(now).rounded(.up)), Double(maximum))))
   }
 }

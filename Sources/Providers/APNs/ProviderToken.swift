@@ -5,10 +5,11 @@ import OpenSSL
 ///
 /// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes, and no less than
 /// once every 60.
-struct ProviderToken: Sendable {
+final class ProviderToken: RequestAuthorization {
   private let key: PrivateKey
   private let keyID: String
   private let teamID: String
+  /// As in the field `authorization`.
   private var text = ""
   private var signedAt: Date?
 
@@ -23,33 +24,38 @@ struct ProviderToken: Sendable {
     self.teamID = teamID
   }
 
-  /// The token for the present requests; a new one if there is none, or the old one is 45 minutes old.
-  ///
-  /// - Throws: `OpenSSLError` if the key cannot sign.
-  mutating func current(at now: Date) throws -> (text: String, isNew: Bool) {
-    if let signedAt {
-      let age = now.timeIntervalSince(signedAt)
+  /// Unused: a token is signed at once.
+  var changed: () -> Void = {}
+
+  /// A new token if there is none, or the old one is 45 minutes old.
+  func current(at now: Date) -> AuthorizationState {
+    do {
       // After the clock was set back, APNs may refuse a token from the future.
-      if age < Self.maximumAge, age > -Self.minimumAge { return (text, false) }
+      if let age = age(at: now), age < Self.maximumAge, age > -Self.minimumAge { return .value(text) }
+      try sign(at: now)
+      return .value(text)
+    } catch {
+      return .refused(reason: "The key cannot sign: \(error)")
     }
-    try sign(at: now)
-    return (text, true)
   }
 
-  /// Called when APNs says that the token is too old: makes a new one, unless the last is younger than 20 minutes.
-  ///
-  /// - Returns: nil if none may be made: then a clock is wrong, ours or theirs.
-  mutating func renewed(at now: Date) throws -> String? {
-    if let signedAt, abs(now.timeIntervalSince(signedAt)) < Self.minimumAge { return nil }
-    try sign(at: now)
-    return text
+  /// A new token, unless the last is younger than 20 minutes: then a clock is wrong, ours or theirs.
+  func renew(at now: Date) -> Bool {
+    if let age = age(at: now), abs(age) < Self.minimumAge { return false }
+    signedAt = nil
+    return true
   }
 
-  private mutating func sign(at now: Date) throws {
+  func stop() {}
+
+  private func age(at now: Date) -> TimeInterval? { signedAt.map { now.timeIntervalSince($0) } }
+
+  private func sign(at now: Date) throws {
     let seconds = Int64(now.timeIntervalSince1970.rounded(.down))
-    text = try JSONWebToken.sign(
+    let token = try JSONWebToken.sign(
       .es256, key: key, header: [("kid", .string(keyID))],
       claims: [("iss", .string(teamID)), ("iat", .integer(seconds))])
+    text = "bearer \(token)"
     signedAt = now
   }
 }

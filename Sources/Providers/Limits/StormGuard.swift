@@ -43,13 +43,7 @@ package struct StormGuard: Sendable, Hashable {
   /// Whether a storm has slowed it down.
   package var isSlowed: Bool { level > 1 }
 
-  /// Whether an answer counts as a refusal. A 410 is no error (Apple); 401 and 403 concern the credential, which the
-  /// ``CircuitBreaker`` handles.
-  package static func counts(_ status: Int) -> Bool {
-    (400..<500).contains(status) && status != 401 && status != 403 && status != 410
-  }
-
-  /// - Parameter refusals: those that ``counts(_:)``.
+  /// - Parameter refusals: as the service counts them.
   package mutating func note(answers: Int, refusals: Int, now: Date) {
     guard answers > 0 else { return }
     heal(now: now)

@@ -11,7 +11,7 @@ package struct Credential: Sendable, Hashable, Identifiable {
   package let environment: Environment
   /// Nil: none, as for the simulator.
   package let certificateID: Int64?
-  /// `apple`, `simulator`, or `host:port`.
+  /// The service's word (``ProviderKind/serviceWord``), `simulator`, or `host:port`.
   package let endpoint: String
   /// Trusted roots for the server; nil: the system's.
   package let trustPEM: String?
@@ -49,6 +49,18 @@ package struct Credential: Sendable, Hashable, Identifiable {
     """
   static let table = "credentials c LEFT JOIN certificates t ON t.id = c.certificate_id"
 
+  /// A credential that is not stored yet, to try it.
+  package init(
+    app: Int64, provider: ProviderKind, environment: Environment, certificate: Int64?, endpoint: String,
+    trustPEM: String?
+  ) {
+    id = 0
+    (appID, self.provider, self.environment, certificateID) = (app, provider, environment, certificate)
+    (self.endpoint, self.trustPEM) = (endpoint, trustPEM)
+    (lastAcceptedAt, lastRefusedAt, lastRefusal) = (nil, nil, nil)
+    (certificateName, certificateNotAfter) = (nil, nil)
+  }
+
   init(_ row: borrowing Row) throws {
     id = row.int64(0)
     appID = row.int64(1)
@@ -71,18 +83,16 @@ package enum CredentialPlace: Sendable, Hashable {
   case simulator
   case server(host: String, port: UInt16)
 
-  /// The stored names of places.
-  private enum Word: String {
-    case service = "apple"
-    case simulator
-  }
+  /// The stored name of the built-in simulator.
+  package static let simulatorWord = "simulator"
 
   /// Reads a credential's endpoint; nil if malformed.
-  package init?(_ text: String) {
-    switch Word(rawValue: text) {
-    case .service: self = .service
-    case .simulator: self = .simulator
-    case nil:
+  package init?(_ text: String, _ provider: ProviderKind) {
+    if text == provider.serviceWord {
+      self = .service
+    } else if text == Self.simulatorWord {
+      self = .simulator
+    } else {
       let parts = text.split(separator: ":")
       guard parts.count == 2, let port = UInt16(parts[1]) else { return nil }
       self = .server(host: String(parts[0]), port: port)
@@ -90,7 +100,18 @@ package enum CredentialPlace: Sendable, Hashable {
   }
 }
 
+extension ProviderKind {
+  /// The stored name of the service's own servers.
+  package var serviceWord: String {
+    switch self {
+    case .apns: "apple"
+    case .fcm: "google"
+    case .jpush: "jpush"
+    }
+  }
+}
+
 extension Credential {
   /// Nil if the endpoint is malformed.
-  package var place: CredentialPlace? { CredentialPlace(endpoint) }
+  package var place: CredentialPlace? { CredentialPlace(endpoint, provider) }
 }

@@ -23,8 +23,8 @@ package struct TokenVerdict: Sendable, Hashable {
     self.push = push
   }
 
-  /// Reasons that park a token: it may be valid in the other environment.
-  static let doubtful: Set<String> = ["BadDeviceToken"]
+  /// Reasons that park a token. APNs': it may be valid in the other environment. FCM's: it is not one of Firebase's.
+  static let doubtful: Set<String> = ["BadDeviceToken", "INVALID_ARGUMENT"]
 
   /// The verdict of an outcome, nil if there is none.
   ///

@@ -3,7 +3,7 @@ internal import Model
 package import SQLite
 
 extension Delivery {
-  /// The effects of ``record(_:push:_:waiting:cursor:handedOut:credential:now:)``.
+  /// The effects of ``record(_:push:_:waiting:cursor:handedOut:verdicts:now:)``.
   package struct Recorded: Sendable, Hashable {
     /// New results; repeated ones are ignored.
     package var counts = OutcomeCounts()
@@ -19,11 +19,11 @@ extension Delivery {
   ///   - waiting: devices to retry, without outcomes.
   ///   - cursor: every device up to this ID has an outcome or waits; nil: unchanged.
   ///   - handedOut: devices up to this ID may be sent to; nil: unchanged.
-  ///   - credential: the answers' verdict on the credential.
+  ///   - verdicts: of the answers on the credentials.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
-    cursor: Int64? = nil, handedOut: Int64? = nil, credential: (id: Int64, verdicts: [Credential.Verdict])? = nil,
-    now: Date
+    cursor: Int64? = nil, handedOut: Int64? = nil,
+    verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [], now: Date
   ) throws -> Recorded {
     try database.transaction {
       var batch = Batch()
@@ -43,9 +43,7 @@ extension Delivery {
       try Device.prove(
         database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
       batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
-      for verdict in credential?.verdicts ?? [] {
-        try Credential.note(database, id: credential?.id ?? 0, verdict)
-      }
+      for (credential, verdict) in verdicts { try Credential.note(database, id: credential, verdict) }
       return batch.recorded
     }
   }

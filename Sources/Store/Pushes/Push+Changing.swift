@@ -96,6 +96,14 @@ extension Push {
       targets.values.reduce(0, +), lastDeviceID, handedOut, trail, id)
   }
 
+  /// The platforms that a push has devices of, as counted.
+  package static func platforms(_ database: Database, id: Int64) throws -> [Platform] {
+    let counted = try database.fetchAll("SELECT platform FROM push_targets WHERE push_id = ? AND count > 0", id) {
+      try Platform(code: $0.int(0))
+    }
+    return Platform.allCases.filter(counted.contains)
+  }
+
   /// Records that nothing is in flight, and that no device above `device` was sent to.
   package static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = ? WHERE id = ?", device, id)

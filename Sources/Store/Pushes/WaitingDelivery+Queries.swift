@@ -10,18 +10,26 @@ extension WaitingDelivery {
     package let member: AudienceMember?
   }
 
-  /// Due devices of a push, longest overdue first, without those in flight.
-  package static func due(_ database: Database, push: Int64, now: Date, limit: Int) throws -> [Due] {
+  /// Due devices of a push and a platform, longest overdue first, without those in flight. Devices that are gone have
+  /// no platform any more, and are in every list.
+  package static func due(
+    _ database: Database, push: Int64, platform: Platform, now: Date, limit: Int
+  ) throws -> [Due] {
     try list(
-      database, "w.due_at <= ? AND w.due_at < \(onItsWay) ORDER BY w.due_at, w.device_id LIMIT ?", push,
+      database,
+      "w.due_at <= ? AND w.due_at < \(onItsWay) AND \(isOf(platform)) ORDER BY w.due_at, w.device_id LIMIT ?", push,
       min(now.milliseconds, onItsWay - 1), limit)
   }
 
-  /// All waiting devices of a push, for its early end, without those in flight.
-  package static func all(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
+  /// All waiting devices of a push and a platform, for an early end, without those in flight; with those that are gone.
+  package static func all(
+    _ database: Database, push: Int64, platform: Platform, limit: Int
+  ) throws -> [Due] {
     try list(
-      database, "w.due_at < ? ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
+      database, "w.due_at < ? AND \(isOf(platform)) ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
   }
+
+  private static func isOf(_ platform: Platform) -> String { "(d.id IS NULL OR d.platform = \(platform.code))" }
 
   /// Devices in flight when the process ended (see ``take(_:push:devices:)``).
   package static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
@@ -30,11 +38,23 @@ extension WaitingDelivery {
   }
 
   /// When the next device is due after `date`; nil: none waits.
-  package static func nextDue(_ database: Database, push: Int64, after date: Date = .distantPast) throws -> Date? {
-    let next = try database.fetchOne(
-      "SELECT min(due_at) FROM push_waiting WHERE push_id = ? AND due_at > ? AND due_at < \(onItsWay)", push, date
-    ) { $0.optionalDate(0) }
-    return next ?? nil
+  ///
+  /// - Parameter platform: nil: any. Reads the waiting devices of other platforms too, until it finds one.
+  package static func nextDue(
+    _ database: Database, push: Int64, after date: Date = .distantPast, platform: Platform? = nil
+  ) throws -> Date? {
+    let device = platform.map {
+      """
+      LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
+      WHERE \(isOf($0)) AND
+      """
+    }
+    return try database.fetchOne(
+      """
+      SELECT w.due_at FROM push_waiting w \(device ?? "WHERE") w.push_id = ? AND w.due_at > ?
+        AND w.due_at < \(onItsWay) ORDER BY w.due_at LIMIT 1
+      """, push, date
+    ) { $0.date(0) }
   }
 
   /// The reasons of waiting devices, most frequent first; of the first 10,000, so that a page never reads millions.

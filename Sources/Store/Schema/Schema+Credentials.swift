@@ -6,7 +6,7 @@ extension Schema {
       provider TEXT NOT NULL,
       environment TEXT NOT NULL,
       certificate_id INTEGER REFERENCES certificates(id),
-      endpoint TEXT NOT NULL,              -- apple | simulator | host:port
+      endpoint TEXT NOT NULL,              -- ProviderKind.serviceWord | simulator | host:port
       trust_pem TEXT,                      -- NULL: the system's trust store
       created_at INTEGER NOT NULL,
       last_accepted_at INTEGER,

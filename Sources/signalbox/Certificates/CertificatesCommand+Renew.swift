@@ -5,6 +5,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 import Reactor
 import SQLite
 import Store
@@ -78,8 +79,8 @@ enum RenewalCommands {
     let load: @Sendable (Database) throws -> Renewal = { [sealer = store.sealer] database in
       try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
     }
-    let report = try await withTrials(store, io) { trials in
-      try await trials.look(allowsUntried: values[untried], load)
+    let report = try await withTrials(store, io) { attempt in
+      try await CertificateSwitch(store: store, attempt: attempt).look(allowsUntried: values[untried], load)
     }
     var summary = RenewalSummary(report: report)
     if !values[CommonOptions.json] { tell(report, io) }
@@ -105,9 +106,10 @@ enum RenewalCommands {
     return ExitCode.done
   }
 
-  /// Runs `body` with a switch that can make trial connections.
-  private static func withTrials<Result>(
-    _ store: Store, _ io: CommandIO, _ body: (CertificateSwitch) async throws -> Result
+  /// Runs `body` with a function that makes trial connections.
+  static func withTrials<Result>(
+    _ store: Store, _ io: CommandIO,
+    _ body: (@escaping @Sendable (CredentialTrial) async -> ProviderVerdict) async throws -> Result
   ) async throws -> Result {
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "trial")
@@ -118,7 +120,7 @@ enum RenewalCommands {
       loop.stop()
       pool.stop()
     }
-    return try await body(CertificateSwitch(store: store) { await routes.attempt($0) })
+    return try await body { await routes.attempt($0) }
   }
 
   private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
@@ -143,8 +145,8 @@ enum RenewalCommands {
     let (now, id) = (io.now(), values[id])
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }
-    let found = try await withTrials(store, io) { trials in
-      try await trials.lookBack(id, allowsUntried: values[untried])
+    let found = try await withTrials(store, io) { attempt in
+      try await CertificateSwitch(store: store, attempt: attempt).lookBack(id, allowsUntried: values[untried])
     }
     guard let found else { throw CommandFailure("Certificate \(id) was not replaced, so there is nothing to undo.") }
     tell(found.attempts, io)

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 import SQLite
 import Store
 
@@ -17,8 +18,8 @@ enum CertificatesCommand {
     repeated: "use-for", "environment", "Use it to send the app's pushes in this environment. Requires --app.",
     Environment.parse
   ).among(Environment.names)
-  private static let endpoint = Option(
-    "endpoint", "endpoint", "With --use-for: apple, simulator, or host:port.", default: "apple")
+  private static let endpoint = Option<String?>(
+    "endpoint", "endpoint", "With --use-for: apple or google (default, as the file needs), simulator, or host:port.")
   private static let trust = Option<String?>(
     "trust", "file", "With --endpoint host:port: a PEM file with the CA certificates to trust.")
   private static let keyID = Option<String?>(
@@ -121,17 +122,25 @@ enum CertificatesCommand {
     if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for requires --app.") }
     let inspected = try InspectCommand.read(
       path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take], io)
-    if !environments.isEmpty, !inspected.canSend {
+    let provider = CredentialRule.provider(inspected.kind) ?? .apns
+    if !environments.isEmpty, !inspected.canSend || CredentialRule.provider(inspected.kind) == nil {
       throw CommandFailure(
-        "\(values[file]) cannot send pushes, because it is not an APNs key or certificate.")
+        "\(values[file]) cannot send pushes, because it is neither an APNs key or certificate nor a Google service "
+          + "account.")
     }
+    let place = values[endpoint] ?? provider.serviceWord
     let trusted = try values[trust].flatMap { path -> String? in
       guard let text = FileManager.default.contents(atPath: path) else {
         throw CommandFailure("\(path) cannot be read.")
       }
       do {
-        return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: values[endpoint])
+        return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: place, provider)
       } catch { throw CommandFailure("\(path): \(error)") }
+    }
+    if provider == .fcm, let environment = environments.first, let bundleID = values[app] {
+      let wanted = Credential(
+        app: 0, provider: provider, environment: environment, certificate: nil, endpoint: place, trustPEM: trusted)
+      try await tryOut(wanted, bundleID, inspected, values, io)
     }
     let found = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
@@ -145,11 +154,11 @@ enum CertificatesCommand {
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
         for environment in environments {
           guard let app else { continue }
-          let problems = CredentialRule.problems(app, environment, certificate: kept, endpoint: values[endpoint])
+          let problems = CredentialRule.problems(app, environment, provider, certificate: kept, endpoint: place)
           if !problems.isEmpty { throw CommandFailure(Problems(problems).description) }
           try Credential.bind(
-            database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
-            endpoint: values[endpoint], trustPEM: trusted, now: now)
+            database, app: app.id, provider: provider, environment: environment, certificate: kept.id,
+            endpoint: place, trustPEM: trusted, now: now)
           try audit(
             database, "credential.bind", "app \(app.bundleID)",
             ["certificate": .integer(kept.id), "environment": .string(environment.rawValue)], now: now)
@@ -166,6 +175,23 @@ enum CertificatesCommand {
       }
     }
     return ExitCode.done
+  }
+
+  /// Tries a service account with Google before it is used.
+  private static func tryOut(
+    _ wanted: Credential, _ bundleID: String, _ inspected: InspectedFile, _ values: Parsed, _ io: CommandIO
+  ) async throws {
+    guard wanted.place != .simulator else { return }
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let details = TrackedCertificate.Details(
+      kind: inspected.kind.rawValue, name: inspected.name, fileName: values[file])
+    let trial = CredentialTrial(wanted, bundleID: bundleID, details: details, material: inspected.material)
+    let attempt = try await RenewalCommands.withTrials(store, io) { attempt in
+      CredentialAttempt(credential: wanted, bundleID: bundleID, verdict: await attempt(trial))
+    }
+    if let refusal = attempt.refusal { throw CommandFailure(refusal.text) }
+    if case .undecided(let reason) = attempt.verdict { io.note("not tested with Google: \(singleLine(reason))") }
   }
 
   private static let remove: Action = { values, io in

@@ -115,18 +115,18 @@ struct Sending {
   }
 }
 
-/// Routes that remember the last one, to report its state.
+/// Routes that remember those that were found, to report their state.
 private final class WatchedRoutes: RouteFinder {
   private let routes: CredentialRoutes
-  private let last = Mutex<Route?>(nil)
+  private let found = Mutex<[Platform: Route]>([:])
 
   init(_ routes: CredentialRoutes) { self.routes = routes }
 
   func route(
-    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
-    let route = try await routes.route(app: app, environment: environment, report: report)
-    last.withLock { $0 = route }
+    let route = try await routes.route(app: app, environment: environment, platform: platform, report: report)
+    found.withLock { $0[platform] = route }
     return route
   }
 
@@ -134,8 +134,10 @@ private final class WatchedRoutes: RouteFinder {
 
   /// Why nothing can be sent now; nil if there is no failure or the state is unknown.
   var failure: ProviderFailure? {
-    guard case .failing(let failure) = last.withLock({ $0?.provider.state }) else { return nil }
-    return failure
+    for route in found.withLock({ $0 }).values {
+      if case .failing(let failure) = route.provider.state { return failure }
+    }
+    return nil
   }
 }
 

@@ -220,20 +220,24 @@ struct Doctor {
   /// Apps with devices but without a working credential.
   private func apps(_ database: Database) throws -> [Finding] {
     try AppOverview.all(database).flatMap { app in
-      Environment.allCases.compactMap { environment -> Finding? in
-        let count = app.count(environment: environment, platform: .ios, state: .active)
-        let credential = app.credentials.first { $0.provider == .apns && $0.environment == environment }
+      let routes = Environment.allCases.flatMap { [($0, Platform.ios, ProviderKind.apns), ($0, .android, .fcm)] }
+      return routes.compactMap { environment, platform, provider -> Finding? in
+        let count = app.count(environment: environment, platform: platform, state: .active)
+        let credential = app.credentials.first { $0.provider == provider && $0.environment == environment }
         if let credential, credential.health == .refused {
           return Finding(
             subject: "app", level: .error,
-            message: "\(app.app.bundleID) \(environment.rawValue): the credential was refused at its last use"
+            message:
+              "\(app.app.bundleID) \(environment.rawValue) (\(platform.name)): the credential was refused at its "
+              + "last use"
               + (credential.lastRefusal.map { " (\($0))" } ?? ""),
             remedy: Reason.of(credential.lastRefusal ?? "").remedy)
         }
         guard credential == nil, count > 0 else { return nil }
         return Finding(
           subject: "app", level: .warning,
-          message: "\(app.app.bundleID) has \(count) \(environment.rawValue) devices but no credential",
+          message:
+            "\(app.app.bundleID) has \(count) \(environment.rawValue) \(platform.name) devices but no credential",
           remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
       }
     }

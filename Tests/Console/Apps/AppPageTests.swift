@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import Providers
 import SQLite
 import Store
 import Testing
@@ -172,6 +173,58 @@ struct AppPageTests {
       #expect(try await anna.post("/apps/\(app.id)/credentials/production/unbind").status == 303, "twice does no harm")
       #expect(try await scene.audit("credential.unbind").count == 1)
       #expect(try await scene.audit("credential.bind").count == 7)
+    }
+  }
+
+  @Test("a service account is tried before it is bound: a refused one stays out with the cause")
+  func serviceAccount() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp(ConsoleScene.bundleID)
+      let account = try await Self.keep(scene, "push@shop.iam.gserviceaccount.com") {
+        ($0.kind, $0.topics) = ("fcm_service_account", [])
+      }
+      let key = try await Self.keep(scene, "key") { ($0.kind, $0.topics) = ("apns_key", []) }
+      var anna = try await scene.signIn(.admin)
+      func bind(_ certificate: TrackedCertificate, _ endpoint: String = "google") async throws -> SceneAnswer {
+        try await anna.post(
+          "/apps/\(app.id)/credentials/production",
+          [("provider", "fcm"), ("certificate", String(certificate.id)), ("endpoint", endpoint)])
+      }
+      func bound() async throws -> Credential? {
+        try await scene.store.read {
+          try Credential.find($0, app: app.id, provider: .fcm, environment: .production)
+        }
+      }
+      #expect(ScenePage(try await bind(key)).failedFields == ["certificate-production-fcm"])
+      #expect(ScenePage(try await bind(account, "apple")).failedFields == ["host-production-fcm"])
+      #expect(scene.provider.tried.isEmpty)
+
+      scene.provider.answerTrials(.refused(reason: "invalid_grant (Invalid JWT Signature.)"))
+      let refused = try await bind(account)
+      #expect(refused.status == 422)
+      #expect(refused.text.contains("invalid_grant (Invalid JWT Signature.)"))
+      #expect(refused.text.contains("create a new key"), "the remedy")
+      #expect(try await bound() == nil)
+
+      scene.provider.answerTrials(.taken(answer: "200"))
+      #expect(try await bind(account).status == 303)
+      #expect(try await bound()?.certificateID == account.id)
+      #expect(try await bound()?.place == .service)
+      #expect(scene.provider.tried.count == 2)
+      // APNs' credential of the same environment is another one.
+      let ios = try await scene.store.read {
+        try Credential.find($0, app: app.id, provider: .apns, environment: .production)
+      }
+      #expect(ios != nil)
+      let page = try await anna.get("/apps/\(app.id)").text
+      #expect(page.contains("Credential assigned. New pushes are sent with it."))
+
+      scene.provider.answerTrials(.undecided(reason: "no answer within 15 seconds"))
+      #expect(try await bind(account).status == 303)
+      #expect(try await anna.get("/apps/\(app.id)").text.contains("Credential assigned without a test"))
+      #expect(
+        try await anna.post("/apps/\(app.id)/credentials/production/unbind", [("provider", "fcm")]).status == 303)
+      #expect(try await bound() == nil)
     }
   }
 }

@@ -54,7 +54,7 @@ final class ScriptedProvider: RouteFinder {
   func answer(_ script: @escaping Script) { answers.answer(script) }
 
   func route(
-    app: Int64, environment: Model.Environment, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let found = try await store.read {
       try Credential.find($0, app: app, provider: .apns, environment: environment)
@@ -62,7 +62,7 @@ final class ScriptedProvider: RouteFinder {
     guard let found else { throw NoRoute("The app has no key or certificate for \(environment.rawValue).") }
     let provider = ProviderClosure(
       send: { push, devices in self.send(push.id, devices, report) }, cancel: { self.cancel($0) })
-    return Route(credentialID: found.id, platforms: [.ios], provider: provider)
+    return Route(credentialID: found.id, provider: provider)
   }
 
   private func send(

@@ -90,6 +90,12 @@ struct APIAnswersTests {
         .put, credential, "/apps/\(Self.app)/credentials/development", 200,
         json: ["certificate": .integer(certificate), "endpoint": "localhost:2197"]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/production", 200, json: ["endpoint": "simulator"]),
+      Call(
+        .put, credential, "/apps/\(Self.app)/credentials/production", 200,
+        json: ["provider": "fcm", "endpoint": "simulator"]),
+      Call(
+        .put, credential, "/apps/\(Self.app)/credentials/production", 422,
+        json: ["provider": "fcm", "certificate": .integer(certificate)]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/development", 422, json: ["certificate": 999]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/staging", 404, json: ["certificate": 1]),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
@@ -164,6 +170,8 @@ struct APIAnswersTests {
         Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 409),
         Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 204),
         Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
+        Call(.delete, credential, "/apps/\(Self.app)/credentials/production?provider=fcm", 204),
+        Call(.delete, credential, "/apps/\(Self.app)/credentials/production?provider=fcm", 404),
         Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 204),
         Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
         Call(.post, "/hosts", 201, json: ["host": "mail.example.com", "port": 587, "note": "mail"]),

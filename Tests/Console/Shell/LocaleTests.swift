@@ -98,8 +98,9 @@ struct LocaleTests {
     add("phones.fault_", FaultChoice.Kind.allCases.map(\.rawValue))
     add("devices.events.", DeviceEvent.Kind.allCases.map(\.rawValue) + ["added", "removed"])
     add("apps.alias_rule_", AliasRule.allCases.map(\.rawValue))
-    add("apps.endpoint_", ["apple", "simulator", "host"])
-    add("apps.", ["unused", "accepted", "refused", "accepted_simulator", "refused_simulator"])
+    add("apps.endpoint_", ["apple", "google", "simulator", "host"])
+    for suffix in ["", "_google", "_simulator"] { add("apps.", ["accepted", "refused"].map { $0 + suffix }) }
+    add("apps.", ["unused"])
     add("retention.", RetentionPolicy.fields.map(\.name))
     add("retention.", RetentionPolicy.fields.map(\.name), "_hint")
     for number in ["one", "other"] { add("retention.rows.", Trim.Kind.allCases.map(\.rawValue), ".\(number)") }

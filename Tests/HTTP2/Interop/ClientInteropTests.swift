@@ -27,6 +27,22 @@ struct ClientInteropTests {
     }
   }
 
+  @Test(
+    "nghttpd gives back bodies that differ in a part, as FCM's messages in their tokens",
+    .enabled(if: OtherServer.has(nghttpdPath)), arguments: [[], ["--window-bits=4"]])
+  func parts(options: [String]) async throws {
+    try await OtherServer.run(
+      Self.nghttpdPath, arguments: ["--address", "127.0.0.1", "--echo-upload"] + options + ["0", "KEY", "CERTIFICATE"]
+    ) { client in
+      let ended = await client.send(1500, body: Array(#"{"token":"","title":"Hello"}"#.utf8), gap: 10)
+      #expect(ended.statuses == [200: 1500])
+      for number in 0..<1500 {
+        let body = ended.details[Int64(number)].map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(body == #"{"token":"\#(number)","title":"Hello"}"#)
+      }
+    }
+  }
+
   @Test("nghttpd says 404 with a page", .enabled(if: OtherServer.has(nghttpdPath)))
   func nghttpdWithoutFiles() async throws {
     try await OtherServer.run(Self.nghttpdPath, arguments: ["--address", "127.0.0.1", "0", "KEY", "CERTIFICATE"]) {

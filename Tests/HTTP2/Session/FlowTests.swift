@@ -62,6 +62,62 @@ struct FlowTests {
     #expect(frames.filter { $0.type == 0 }.flatMap(\.payload) == body(300))
   }
 
+  @Test(
+    "a request's own bytes stand in the gap of the common body, in one frame or through any window",
+    arguments: [nil, 1, 3, 7, 16] as [UInt32?])
+  func gap(window: UInt32?) throws {
+    let settings: [(UInt16, UInt32)] = window.map { [(UInt16(4), $0)] } ?? []
+    var scene = try Scene(settings: settings)
+    _ = scene.frames()
+    let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
+    var builder = RequestBatchBuilder(template: template, body: Array("{<>}".utf8), gap: 2, capacity: 4)
+    for (number, own) in ["first", "", "a longer one"].enumerated() {
+      builder.append(id: Int64(number), path: "/send", body: Array(own.utf8))
+    }
+    builder.append(id: 3, path: "/send")
+    let batch = builder.build()
+    for index in 0..<4 {
+      let isSubmitted = scene.session.submit(batch, index, deadline: 0)
+      #expect(isSubmitted)
+    }
+    var bodies: [Int32: [UInt8]] = [:]
+    var ended: Set<Int32> = []
+    for _ in 0..<40 {
+      for frame in scene.frames() where frame.type == 0 {
+        bodies[frame.stream, default: []] += frame.payload
+        if frame.flags & 1 == 1 { ended.insert(frame.stream) }
+      }
+      for stream: UInt32 in [1, 3, 5, 7] where !ended.contains(Int32(stream)) {
+        try scene.receive(Scene.windowUpdate(stream, 2))
+      }
+    }
+    #expect(
+      bodies.mapValues { String(decoding: $0, as: UTF8.self) } == [
+        1: "{<first>}", 3: "{<>}", 5: "{<a longer one>}", 7: "{<>}",
+      ])
+    #expect(ended == [1, 3, 5, 7])
+  }
+
+  @Test("bodies of successes are dropped on demand, and still counted against their announced length")
+  func droppedBody() throws {
+    var configuration = ClientConfiguration()
+    configuration.keepsBodyOfSuccess = false
+    let scene = try Scene(configuration: configuration)
+    scene.submit(3)
+    for (stream, status, length) in [(1, "200", "5"), (3, "404", "5"), (5, "200", "6")] as [(UInt32, String, String)] {
+      try scene.receive(Scene.headers(stream, [(":status", status), ("content-length", length)], end: false))
+      try scene.receive(Scene.frame(0, 1, stream, Array("12345".utf8)))
+    }
+    let answers = scene.session.takeEnded().map { answer -> String in
+      switch answer.result {
+      case .answered(let status, let detail): "\(status) \(detail.map { $0.body.count } ?? 0)"
+      case .notProcessed: "not processed"
+      case .unknown(let cause): "\(cause)"
+      }
+    }
+    #expect(answers == ["200 0", "404 5", "reset(\(ErrorCode.protocolError))"])
+  }
+
   @Test("a used-up window of the connection: the bodies go on in their order, also when one was given up")
   func connectionWindow() throws {
     var scene = try Scene()

@@ -95,6 +95,11 @@ struct DeviceTokenTests {
     #expect(token.bytes == Array(Self.firebase.utf8))
     #expect(token.text == Self.firebase)
     #expect(try DeviceToken(parsing: token.text, platforms: [.ios, .android]) == token)
+    #expect(token.abbreviated == "\(Self.firebase.prefix(8))…\(Self.firebase.suffix(8))")
+    let long = Self.firebase + String(repeating: "x", count: 4096 - Self.firebase.count)
+    #expect(try DeviceToken(parsing: long, platform: .android).text == long)
+    let longer = #expect(throws: Problem.self) { try DeviceToken(parsing: long + "x", platform: .android) }
+    #expect(longer?.code == TokenMessage.lengthFCM.code)
   }
 
   @Test(

@@ -325,6 +325,27 @@ struct LintTests {
       } == [])
   }
 
+  @Test("what FCM refuses is refused, if the app sends to Android")
+  func android() {
+    let reserved = draft {
+      $0.platforms = [.ios, .android]
+      $0.notification.extras = ["gcm_id": "x"]
+    }
+    #expect(lines(Lint.findings(in: reserved)) == ["error notification.extras.gcm_id fcm.reserved_key"])
+    #expect(Lint.findings(in: reserved, Lint.Context(hasAndroid: false)).isEmpty)
+    let empty = draft {
+      $0.platforms = [.android]
+      $0.notification = Notification()
+    }
+    #expect(lines(Lint.findings(in: empty)) == ["error notification lint.android_empty"])
+    let raw = draft {
+      $0.platforms = [.ios, .android]
+      $0.notification = Notification()
+      $0.apns.payload = ["aps": ["alert": "x"]]
+    }
+    #expect(lines(Lint.findings(in: raw)) == ["warning notification lint.android_empty"])
+  }
+
   @Test("more severe findings come first, and errors must be refused by the caller")
   func order() {
     let bad = draft {

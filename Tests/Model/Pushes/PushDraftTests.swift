@@ -230,10 +230,22 @@ struct PushDraftTests {
     #expect(lines(problems) == ["apns.payload field.expected"])
   }
 
-  @Test("what comes later is known, and refused if used")
-  func notYet() {
-    let problems = #expect(throws: Problems.self) { try Self.read { $0["android"] = ["x": 1] } }
-    #expect(lines(problems) == ["android field.not_yet"])
+  @Test("the draft's own part for Android has FCM's fields, and may be the whole content")
+  func android() throws {
+    let own: JSONValue = ["ttl": "60s", "notification": ["channel_id": "news", "sound": .null]]
+    let draft = try Self.read {
+      $0["notification"] = nil
+      $0["android"] = own
+    }
+    #expect(JSONValue.object(draft.android) == own)
+    #expect(try PushDraft(json: draft.json) == draft)
+    let problems = #expect(throws: Problems.self) {
+      try Self.read { $0["android"] = ["x": 1, "notification": ["chanel_id": "news"]] }
+    }
+    #expect(
+      lines(problems) == ["android.notification.chanel_id field.unknown_similar", "android.x field.unknown"])
+    let form = #expect(throws: Problems.self) { try Self.read { $0["android"] = "x" } }
+    #expect(lines(form) == ["android field.expected"])
   }
 
   @Test("the platforms may be left out, named, or all")

@@ -38,7 +38,7 @@ import Testing
         now: noon)
       let recorded = try Delivery.record(
         database, push: push.id, results, cursor: ids[8],
-        credential: (credential.id, [.accepted(at: noon + 10)]), now: noon + 11)
+        verdicts: [(credential.id, .accepted(at: noon + 10))], now: noon + 11)
       let expected = OutcomeCounts(accepted: 3, failed: 3, deadToken: 1, skipped: 1, unknown: 1)
       #expect(recorded.counts == expected)
       #expect(recorded.retired == [ids[2], ids[3]])

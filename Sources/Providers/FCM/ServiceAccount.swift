@@ -1,7 +1,6 @@
 import Foundation
 package import JSON
 package import OpenSSL
-import Model
 
 /// A Google service account, from its JSON file (Google Cloud, “Create and delete service account keys”).
 package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
@@ -21,11 +20,17 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
   /// Google creates 2048-bit keys.
   static let keyBits = 2048...8192
 
-  /// - Throws: ``FileProblem/serviceAccount(_:)``.
-  package init(json: JSONValue) throws(FileProblem) {
-    func text(_ name: String) throws(FileProblem) -> String {
+  package init(
+    projectID: String, clientEmail: String, privateKeyID: String, tokenURI: String, key: PrivateKey
+  ) {
+    (self.projectID, self.clientEmail, self.privateKeyID) = (projectID, clientEmail, privateKeyID)
+    (self.tokenURI, self.key) = (tokenURI, key)
+  }
+
+  package init(json: JSONValue) throws(ServiceAccountProblem) {
+    func text(_ name: String) throws(ServiceAccountProblem) -> String {
       guard let text = json[name]?.string?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty else {
-        throw .serviceAccount(.missing(name))
+        throw .missing(name)
       }
       return text
     }
@@ -33,33 +38,30 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     clientEmail = try text("client_email")
     privateKeyID = try text("private_key_id")
     guard clientEmail.contains("@"), clientEmail.utf8.count <= 320 else {
-      throw .serviceAccount(.missing("client_email"))
+      throw .missing("client_email")
     }
     tokenURI = json["token_uri"]?.string ?? Self.googleTokenURI
-    guard tokenURI.hasPrefix("https://"), URL(string: tokenURI)?.host != nil else { throw .serviceAccount(.tokenURI) }
+    guard tokenURI.hasPrefix("https://"), URL(string: tokenURI)?.host != nil else { throw .tokenURI }
     // Line ends become `\n` in two characters when the file passes through an environment variable or another JSON
     // document.
     let pem = try text("private_key").replacing("\\n", with: "\n")
     do { key = try PrivateKey(pem: pem) } catch {
-      throw error == .truncated ? .serviceAccount(.keyCut) : .serviceAccount(.keyUnreadable)
+      throw error == .truncated ? .keyCut : .keyUnreadable
     }
     guard case .rsa(let bits) = key.algorithm, Self.keyBits.contains(bits) else {
-      throw .serviceAccount(.keyKind(key.algorithm.description))
+      throw .keyKind(key.algorithm.description)
     }
     // A damaged key with mismatched parts can be read, but its signatures are invalid: try one.
     let message = Data("signalbox".utf8)
     guard let signature = try? key.signRS256(message), key.publicKey.verifiesRS256(signature, of: message) else {
-      throw .serviceAccount(.keyDoesNotSign)
+      throw .keyDoesNotSign
     }
   }
 
   /// Reads ``material``.
-  ///
-  /// - Throws: ``FileProblem``.
-  package init(material: [UInt8]) throws(FileProblem) {
-    let json: JSONValue
-    do { json = try JSONValue(parsing: Data(material)) } catch { throw .damaged(detail: "it is not JSON") }
-    try self.init(json: json)
+  package init(material: [UInt8]) throws(ServiceAccountProblem) {
+    // What is not JSON has none of the members.
+    try self.init(json: (try? JSONValue(parsing: material)) ?? .null)
   }
 
   /// The bytes to seal: the members needed to send. A secret.
@@ -76,7 +78,7 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
   package var debugDescription: String { description }
 }
 
-package enum ServiceAccountProblem: Sendable, Hashable {
+package enum ServiceAccountProblem: Error, Sendable, Hashable {
   /// The named member is missing or empty.
   case missing(String)
   /// The token URL is invalid.

@@ -1,0 +1,81 @@
+import Foundation
+import Providers
+import Model
+import Store
+
+/// The devices of one platform in a run. Each platform has a route of its own, with its limits and pauses; a leg that
+/// cannot send does not hold up the others.
+struct RunLeg: Sendable {
+  let platform: Platform
+  var walk: Walk
+  var hasRoute = false
+  /// Whether it has had a route since the run began.
+  var hadRoute = false
+  /// Devices in flight.
+  var flying = 0
+  /// When the first waiting device is due, or earlier; nil: none waits.
+  var nextDue: Date?
+  /// Whether the provider was told to drop what is not sent yet.
+  var hasGivenUp = false
+  /// Why its remaining devices are not sent to.
+  var ending: RunEnding?
+  /// After its end: all its waiting devices have their outcome.
+  var hasNoWaiting = false
+  /// Steady seconds since which the provider has failed to answer; nil: it works.
+  var troubleSince: TimeInterval?
+
+  init(_ platform: Platform, cursor: Int64, nextDue: Date?) {
+    self.platform = platform
+    walk = Walk(cursor: cursor)
+    self.nextDue = nextDue
+  }
+}
+
+/// The legs of a run, together.
+extension PushRun {
+  /// Every device up to this ID has its outcome or waits.
+  var cursor: Int64 {
+    let open = legs.lazy.filter { !$0.walk.isDone }.map(\.walk.cursor).min()
+    return open ?? legs.lazy.map(\.walk.cursor).max() ?? row.cursor
+  }
+
+  /// No device above this ID was handed out without having returned, given that nothing is in flight.
+  var returnedUpTo: Int64 {
+    let open = legs.lazy.filter { !$0.walk.isAtEnd }.map(\.walk.handedOut).min()
+    return open ?? legs.lazy.map(\.walk.handedOut).max() ?? row.handedOut
+  }
+
+  /// When the first waiting device is due.
+  var nextDue: Date? { row.waiting == 0 ? nil : legs.compactMap(\.nextDue).min() }
+
+  /// The leg of a device in flight.
+  func leg(of platform: Platform) -> Int {
+    guard let leg = legs.firstIndex(where: { $0.platform == platform }) else {
+      preconditionFailure("a device of a platform that is not sent to")
+    }
+    return leg
+  }
+
+  /// Why a leg's remaining devices are not sent to; nil: they are.
+  func ending(of leg: Int) -> RunEnding? { ending ?? legs[leg].ending }
+
+  var isAllEnded: Bool { ending != nil || legs.allSatisfy { $0.ending != nil } }
+
+  /// The question that ends the push.
+  var lastWords: RunTask {
+    if let ending { return .end(ending.state, error: ending.error) }
+    let endings = legs.compactMap(\.ending)
+    let isFailed = !endings.isEmpty && endings.count == legs.count && endings.allSatisfy { $0.state == .failed }
+    var errors: [String] = []
+    for case let error? in endings.map(\.error) where !errors.contains(error) { errors.append(error) }
+    return .end(isFailed ? .failed : .finished, error: errors.isEmpty ? nil : errors.joined(separator: " "))
+  }
+
+  /// A route's limits and state; without a route, no limit is known.
+  func route(_ leg: Int) -> RouteWorld { world.routes[legs[leg].platform] ?? RouteWorld(share: plan.window) }
+
+  /// Whether a leg may still have something to send.
+  func hasWork(_ leg: Int) -> Bool {
+    !legs[leg].walk.isAtEnd || (row.waiting > 0 && legs[leg].nextDue != nil)
+  }
+}

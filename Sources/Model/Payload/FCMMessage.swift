@@ -1,0 +1,149 @@
+package import JSON
+
+/// A draft as FCM receives it (HTTP v1, projects.messages.send): one message for all devices of the push, which differ in
+/// their token (docs/protocols.md §3.1).
+///
+/// The data that the app receives has the same keys as the payload for APNs: the draft's extras, `link`, `image` and
+/// `sbid`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over the
+/// generated one.
+package struct FCMMessage: Sendable, Hashable {
+  /// Bytes of the keys and values that reach the app (Firebase, ErrorCode: 4096).
+  package static let limit = 4096
+
+  /// The message without its target.
+  package let json: JSONValue
+  private let extras: [String: JSONValue]
+  private let own: [String: JSONValue]
+
+  /// - Parameters:
+  ///   - uid: the push's public ID, for the key `sbid`; nil omits the key.
+  ///   - timeToLive: seconds left to deliver it; nil: the draft's.
+  package init(_ draft: PushDraft, uid: String? = nil, timeToLive: Int? = nil) {
+    let notification = draft.notification
+    extras = notification.extras
+    own = draft.android
+    let isVisible = notification.title != nil || notification.body != nil
+    var message: [String: JSONValue] = [:]
+    if isVisible {
+      let parts = ["title": notification.title, "body": notification.body, "image": notification.image]
+      message["notification"] = .object(parts.compactMapValues { $0.map(JSONValue.string) })
+    }
+    let data = Self.data(notification, uid: uid, isVisible: isVisible)
+    if !data.isEmpty { message["data"] = .object(data.mapValues(JSONValue.string)) }
+    var android: [String: JSONValue] = [:]
+    let isHigh = (draft.options.priority ?? (isVisible ? .high : .normal)) == .high
+    android["priority"] = isHigh ? "HIGH" : "NORMAL"
+    if let seconds = timeToLive ?? draft.options.timeToLive { android["ttl"] = .string("\(seconds)s") }
+    android["collapse_key"] = draft.options.collapseID.map(JSONValue.string)
+    if isVisible {
+      var shown: [String: JSONValue] = [:]
+      shown["sound"] = notification.sound.map(JSONValue.string)
+      // The collapse key replaces what waits, the tag what is shown; APNs' collapse ID does both.
+      shown["tag"] = draft.options.collapseID.map(JSONValue.string)
+      if let badge = notification.badge, badge > 0 { shown["notification_count"] = .integer(Int64(badge)) }
+      if !shown.isEmpty { android["notification"] = .object(shown) }
+    }
+    message["android"] = .object(Self.merged(android, with: draft.android))
+    json = .object(message)
+  }
+
+  private static func data(_ notification: Notification, uid: String?, isVisible: Bool) -> [String: String] {
+    var data = notification.extras.mapValues { $0.string ?? $0.text() }
+    if let link = notification.link { data[APNsPayload.linkKey] = link }
+    // FCM shows the picture of a visible notification by itself.
+    if let image = notification.image, !isVisible { data[APNsPayload.imageKey] = image }
+    if let uid { data[APNsPayload.idKey] = uid }
+    return data
+  }
+
+  /// Objects are merged, anything else is replaced, and null removes it (RFC 7396).
+  private static func merged(_ base: [String: JSONValue], with own: [String: JSONValue]) -> [String: JSONValue] {
+    base.merging(own) { old, new in
+      guard case .object(let old) = old, case .object(let new) = new else { return new }
+      return .object(merged(old, with: new))
+    }.filter { $0.value != .null }
+  }
+
+  /// Bytes of the keys and values that reach the app, as FCM counts them.
+  package var size: Int {
+    let android = json["android"]
+    return [json["notification"], json["data"], android?["notification"], android?["data"]].reduce(0) { size, part in
+      (part?.object ?? [:]).reduce(size) { $0 + $1.key.utf8.count + ($1.value.string ?? $1.value.text()).utf8.count }
+    }
+  }
+
+  /// Whether it shows something or carries data besides `sbid`.
+  package var isEmpty: Bool {
+    let parts = [json["notification"], json["android"]?["notification"], json["android"]?["data"]]
+    return parts.allSatisfy { $0?.object?.isEmpty ?? true }
+      && (json["data"]?.object ?? [:]).keys.allSatisfy { $0 == APNsPayload.idKey }
+  }
+
+  /// Why FCM would refuse the message for every device; paths are the draft's.
+  package var problems: [Problem] {
+    var problems: [Problem] = []
+    for key in extras.keys.sorted() where Self.isReserved(key) {
+      problems.append(Problem("notification.extras.\(key)", FCMMessageProblem.reservedKey, ["key": key]))
+    }
+    for (key, value) in (own["data"]?.object ?? [:]).sorted(by: { $0.key < $1.key }) {
+      if Self.isReserved(key) {
+        problems.append(Problem("android.data.\(key)", FCMMessageProblem.reservedKey, ["key": key]))
+      } else if value.string == nil, value != .null {
+        problems.append(Problem("android.data.\(key)", FCMMessageProblem.dataText, ["found": value.typeName]))
+      }
+    }
+    if size > Self.limit {
+      problems.append(
+        Problem(
+          "notification", FCMMessageProblem.tooLarge,
+          ["size": String(size), "limit": String(Self.limit), "excess": String(size - Self.limit)]))
+    }
+    return problems
+  }
+
+  /// Keys of `data` that FCM keeps for itself.
+  static func isReserved(_ key: String) -> Bool {
+    key == "from" || key == "message_type" || key.hasPrefix("google") || key.hasPrefix("gcm")
+  }
+}
+
+/// The draft's own part of FCM's message: AndroidConfig, in its own names (docs/protocols.md §3.1).
+enum FCMAndroid {
+  private static let keys = [
+    "bandwidth_constrained_ok", "collapse_key", "data", "direct_boot_ok", "fcm_options", "notification", "priority",
+    "restricted_package_name", "restricted_satellite_ok", "ttl",
+  ]
+  private static let notificationKeys = [
+    "body", "body_loc_args", "body_loc_key", "channel_id", "click_action", "color", "default_light_settings",
+    "default_sound", "default_vibrate_timings", "event_time", "icon", "image", "light_settings", "local_only",
+    "notification_count", "notification_priority", "proxy", "sound", "sticky", "tag", "ticker", "title",
+    "title_loc_args", "title_loc_key", "vibrate_timings", "visibility",
+  ]
+
+  /// Reads `android`; absent and empty mean the same.
+  static func read(_ fields: JSONFields) -> [String: JSONValue] {
+    fields.object("android") { android in
+      for key in keys { _ = android.value(key) }
+      android.object("notification") { shown in for key in notificationKeys { _ = shown.value(key) } }
+    }
+    return fields.value("android")?.object ?? [:]
+  }
+}
+
+package enum FCMMessageProblem: String, MessageSet {
+  case tooLarge = "fcm.too_large"
+  case reservedKey = "fcm.reserved_key"
+  case dataText = "fcm.data_text"
+
+  package var english: String {
+    switch self {
+    case .tooLarge:
+      """
+      The message for Android has {size} bytes, but FCM allows at most {limit} (FCM: INVALID_ARGUMENT). Shorten it by \
+      {excess}.
+      """
+    case .reservedKey: "“{key}” is reserved by FCM (FCM: INVALID_ARGUMENT). Use another name for the app's own data."
+    case .dataText: "FCM takes only text here, not a JSON {found}."
+    }
+  }
+}

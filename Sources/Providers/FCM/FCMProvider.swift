@@ -1,0 +1,102 @@
+import Foundation
+import HTTP2
+import JSON
+import Model
+
+/// Sends pushes through FCM HTTP v1 with one service account: one request for each device, over as many connections as
+/// needed (docs/protocols.md §3).
+package final class FCMProvider: LinkedProvider {
+  package let link: ServiceLink
+  private let path: String
+  private let clock: @Sendable () -> Date
+
+  /// - Parameters:
+  ///   - endpoint: of the messages; access tokens come from the account's token URI.
+  ///   - trust: of `endpoint`, and of a token URI that is not Google's.
+  ///   - tools: shared resources.
+  /// - Throws: `TLSError` if the trust is unusable; ``ProviderProblem`` for an unusable token URI.
+  package init(_ account: ServiceAccount, endpoint: FCMEndpoint, _ tools: ProviderTools) throws {
+    path = "/v1/projects/\(Self.escaped(account.projectID))/messages:send"
+    clock = tools.clock
+    let token = try AccessToken(account, trust: endpoint.trust, tools)
+    var tools = tools
+    // Every success means the same, and has some 100 bytes.
+    tools.connections.connection.keepsBodyOfSuccess = false
+    link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(), authorization: token, tools: tools)
+  }
+
+  package func prepare(_ push: ProviderPush) -> any PreparedPush { FCMPush(provider: self, push: push) }
+
+  /// A message to a topic that is only validated: it reaches nobody, and shows whether the service account may send for
+  /// the project.
+  package func probe(topic: String) {
+    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+    batch.append(
+      id: 0, path: path,
+      body: Array(#"{"validate_only":true,"message":{"topic":"signalbox","data":{"probe":"1"}}}"#.utf8))
+    link.submit(batch.build())
+  }
+
+  fileprivate func send(
+    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?
+  ) {
+    let (body, gap) = Self.body(message)
+    var batch = RequestBatchBuilder(
+      template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes)
+    for device in devices { batch.append(id: device.id, path: path, body: Self.escaped(device.token)) }
+    link.submit(batch.build())
+  }
+
+  fileprivate func now() -> Date { clock() }
+
+  private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
+
+  /// The request's body without the token, and the token's place.
+  static func body(_ message: FCMMessage) -> (bytes: [UInt8], gap: Int) {
+    let start = Array(#"{"message":{"token":""#.utf8)
+    let members = message.json.bytes.dropFirst()
+    let separator: [UInt8] = members.count == 1 ? [] : [UInt8(ascii: ",")]
+    return (start + [UInt8(ascii: "\"")] + separator + members + [UInt8(ascii: "}")], start.count)
+  }
+
+  /// A token between the quotation marks of a JSON string. Firebase's tokens need no escapes.
+  private static func escaped(_ token: DeviceToken) -> [UInt8] {
+    let isPlain = token.bytes.reduce(true) { $0 && $1 > 0x20 && $1 < 0x7f && $1 != 0x22 && $1 != 0x5c }
+    return isPlain ? token.bytes : Array(token.hexadecimal.utf8)
+  }
+
+  /// A project ID as a segment of a path; `example.com:shop` needs no escapes either (RFC 3986 §3.3).
+  private static func escaped(_ project: String) -> String {
+    project.addingPercentEncoding(
+      withAllowedCharacters: CharacterSet(charactersIn: "-._~:").union(.alphanumerics.intersection(.ascii))) ?? project
+  }
+}
+
+extension CharacterSet {
+  fileprivate static let ascii = CharacterSet(charactersIn: "\u{0}"..."\u{7f}")
+}
+
+/// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
+private struct FCMPush: PreparedPush {
+  let provider: FCMProvider
+  let push: ProviderPush
+  private let message: FCMMessage
+  private let expiration: Date?
+
+  init(provider: FCMProvider, push: ProviderPush) {
+    (self.provider, self.push) = (provider, push)
+    message = FCMMessage(push.draft, uid: push.uid)
+    let date = push.draft.expiration(sentAt: push.sentAt)
+    // 0 is a single attempt, whenever it is made.
+    expiration = date?.timeIntervalSince1970 == 0 ? nil : date
+  }
+
+  func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    var message = message
+    if let expiration {
+      let left = max(0, Int(expiration.timeIntervalSince(provider.now()).rounded(.up)))
+      message = FCMMessage(push.draft, uid: push.uid, timeToLive: left)
+    }
+    provider.send(message, push: push.id, to: devices, noting: notes)
+  }
+}

@@ -1,0 +1,108 @@
+import JSON
+import Model
+import Testing
+
+@Suite("FCM message")
+struct FCMMessageTests {
+  private func draft(_ change: (inout PushDraft) -> Void) -> PushDraft {
+    var draft = PushDraft(
+      app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
+      notification: Notification())
+    draft.notification.title = "Lunch"
+    change(&draft)
+    return draft
+  }
+
+  @Test("a notification, with everything that has a place on Android")
+  func notification() {
+    let message = FCMMessage(
+      draft {
+        $0.notification.body = "It is ready."
+        $0.notification.subtitle = "iOS only"
+        $0.notification.image = "https://example.com/a.png"
+        $0.notification.sound = "bell"
+        $0.notification.badge = 3
+        $0.notification.link = "order"
+        $0.notification.extras = ["order": 7, "paid": true, "name": "Anna", "list": [1, 2]]
+        $0.options.collapseID = "lunch"
+        $0.options.timeToLive = 60
+      }, uid: "u1")
+    #expect(
+      message.json == [
+        "notification": ["title": "Lunch", "body": "It is ready.", "image": "https://example.com/a.png"],
+        "data": ["order": "7", "paid": "true", "name": "Anna", "list": "[1,2]", "link": "order", "sbid": "u1"],
+        "android": [
+          "priority": "HIGH", "ttl": "60s", "collapse_key": "lunch",
+          "notification": ["sound": "bell", "tag": "lunch", "notification_count": 3],
+        ],
+      ])
+    #expect(message.problems.isEmpty)
+  }
+
+  @Test("without text it is data only, of normal priority unless asked otherwise")
+  func data() {
+    let silent = draft {
+      $0.notification.title = nil
+      $0.notification.image = "https://example.com/a.png"
+      $0.notification.extras = ["sync": "1"]
+    }
+    #expect(
+      FCMMessage(silent).json == [
+        "data": ["sync": "1", "image": "https://example.com/a.png"], "android": ["priority": "NORMAL"],
+      ])
+    var urgent = silent
+    urgent.options.priority = .high
+    #expect(FCMMessage(urgent).json["android"] == ["priority": "HIGH"])
+    #expect(FCMMessage(draft { $0.options.priority = .low }).json["android"]?["priority"] == "NORMAL")
+  }
+
+  @Test("the draft's own part is merged over it: objects are joined, null removes")
+  func own() {
+    let message = FCMMessage(
+      draft {
+        $0.notification.sound = "bell"
+        $0.options.collapseID = "lunch"
+        $0.options.timeToLive = 60
+        $0.android = [
+          "ttl": "5s", "collapse_key": .null, "notification": ["channel_id": "news", "tag": .null],
+          "restricted_package_name": "com.example.shop",
+        ]
+      })
+    #expect(
+      message.json["android"] == [
+        "priority": "HIGH", "ttl": "5s", "restricted_package_name": "com.example.shop",
+        "notification": ["sound": "bell", "channel_id": "news"],
+      ])
+    #expect(FCMMessage(draft { _ in }, timeToLive: 9).json["android"]?["ttl"] == "9s")
+  }
+
+  @Test(
+    "FCM's own data keys are refused, with the field named",
+    arguments: ["from", "message_type", "google.sent_time", "gcm.notification.title", "gcm"])
+  func reserved(key: String) {
+    let extras = FCMMessage(draft { $0.notification.extras = [key: "x"] }).problems
+    #expect(extras.map(\.field) == ["notification.extras.\(key)"])
+    #expect(extras.map(\.code) == [FCMMessageProblem.reservedKey.code])
+    let own = FCMMessage(draft { $0.android = ["data": [key: "x", "fine": "y"]] }).problems
+    #expect(own.map(\.field) == ["android.data.\(key)"])
+  }
+
+  @Test("at most 4096 bytes of keys and values; FCM's code stands beside our words")
+  func size() throws {
+    // "title" and "Lunch" take ten bytes, "x" one.
+    let most = draft { $0.notification.extras = ["x": .string(String(repeating: "y", count: 4085))] }
+    #expect(FCMMessage(most).size == 4096)
+    #expect(FCMMessage(most).problems.isEmpty)
+    let over = draft { $0.notification.extras = ["x": .string(String(repeating: "y", count: 4086))] }
+    let problem = try #require(FCMMessage(over).problems.first)
+    #expect(problem.code == FCMMessageProblem.tooLarge.code)
+    #expect(problem.text.contains("4097") && problem.text.contains("INVALID_ARGUMENT"))
+    #expect(FCMMessage(most, uid: "u").problems.map(\.code) == [FCMMessageProblem.tooLarge.code])
+  }
+
+  @Test("data of the draft's own part is text")
+  func text() {
+    let problems = FCMMessage(draft { $0.android = ["data": ["a": 1, "b": "1", "c": .null]] }).problems
+    #expect(problems.map(\.field) == ["android.data.a"])
+  }
+}
