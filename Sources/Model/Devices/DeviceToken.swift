@@ -23,7 +23,7 @@ package struct DeviceToken: Sendable, Hashable {
 
   /// Recognisable, but not enough to send to: `77366f0d…832c0113`.
   package var abbreviated: String {
-    let text = hexadecimal
+    let text = text
     return text.count <= 20 ? text : "\(text.prefix(8))…\(text.suffix(8))"
   }
 }

@@ -92,7 +92,7 @@ struct SimulatorAPITests {
       #expect(try await ids("?body=World") == ["A2", "A1"])
       #expect(try await ids("?body=World&limit=1") == ["A2"])
       #expect(try await ids("?environment=production") == ["A2"])
-      #expect(try await ids("?token=\(ada.tokenHex)") == ["A1"])
+      #expect(try await ids("?token=\(ada.tokenText)") == ["A1"])
       #expect(try await ids("?phone=\(alan.id)") == ["A2"])
       #expect(try await ids("?push=p1") == ["A1"])
       #expect(try await ids("?apns_id=A2") == ["A2"])
@@ -171,7 +171,7 @@ struct SimulatorAPITests {
 
   @Test("alone it needs no token, and pages of other sites get nowhere")
   func alone() async throws {
-    let simulator = try APNsSimulator()
+    let simulator = try PushSimulator()
     let router = SimulatorControl.router(simulator, clock: { ConsoleScene.noon })
     func call(_ method: HTTPServer.Method, _ target: String, _ headers: Headers = Headers()) async throws -> SceneAnswer
     {
