@@ -38,7 +38,7 @@ struct SimulatorScene {
     _ environment: Model.Environment = .development, identity: TLSIdentity? = nil,
     _ configuration: ClientGroupConfiguration = SimulatorClient.configuration()
   ) throws -> SimulatorClient {
-    guard let endpoint = simulator.endpoint(environment) else { throw PushSimulatorError.isRunning }
+    guard let endpoint = simulator.endpoint(SimulatedServer(environment)) else { throw PushSimulatorError.isRunning }
     let tls = try TLSContext.client(trust: endpoint.trust, identity: identity, alpn: ["h2"])
     return SimulatorClient(
       loop: clientLoop, endpoint: .init(host: endpoint.host, port: endpoint.port, tls: tls),

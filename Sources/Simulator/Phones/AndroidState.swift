@@ -16,7 +16,7 @@ package struct AndroidState: Sendable, Hashable {
 
   package init() {}
 
-  /// Messages that FCM stores for one phone; with one more it drops all (Firebase, Lifetime of a message).
+  /// Messages that FCM stores for one phone; with one more it drops all (docs/protocols.md §5.1).
   static let waitingLimit = 100
   /// Different collapse keys of waiting messages; with one more the oldest is dropped (docs/protocols.md §3.1).
   static let collapseKeyLimit = 4

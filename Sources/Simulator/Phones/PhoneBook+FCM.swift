@@ -201,6 +201,10 @@ extension PhoneBook.State {
     records.values[index].phone.waiting = waiting.filter { !phone.takes($0) && !$0.isOver(at: now) }
     var changes: [PhoneChange] = []
     for var notification in waiting where phone.takes(notification) && !notification.isOver(at: now) {
+      if phone.android != nil {
+        lastNotificationID += 1
+        notification.id = lastNotificationID
+      }
       notification.receivedAt = now
       notification.appState = phone.appState
       notification.settle(on: phone)

@@ -4,8 +4,9 @@ package import Model
 
 /// A push that reached a simulated phone, or waits for it to be switched on.
 package struct ReceivedNotification: Sendable, Hashable, Identifiable {
-  /// Counts up within one phone book, over all phones.
-  package let id: Int64
+  /// Counts up within one phone book, over all phones. One that waited for an Android phone gets a new ID on arrival,
+  /// because later ones may have arrived before it.
+  package internal(set) var id: Int64
   /// As the sender gave it, or made by the simulator; of a message from FCM, FCM's name of it.
   package let apnsID: String
   package let topic: String
