@@ -162,7 +162,7 @@ struct AndroidPhoneTests {
     try await scene.notify("tagged", tag: "t")
     #expect(book.subscriptions(of: token) == .success([:]))
     _ = book.subscribe(token, to: "news", now: scene.now)
-    try scene.book.refreshToken(scene.phone.id)
+    try scene.book.refreshToken(scene.phone.id, now: scene.now)
     try scene.book.setDozing(scene.phone.id, true)
     try await scene.notify("waits")
     try await book.flush()
