@@ -82,7 +82,7 @@ let package = Package(
       knows: ["Calendar", "Certificates", "JSON", "Logging", "Mail", "Model", "Mustache", "Reactor", "SQLite", "Store"]),
 
     // Faces
-    room("Simulator", knows: ["Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Reactor"]),
+    room("Simulator", knows: ["Calendar", "Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Reactor"]),
     room(
       "Console",
       knows: [

@@ -80,7 +80,7 @@ package struct Console: Sendable {
   /// Accepts every push from forms and the API.
   let intake: PushIntake
   /// If nil, the Phones page says how to start the simulator.
-  let simulator: APNsSimulator?
+  let simulator: PushSimulator?
   let configuration: Configuration
   let locales: Locales
   let views: PageViews
@@ -105,7 +105,7 @@ package struct Console: Sendable {
   ///   - look: how a watched host is checked.
   /// - Throws: `TemplateError` with file, line and column; `SystemError` for a missing folder.
   package init(
-    store: Store, engine: DeliveryEngine, simulator: APNsSimulator? = nil, configuration: Configuration,
+    store: Store, engine: DeliveryEngine, simulator: PushSimulator? = nil, configuration: Configuration,
     pools: Pools, look: @escaping HostWatch.Look,
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {

@@ -11,6 +11,7 @@ package struct DemoWorld: Sendable, Hashable {
     /// The owner and the name of the phone.
     package var name: String
     package var model: String
+    package var platform = Platform.ios
     package var environment: Model.Environment
     package var alias: String
     /// Sorted.
@@ -18,11 +19,12 @@ package struct DemoWorld: Sendable, Hashable {
 
     /// - Parameter bundleID: of the app on it.
     package func newPhone(_ bundleID: String) -> NewPhone {
-      NewPhone(name: name, model: model, environment: environment, topic: bundleID, alias: alias)
+      NewPhone(
+        name: name, model: model, platform: platform, environment: environment, topic: bundleID, alias: alias)
     }
   }
 
-  /// A shop: four phones with development builds, two with the App Store's.
+  /// A shop: four iPhones and an Android phone with development builds, two iPhones with the App Store's.
   package static let shop = DemoWorld(
     appName: "Shop", bundleID: "com.example.shop",
     phones: [
@@ -36,6 +38,9 @@ package struct DemoWorld: Sendable, Hashable {
       DemoPhone(
         name: "小明的 iPhone", model: "iPhone 15", environment: .development, alias: "usr_xiaoming",
         tags: ["beta", "vip"]),
+      DemoPhone(
+        name: "Katherine's Pixel", model: "Pixel 9", platform: .android, environment: .development,
+        alias: "usr_katherine", tags: []),
       DemoPhone(
         name: "Margaret's iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
         tags: ["vip"]),

@@ -60,7 +60,7 @@ final class Service: Sendable {
   /// The URL to open in a browser.
   let url: String
   let console: Console
-  let simulator: APNsSimulator?
+  let simulator: PushSimulator?
   let store: Store
 
   private let options: Options
@@ -101,8 +101,8 @@ final class Service: Sendable {
     routes = CredentialRoutes(
       store: store, loop: loop, resolver: resolver,
       simulator: { provider, environment in
-        guard provider == .apns else { return nil }
-        return simulator?.endpoint(environment).map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
+        SimulatedServer(provider, environment).flatMap { simulator?.endpoint($0) }
+          .map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
       }, clock: clock, log: log)
     engine = DeliveryEngine(store: store, routes: routes, clock: clock, steady: options.steady, log: log)
 
@@ -175,12 +175,12 @@ final class Service: Sendable {
     }
   }
 
-  private static func simulator(_ store: Store, _ loop: EventLoop, _ options: Options) async throws -> APNsSimulator {
-    var configuration = APNsSimulator.Configuration()
+  private static func simulator(_ store: Store, _ loop: EventLoop, _ options: Options) async throws -> PushSimulator {
+    var configuration = PushSimulator.Configuration()
     configuration.phones = try await PhoneBook.open(StoredPhones(store, clock: options.clock), log: options.log)
     configuration.log = options.log.labelled("Simulator")
     configuration.now = options.clock
-    let simulator = try APNsSimulator(configuration: configuration)
+    let simulator = try PushSimulator(configuration: configuration)
     try await simulator.start()
     try await DemoInstallation.install(store: store, phones: simulator.phones, now: options.clock())
     return simulator

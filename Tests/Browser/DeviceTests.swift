@@ -29,7 +29,7 @@ extension InBrowser {
       try await BrowserScene.run { scene in
         try await scene.open("/phones")
         let token = try #require(
-          scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenHex)
+          scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenText)
         try await press(scene, "Uninstall app")
         try await scene.sees("App uninstalled", in: scene.phone(Self.phone))
         try await send(scene, "is somebody there?")
@@ -55,7 +55,7 @@ extension InBrowser {
         try await scene.open("/phones")
         try await scene.sees("welcome back", in: scene.phone(Self.phone) + "//div[@class='note']")
         let now = try #require(
-          scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenHex)
+          scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenText)
         #expect(now != token)
         try await scene.open("/devices?q=usr_grace")
         try await scene.sees("2 devices")

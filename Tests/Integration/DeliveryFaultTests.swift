@@ -18,7 +18,7 @@ struct DeliveryFaultTests {
     /// At least so many are accepted although something goes wrong.
     var accepted = 0
     /// What the simulator must have done for the test to have tested something.
-    var happened: @Sendable (APNsCounters) -> Bool
+    var happened: @Sendable (ServerCounters) -> Bool
     var testDescription: String { faults }
   }
 

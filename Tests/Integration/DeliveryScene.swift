@@ -33,7 +33,7 @@ final class DeliveryScene: Sendable {
   let box: CommandRunner
   let store: Store
   let app: App
-  let simulator: APNsSimulator
+  let simulator: PushSimulator
   let routes: CredentialRoutes
   let engine: DeliveryEngine
   let log = MemorySink()
@@ -59,7 +59,7 @@ final class DeliveryScene: Sendable {
     return policy
   }
 
-  private init(_ box: CommandRunner, _ options: Options, _ simulator: APNsSimulator) async throws {
+  private init(_ box: CommandRunner, _ options: Options, _ simulator: PushSimulator) async throws {
     self.box = box
     self.simulator = simulator
     loop = try EventLoop(name: "delivery")
@@ -71,7 +71,7 @@ final class DeliveryScene: Sendable {
       (try App.named(Self.topic, database), try TrackedCertificate.all(database).first?.id)
     }
     for environment in Model.Environment.allCases {
-      guard let server = simulator.endpoint(environment) else { throw APNsSimulatorError.isRunning }
+      guard let server = simulator.endpoint(SimulatedServer(environment)) else { throw PushSimulatorError.isRunning }
       let port = try await options.detour?(server.port) ?? server.port
       _ = try await store.write { [app] database in
         try Credential.bind(
@@ -103,11 +103,11 @@ final class DeliveryScene: Sendable {
     _ options: Options = Options(), faults: Faults = Faults(), _ body: (DeliveryScene) async throws -> Void
   ) async throws {
     try await CommandRunner.with { box in
-      var configuration = APNsSimulator.Configuration()
+      var configuration = PushSimulator.Configuration()
       configuration.stopTimeout = .milliseconds(200)
       configuration.now = options.simulatorClock
       configuration.faults = [.development: faults, .production: faults]
-      let simulator = try APNsSimulator(configuration: configuration)
+      let simulator = try PushSimulator(configuration: configuration)
       try await simulator.start()
       let result: Result<Void, any Error>
       do {

@@ -53,8 +53,8 @@ struct DeliverySimulatorTests {
       let token = phones[3].token.hexadecimal
       let direct = try await scene.deliver(["device_token": [.string(token)]], environment: environment)
       #expect(try await scene.tally(direct, [phones[3]]).isWhole)
-      #expect(scene.simulator.counters(environment).byStatus == [200: sent + 1])
-      #expect(scene.simulator.counters(other).requests == 0)
+      #expect(scene.simulator.counters(SimulatedServer(environment)).byStatus == [200: sent + 1])
+      #expect(scene.simulator.counters(SimulatedServer(other)).requests == 0)
     }
   }
 

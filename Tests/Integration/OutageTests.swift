@@ -38,12 +38,12 @@ struct OutageTests {
       let before = try await scene.progress(push).total
       #expect(before < 2000)
 
-      var configuration = APNsSimulator.Configuration()
+      var configuration = PushSimulator.Configuration()
       configuration.development = SocketAddress("127.0.0.1:\(port)")
       configuration.phones = scene.simulator.phones
       configuration.authority = scene.simulator.authority
       configuration.stopTimeout = .milliseconds(200)
-      let second = try APNsSimulator(configuration: configuration)
+      let second = try PushSimulator(configuration: configuration)
       try await second.start()
       try await carried
       await second.stop()

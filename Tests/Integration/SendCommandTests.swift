@@ -17,9 +17,9 @@ struct SendCommandTests {
 
   /// An app with a key whose pushes go to a simulator, and three phones: anna's with the tag `beta`, ben's, and one
   /// without the app.
-  private func withSimulator(_ body: (CommandRunner, APNsSimulator) async throws -> Void) async throws {
+  private func withSimulator(_ body: (CommandRunner, PushSimulator) async throws -> Void) async throws {
     try await CommandRunner.with { box in
-      let simulator = try APNsSimulator()
+      let simulator = try PushSimulator()
       let port = try await simulator.start().development.port
       await box.run("apps", "add", app, "--name", "Shop")
       let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
@@ -212,7 +212,7 @@ struct SendCommandTests {
 
   @Test("who does not wait gives a service up that stays out of reach, and the push stays for the next server")
   func givenUp() async throws {
-    let simulator = try APNsSimulator()
+    let simulator = try PushSimulator()
     let port = try await simulator.start().development.port
     await simulator.stop()
     try await withEndpoint(port) { box in
@@ -241,15 +241,15 @@ struct SendCommandTests {
   func wrongCertificate() async throws {
     let other = try CertificateAuthority(
       subject: [.commonName("Other")], notBefore: Date() - 86_400, notAfter: Date() + 86_400)
-    var (elsewhere, late) = (APNsSimulator.Configuration(), APNsSimulator.Configuration())
+    var (elsewhere, late) = (PushSimulator.Configuration(), PushSimulator.Configuration())
     elsewhere.hostNames = ["elsewhere.example.com"]
     late.now = { Date() - 86_400 * 5000 }
     for (configuration, trusts, cause) in [
-      (APNsSimulator.Configuration(), false, "by a certificate authority that is not trusted here"),
+      (PushSimulator.Configuration(), false, "by a certificate authority that is not trusted here"),
       (elsewhere, true, "127.0.0.1"),
       (late, true, "expired"),
     ] {
-      let simulator = try APNsSimulator(configuration: configuration)
+      let simulator = try PushSimulator(configuration: configuration)
       let port = try await simulator.start().development.port
       try await withEndpoint(port, trust: trusts ? simulator.authorityPEM : other.certificate.pem) { box in
         let result = await send(box, "--broadcast", "--body", "x", "--wait", "--timeout", "4")

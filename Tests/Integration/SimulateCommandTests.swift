@@ -58,7 +58,7 @@ struct SimulateCommandTests {
     let child = try Child(
       [
         try Child.signalbox(), "simulate", "--apns-listen", "127.0.0.1:0", "--apns-production-listen", "127.0.0.1:0",
-        "--http-listen", "127.0.0.1:0",
+        "--fcm-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
       ] + words, in: box.folder)
     try await eventually("simulate listens") {
       guard child.isRunning else { throw SceneError("simulate ended: \(child.errorText)") }
@@ -131,6 +131,32 @@ struct SimulateCommandTests {
       let second = try await Self.start(box, words)
       #expect(try await second.push(bearer, to: second.development, trusting: trusted) == "200")
       _ = try await second.stop()
+    }
+  }
+
+  @Test("an Android phone by its FCM token, and FCM over plain HTTP, where a phone of an iPhone's token is none")
+  func fcm() async throws {
+    try await CommandRunner.with { box in
+      let token = "c0123456789abcdefghijk:APA91b" + String(repeating: "x", count: 134)
+      let running = try await Self.start(
+        box, ["--device", token, "--topic", Self.topic, "--ca-out", "ca.pem", "--fcm-faults", "status=404,next=1"])
+      let phones = try await running.json("/phones")
+      #expect(phones["items"]?.array?.compactMap { $0["platform"]?.string } == ["android"])
+      let host = running.control.replacing("/simulator/v1", with: "")
+      let body = #"{"to":"\#(token)","notification":{"title":"One"}}"#
+      func send() async throws -> String {
+        try await running.curl(
+          "-H", "Authorization: key=server", "-H", "Content-Type: application/json", "-d", body, "\(host)/fcm/send")
+      }
+      #expect(try await send().contains(#""error":"NotRegistered""#))
+      #expect(try await send().contains(#""success":1"#))
+      #expect(try await running.json("/notifications?wait=5s&title=One")["total"] == 1)
+      let counters = try await running.stop()
+      #expect(counters["fcm"]?["by_status"] == ["200": 2])
+      let refused = await box.run("simulate", "--fcm-faults", "reason=TooManyRequests")
+      #expect(refused.code == 64 && refused.errors.contains("--fcm-faults"))
+      let account = await box.run("simulate", "--service-account", try box.file("a.json", "{}"))
+      #expect(account.code == 1 && account.errors.contains("not a service account"))
     }
   }
 

@@ -48,7 +48,7 @@ struct APNsFaultTests {
         NewPhone(name: "Second", environment: .development, topic: SimulatorScene.topic))
       let before = Int64(Date().timeIntervalSince1970 * 1000)
       scene.simulator.faults(.development).set(
-        try Faults(parsing: "reason=Unregistered,token=\(scene.phone.tokenHex)"))
+        try Faults(parsing: "reason=Unregistered,token=\(scene.phone.tokenText)"))
       let client = try scene.client()
       let ended = try await client.send([scene.phone.token, second.token])
       #expect(ended.replies[0]?.status == 410)

@@ -165,7 +165,7 @@ struct APNsSimulatorTests {
     }
     try await SimulatorScene.run({ $0.authority = again }) { scene in
       #expect(scene.simulator.authorityPEM == first.certificate.pem)
-      await #expect(throws: APNsSimulatorError.isRunning) { try await scene.simulator.start() }
+      await #expect(throws: PushSimulatorError.isRunning) { try await scene.simulator.start() }
       let before = try #require(scene.simulator.endpoint(.development))
       #expect(before.host == "localhost")
       #expect(before.trust == .pem(Array(first.certificate.pem.utf8)))
@@ -185,10 +185,10 @@ struct APNsSimulatorTests {
   func takenPort() async throws {
     try await SimulatorScene.run { scene in
       let taken = try #require(scene.simulator.endpoint(.development)?.port)
-      var configuration = APNsSimulator.Configuration()
+      var configuration = PushSimulator.Configuration()
       configuration.loops = [scene.clientLoop]
       configuration.production = SocketAddress(host: "127.0.0.1", port: taken)
-      let second = try APNsSimulator(configuration: configuration)
+      let second = try PushSimulator(configuration: configuration)
       await #expect(throws: SystemError.self) { try await second.start() }
       #expect(second.endpoint(.development) == nil)
     }
@@ -200,11 +200,12 @@ struct APNsSimulatorTests {
       try scene.book.remove(scene.phone.id)
       try scene.book.remove(scene.productionPhone.id)
       let made = try DemoWorld.shop.populate(scene.book)
-      #expect(made.count { $0.phone.environment == .development } == 4)
+      #expect(made.count { $0.phone.environment == .development } == 5)
+      #expect(made.filter { $0.phone.platform == .android }.map(\.phone.model) == ["Pixel 9"])
       #expect(made.count { $0.phone.environment == .production } == 2)
       #expect(try DemoWorld.shop.populate(scene.book).isEmpty)
-      #expect(scene.book.phones().count == 6)
-      #expect(Set(made.map(\.description.alias)).count == 6)
+      #expect(scene.book.phones().count == 7)
+      #expect(Set(made.map(\.description.alias)).count == 7)
       #expect(made.allSatisfy { AliasRule.jpush.problem(with: $0.description.alias) == nil })
       let client = try scene.client(.production)
       let tokens = made.filter { $0.phone.environment == .production }.map(\.phone.token)

@@ -81,14 +81,14 @@ struct FaultsTests {
       ("=5", "“=5” is not of the form key=value."),
       (
         "speed=5",
-        "Unknown fault “speed”. Known faults: status, reason, next, share, token, delay, goaway, refuse, "
+        "Unknown fault “speed”. Known faults: status, reason, next, share, token, retry, delay, goaway, refuse, "
           + "cut, silent, streams, seed."
       ),
       ("status=200", "status=200: expected an HTTP status from 400 to 599."),
       ("status=x", "status=x: expected an HTTP status from 400 to 599."),
       ("status=400", "Add a reason for status 400, e.g. reason=ServiceUnavailable."),
-      ("reason=Nonsense", "APNs has no reason “Nonsense”. Add a status, e.g. status=503."),
-      ("reason=a b", "reason=a b: expected an APNs reason, e.g. TooManyRequests."),
+      ("reason=Nonsense", "The service has no reason “Nonsense”. Add a status, e.g. status=503."),
+      ("reason=a b", "reason=a b: expected a reason, e.g. TooManyRequests."),
       ("next=3", "“next” belongs to a response. Put status=… or reason=… before it."),
       ("status=503,next=0", "next=0: expected a number of requests, 1 or more."),
       (

@@ -43,15 +43,15 @@ struct SimulatorInteropTests {
           return output
         }
         let bearer = try scene.bearer()
-        #expect(try await post(scene.phone.tokenHex, bearer) == " 2 200")
-        #expect(try await post(scene.phone.tokenHex, bearer, host: "127.0.0.1") == " 2 200")
+        #expect(try await post(scene.phone.tokenText, bearer) == " 2 200")
+        #expect(try await post(scene.phone.tokenText, bearer, host: "127.0.0.1") == " 2 200")
         let long = try await OtherProgram.run(
           Self.curl,
           [
             "-sS", "--http2", "--max-time", "20", "--cacert", files[0], "-w", " %{http_code} %header{apns-id}",
             "-H", "apns-id: eabeae54-14a8-11e5-b60b-1697f925ec7b", "-H",
             "x-long: \(String(repeating: "x", count: 20_000))",
-            "-d", "{}", "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
+            "-d", "{}", "https://localhost:\(port)/3/device/\(scene.phone.tokenText)",
           ])
         #expect(
           long.output == #"{"reason":"RequestHeaderFieldsTooLarge"} 431 eabeae54-14a8-11e5-b60b-1697f925ec7b"#)
@@ -62,7 +62,7 @@ struct SimulatorInteropTests {
             [
               "-sS", "--http1.1", alpn, "--max-time", "20", "--cacert", files[0], "-w",
               "%{http_version} %{http_code}", "-d", "{}",
-              "https://localhost:\(port)/3/device/\(scene.phone.tokenHex)",
+              "https://localhost:\(port)/3/device/\(scene.phone.tokenText)",
             ])
           #expect(
             old.status == 0 && old.output == "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n1.1 505",
@@ -73,13 +73,13 @@ struct SimulatorInteropTests {
         #expect(received.map(\.duplicates) == [1])
         #expect(received.map(\.apnsID) == ["eabeae54-14a8-11e5-b60b-1697f925ec7b"])
         #expect(
-          try await post(scene.phone.tokenHex, String(bearer.dropLast(4)) + "AAAA")
+          try await post(scene.phone.tokenText, String(bearer.dropLast(4)) + "AAAA")
             == #"{"reason":"InvalidProviderToken"} 2 403"#)
         #expect(
           try await post(String(repeating: "0", count: 64), bearer) == #"{"reason":"BadDeviceToken"} 2 400"#)
         try scene.book.uninstall(scene.phone.id, now: Date(timeIntervalSince1970: 1_700_000_000))
         #expect(
-          try await post(scene.phone.tokenHex, bearer)
+          try await post(scene.phone.tokenText, bearer)
             == #"{"reason":"Unregistered","timestamp":1700000000000} 2 410"#)
       }
     }
@@ -124,7 +124,7 @@ struct SimulatorInteropTests {
           python,
           [
             files[2], endpoint.host, "\(endpoint.port)", files[0], files[1], SimulatorScene.keyID, SimulatorScene.team,
-            SimulatorScene.topic, scene.phone.tokenHex, removed.tokenHex,
+            SimulatorScene.topic, scene.phone.tokenText, removed.tokenText,
           ])
         try #require(status == 0, "\(output)")
         let answer = try JSONValue(parsing: Data((output.split(separator: "\n").last ?? "").utf8))

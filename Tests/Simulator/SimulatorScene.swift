@@ -14,7 +14,7 @@ struct SimulatorScene {
   static let team = "TEAM000001"
   static let keyID = "KEY0000001"
 
-  let simulator: APNsSimulator
+  let simulator: PushSimulator
   let key: PrivateKey
   let phone: SimulatedPhone
   let productionPhone: SimulatedPhone
@@ -38,7 +38,7 @@ struct SimulatorScene {
     _ environment: Model.Environment = .development, identity: TLSIdentity? = nil,
     _ configuration: ClientGroupConfiguration = SimulatorClient.configuration()
   ) throws -> SimulatorClient {
-    guard let endpoint = simulator.endpoint(environment) else { throw APNsSimulatorError.isRunning }
+    guard let endpoint = simulator.endpoint(SimulatedServer(environment)) else { throw PushSimulatorError.isRunning }
     let tls = try TLSContext.client(trust: endpoint.trust, identity: identity, alpn: ["h2"])
     return SimulatorClient(
       loop: clientLoop, endpoint: .init(host: endpoint.host, port: endpoint.port, tls: tls),
@@ -48,15 +48,15 @@ struct SimulatorScene {
 
   /// Runs a simulator for the time of `body`.
   static func run(
-    _ change: (inout APNsSimulator.Configuration) throws -> Void = { _ in },
+    _ change: (inout PushSimulator.Configuration) throws -> Void = { _ in },
     _ body: (SimulatorScene) async throws -> Void
   ) async throws {
     let key = try PrivateKey.generateP256()
-    var configuration = APNsSimulator.Configuration()
+    var configuration = PushSimulator.Configuration()
     configuration.knownKeys = [keyID: APNsKey(team: team, publicKey: key.publicKey)]
     configuration.stopTimeout = .milliseconds(200)
     try change(&configuration)
-    let simulator = try APNsSimulator(configuration: configuration)
+    let simulator = try PushSimulator(configuration: configuration)
     try await simulator.start()
     let book = simulator.phones
     let (loop, resolver) = (try EventLoop(name: "client"), BlockingPool(name: "resolver", threads: 1))
@@ -166,7 +166,7 @@ final class SimulatorClient: ClientGroupHandler, Sendable {
   }
 
   private func group() throws -> ClientGroup {
-    guard let group = state.withLock({ $0.group }) else { throw APNsSimulatorError.isRunning }
+    guard let group = state.withLock({ $0.group }) else { throw PushSimulatorError.isRunning }
     return group
   }
 

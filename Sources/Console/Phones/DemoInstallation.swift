@@ -7,7 +7,7 @@ package import Simulator
 import SQLite
 package import Store
 
-/// Sets up the demo: the app, a key for both environments, phones, and their devices.
+/// Sets up the demo: the app, credentials for both environments, phones, and their devices.
 package enum DemoInstallation {
   /// Idempotent: adds only what is missing, and leaves later changes as they are.
   /// - Throws: `StoreError`, `SQLiteError`, `OpenSSLError`, `PhoneBookError`.
@@ -27,6 +27,9 @@ package enum DemoInstallation {
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
           endpoint: "simulator", now: now)
+        try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: environment, certificate: nil, endpoint: "simulator",
+          now: now)
       }
       try AuditEntry.add(
         database, NewAuditEntry(actor: "signalbox", action: "demo.install", subject: "app \(app.bundleID)"), now: now)

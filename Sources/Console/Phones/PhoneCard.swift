@@ -23,6 +23,8 @@ struct PhoneCard: View {
   let appStates: [PhoneButton]
   let power: PhoneButton
   let install: PhoneButton
+  /// Nil for an iPhone.
+  let android: AndroidCard?
   let notifications: [PhoneNotificationRow]
   let now: Date
 
@@ -39,14 +41,15 @@ struct PhoneCard: View {
     },
     .text("environment") { $0.environment },
     .flag("production") { $0.phone.environment == .production },
-    .text("token") { $0.phone.tokenHex },
+    .text("token") { $0.phone.tokenText },
     .text("short_token") { $0.phone.token.abbreviated },
+    .view("android") { $0.android },
     .view("device") { $0.device.map { PhoneDevice(id: $0) } },
     .flag("is_off") { $0.isOff },
     .text("state") { $0.state },
     .view("time") { MomentView(date: $0.now) },
     .written("clock") { $1.write(clock: $0.now) },
-    .list("screen") { $0.isOff ? [] : Array($0.notifications.filter { !$0.isSilent }.prefix(onScreen)) },
+    .list("screen") { $0.isOff ? [] : Array($0.notifications.filter(\.isShown).prefix(onScreen)) },
     .list("app_states") { $0.appStates },
     .view("power") { $0.power },
     .view("install") { $0.install },
@@ -62,8 +65,13 @@ extension PhoneCard {
   init(_ phone: SimulatedPhone, app: App?, device: Int64?, texts: Texts, now: Date) {
     let isInstalled = phone.state == .installed
     let isOff = phone.power == .off
-    let state = isOff ? "off" : isInstalled ? phone.appState.rawValue : "uninstalled"
+    let isDozing = phone.android?.isDozing == true && isInstalled
+    let state = isOff ? "off" : isDozing ? "dozing" : isInstalled ? phone.appState.rawValue : "uninstalled"
     func button(_ action: String) -> PhoneButton { PhoneButton(action: action, label: texts("phones.\(action)")) }
+    let rows = phone.received.prefix(Self.listed).map {
+      PhoneNotificationRow(
+        $0, on: phone, app: app?.name ?? phone.topic, canTap: isInstalled && !isOff, texts: texts, now: now)
+    }
     self.init(
       phone: phone, app: app, device: device, environment: phone.environment.word(texts),
       state: texts("phones.state_\(state)"),
@@ -72,10 +80,8 @@ extension PhoneCard {
           action: other.rawValue, label: texts("phones.\(other.rawValue)"),
           isPressed: isInstalled && phone.appState == other, isDisabled: isOff || !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
-      notifications: phone.received.prefix(Self.listed).map {
-        PhoneNotificationRow(
-          $0, on: phone, app: app?.name ?? phone.topic, canTap: isInstalled && !isOff, texts: texts, now: now)
-      }, now: now)
+      android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, rows: rows, texts) }, notifications: rows,
+      now: now)
   }
 }
 
@@ -83,6 +89,60 @@ struct PhoneDevice: View {
   let id: Int64
 
   static let fields: [Field<Self>] = [.written("device") { $1.write(Int($0.id)) }]
+}
+
+/// What only Android phones have.
+struct AndroidCard: View {
+  let doze: PhoneButton
+  let canRefresh: Bool
+  let channels: [AndroidChannel]
+  /// Nil: no subscriptions.
+  let topics: String?
+  let hasLostMessages: Bool
+
+  /// - Parameter rows: what the phone received, which names the app's channels.
+  init(_ android: AndroidState, isInstalled: Bool, rows: [PhoneNotificationRow], _ texts: Texts) {
+    let action = android.isDozing ? "wake" : "doze"
+    doze = PhoneButton(action: action, label: texts("phones.\(action)"))
+    canRefresh = isInstalled
+    let names = android.mutedChannels.union(rows.compactMap { $0.android?.channel })
+    channels = names.sorted().map { AndroidChannel(name: $0, isOn: !android.mutedChannels.contains($0), texts) }
+    topics =
+      android.topics.isEmpty
+      ? nil : texts("phones.topics", ["topics": android.topics.keys.sorted().joined(separator: ", ")])
+    hasLostMessages = android.hasLostMessages
+  }
+
+  static let fields: [Field<Self>] = [
+    .view("doze") { $0.doze },
+    .flag("can_refresh") { $0.canRefresh },
+    .list("channels") { $0.channels },
+    .flag("has_channels") { !$0.channels.isEmpty },
+    .optional("topics") { $0.topics },
+    .flag("lost") { $0.hasLostMessages },
+  ]
+}
+
+/// A notification channel that a button turns off, or on.
+struct AndroidChannel: View {
+  let name: String
+  let action: String
+  let label: String
+
+  init(name: String, isOn: Bool, _ texts: Texts) {
+    self.name = name
+    action = isOn ? "channel_off" : "channel_on"
+    label = texts("phones.\(action)", ["channel": Self.label(name, texts)])
+  }
+
+  /// As Android's settings name it.
+  static func label(_ channel: String, _ texts: Texts) -> String {
+    channel == AndroidNotification.defaultChannel ? texts("phones.channel_default") : channel
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("channel") { $0.name }, .text("action") { $0.action }, .text("label") { $0.label },
+  ]
 }
 
 /// An action on a phone.

@@ -1,5 +1,6 @@
 import Mustache
 import Model
+import Simulator
 
 /// `/phones`: the simulated phones and the simulated errors.
 struct PhoneListView: PageView {
@@ -26,9 +27,9 @@ struct FaultNotice: View {
   static let fields: [Field<Self>] = [.text("faults") { $0.faults }]
 }
 
-/// The form that sets the errors that one environment simulates.
+/// The form that sets the errors that one server simulates.
 struct PhoneFaultsView: View {
-  let environment: Environment
+  let server: SimulatedServer
   let name: String
   /// Nil: no faults are active.
   let active: String?
@@ -37,9 +38,9 @@ struct PhoneFaultsView: View {
   let error: String
 
   static let fields: [Field<Self>] = [
-    .text("key") { $0.environment.rawValue },
+    .text("key") { $0.server.rawValue },
     .text("environment") { $0.name },
-    .flag("production") { $0.environment == .production },
+    .flag("production") { $0.server == .production },
     .optional("fault") { $0.active },
     .view("kind") { FieldView(choices: $0.kinds) },
     .view("number") { FieldView(value: $0.count, error: $0.error) },
@@ -55,6 +56,7 @@ struct NewPhoneView: PageView {
   let hasApps: Bool
   let apps: [ChoiceView]
   let environments: [ChoiceView]
+  let platforms: [ChoiceView]
 
   private static let typed = ["name", "alias", "tags"]
 
@@ -62,10 +64,11 @@ struct NewPhoneView: PageView {
     typed.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } } + others
 
   private static let others: [Field<NewPhoneView>] = [
-    .optional("problem") { $0.errors.others(typed + ["app", "environment"]) },
+    .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform"]) },
     .flag("has_apps") { $0.hasApps },
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
+    .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },
     .view("register") { FieldView(isChecked: $0.form.has("register")) },
   ]
 }

@@ -9,7 +9,16 @@ struct PhoneNotificationRow: View {
   let item: ReceivedNotification
   let phone: SimulatedPhone
   let app: String
+  /// The alert of a push from APNs.
   let alert: JSONValue?
+  /// The notification of a message from FCM.
+  let android: AndroidNotification?
+  /// Whether it stands on the lock screen, or in the shade.
+  let isShown: Bool
+  /// Why nothing is shown; nil if it is.
+  let hidden: String?
+  /// Channel, priority and picture of an Android notification.
+  let style: String?
   /// Indented JSON.
   let payload: String
   let canTap: Bool
@@ -19,30 +28,62 @@ struct PhoneNotificationRow: View {
   init(
     _ item: ReceivedNotification, on phone: SimulatedPhone, app: String, canTap: Bool, texts: Texts, now: Date
   ) {
-    let json = try? JSONValue(parsing: Data(item.payload.utf8))  // APNs takes JSON only; else nothing is shown of it
+    let json = try? JSONValue(parsing: Data(item.payload.utf8))  // services take JSON only; else nothing is shown of it
     self.item = item
     self.phone = phone
     self.app = app
     alert = json?["aps"]?["alert"]
+    android = item.androidNotification
+    isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
-    self.canTap = canTap && alert != nil && item.tapped == nil
-    let cell = try? item.callbacks(backgroundMode: true)  // as above
-    calls =
-      (cell?.arrival.map { PhoneCall($0, texts("phones.on_arrival"), texts) } ?? [])
-      + (cell?.tap.map { PhoneCall($0, texts("phones.on_tap"), texts) } ?? [])
+    self.canTap = canTap && isShown && item.tapped == nil
+    if item.pushType == nil {
+      (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
+      calls = Self.calls(item.androidCallbacks, texts)
+    } else {
+      (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
+      let cell = try? item.callbacks(backgroundMode: true)  // as above
+      calls =
+        (cell?.arrival.map { PhoneCall($0, texts("phones.on_arrival"), texts) } ?? [])
+        + (cell?.tap.map { PhoneCall($0, texts("phones.on_tap"), texts) } ?? [])
+    }
     self.now = now
   }
 
-  /// A push without an alert.
-  var isSilent: Bool { alert == nil }
+  private static func hidden(
+    _ item: ReceivedNotification, _ notification: AndroidNotification?, _ texts: Texts
+  ) -> String? {
+    guard let notification else { return texts("phones.data") }
+    if item.appState == .foreground { return texts("phones.in_foreground") }
+    return item.isMuted
+      ? texts("phones.muted", ["channel": AndroidChannel.label(notification.channel, texts)]) : nil
+  }
+
+  private static func style(_ notification: AndroidNotification, _ texts: Texts) -> String {
+    let channel = AndroidChannel.label(notification.channel, texts)
+    let style =
+      notification.priority.map { texts("phones.style_priority", ["channel": channel, "priority": $0]) }
+      ?? texts("phones.style", ["channel": channel])
+    return notification.image.map { texts("phones.image", ["style": style, "image": $0]) } ?? style
+  }
+
+  private static func calls(_ callbacks: AndroidCallbacks, _ texts: Texts) -> [PhoneCall] {
+    let tap = [texts("phones.on_tap"), texts("phones.with_extras")].joined(separator: ", ")
+    return [
+      callbacks.arrival.map {
+        PhoneCall(name: $0.rawValue, signature: $0.signature, condition: texts("phones.on_arrival"))
+      }, callbacks.tap.map { PhoneCall(name: $0.rawValue, signature: $0.signature, condition: tap) },
+    ].compactMap(\.self)
+  }
 
   static let fields: [Field<PhoneNotificationRow>] = [
     .written("notification") { $1.write(Int($0.item.id)) },
     .text("initial") { $0.app.prefix(1).uppercased() },
-    .flag("silent") { $0.isSilent },
-    .optional("title") { $0.alert?["title"]?.string },
+    .optional("hidden") { $0.hidden },
+    .optional("style") { $0.style },
+    .optional("title") { $0.android?.title ?? $0.alert?["title"]?.string },
     .optional("subtitle") { $0.alert?["subtitle"]?.string },
-    .optional("body") { $0.alert?["body"]?.string ?? $0.alert?.string },
+    .optional("body") { $0.android?.body ?? $0.alert?["body"]?.string ?? $0.alert?.string },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
     .view("tapped") { $0.item.tapped.map { TapTime(date: $0) } },
     .view("duplicates") { $0.item.duplicates > 0 ? CountView(count: $0.item.duplicates) : nil },
@@ -55,9 +96,14 @@ struct PhoneNotificationRow: View {
   ]
 
   private var headers: String {
+    guard let pushType = item.pushType else {
+      let priority = item.priority == 10 ? "HIGH" : "NORMAL"
+      let collapse = item.collapseID.map { "\ncollapse_key: \($0)" } ?? ""
+      return "name: \(item.apnsID)\npriority: \(priority)\(collapse)"
+    }
     var lines = [
-      ":path: /3/device/\(phone.tokenHex)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)",
-      "apns-push-type: \(item.pushType.rawValue)", "apns-priority: \(item.priority)",
+      ":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)",
+      "apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)",
     ]
     if let collapseID = item.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
     if let expiration = item.expiration {
@@ -74,22 +120,27 @@ struct TapTime: View {
   static let fields: [Field<Self>] = [.written("time") { $1.write(utc: $0.date) }]
 }
 
-/// An app method that iOS calls for a push.
+/// An app method that iOS or Android calls for a push.
 struct PhoneCall: View {
-  let call: CallbackTable.Call
-  /// When iOS calls it, as text.
+  let name: String
+  let signature: String
+  /// When it is called, as text.
   let condition: String
 
-  init(_ call: CallbackTable.Call, _ moment: String, _ texts: Texts) {
-    self.call = call
-    condition = [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }.joined(separator: ", ")
-  }
-
   static let fields: [Field<Self>] = [
-    .text("name") { $0.call.method.label },
-    .text("signature") { $0.call.method.swiftName },
+    .text("name") { $0.name },
+    .text("signature") { $0.signature },
     .text("condition") { $0.condition },
   ]
+}
+
+extension PhoneCall {
+  init(_ call: CallbackTable.Call, _ moment: String, _ texts: Texts) {
+    self.init(
+      name: call.method.label, signature: call.method.swiftName,
+      condition: [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }
+        .joined(separator: ", "))
+  }
 }
 
 extension CallbackTable.Method {

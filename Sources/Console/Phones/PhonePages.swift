@@ -15,8 +15,11 @@ enum PhonePages {
     routes.page(.get, "/phones/events") { page in try events(page) }
     routes.page(.get, "/phones/new", role: .operator) { page in
       try await newPage(
-        page, Form([("app", page.filled("app") ?? ""), ("environment", "development"), ("register", "1")]),
-        FieldErrors())
+        page,
+        Form([
+          ("app", page.filled("app") ?? ""), ("environment", "development"), ("register", "1"),
+          ("platform", page.filled("platform") ?? "ios"),
+        ]), FieldErrors())
     }
     routes.page(.get, "/phones/ca.pem") { page in
       guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
@@ -29,7 +32,7 @@ enum PhonePages {
     routes.page(.post, "/phones/:id/remove", role: .operator) { page in try await remove(page) }
   }
 
-  private static func simulator(_ page: PageContext) throws -> APNsSimulator {
+  private static func simulator(_ page: PageContext) throws -> PushSimulator {
     guard let simulator = page.console.simulator else { throw PageError(.conflict, "no_simulator") }
     return simulator
   }
@@ -38,7 +41,7 @@ enum PhonePages {
 
   /// A rejected fault form, shown again with its errors.
   struct Refused {
-    let environment: Environment
+    let server: SimulatedServer
     let form: Form
     let error: String
   }
@@ -56,16 +59,16 @@ enum PhonePages {
       }
       return (apps, devices)
     }
-    let wrong = Environment.allCases.map { ($0, FaultChoice(simulator.faults($0).faults)) }.filter { $1.kind != .none }
+    let wrong = SimulatedServer.allCases.map { ($0, FaultChoice(simulator.faults($0).faults, of: $0)) }
+      .filter { $1.kind != .none }
     let notice = wrong.map { "\($0.word(texts)): \($1.text(texts))" }.joined(separator: "; ")
     let view = PhoneListView(
       phones: phones.map { phone in
         PhoneCard(
           phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], texts: texts, now: page.now)
       },
-      faults: Environment.allCases.map { environment in
-        faults(
-          environment, simulator.faults(environment).faults, refused?.environment == environment ? refused : nil, texts)
+      faults: SimulatedServer.allCases.map { server in
+        faults(server, simulator.faults(server).faults, refused?.server == server ? refused : nil, texts)
       }, active: notice)
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
@@ -84,30 +87,30 @@ enum PhonePages {
   // MARK: Faults
 
   private static func faults(
-    _ environment: Environment, _ faults: Faults, _ refused: Refused?, _ texts: Texts
+    _ server: SimulatedServer, _ faults: Faults, _ refused: Refused?, _ texts: Texts
   ) -> PhoneFaultsView {
-    let choice = FaultChoice(faults)
+    let choice = FaultChoice(faults, of: server)
     return PhoneFaultsView(
-      environment: environment, name: environment.word(texts),
+      server: server, name: server.word(texts),
       active: choice.kind == .none ? nil : choice.text(texts),
       kinds: ChoiceView.list(
-        FaultChoice.Kind.allCases.map { ($0.rawValue, texts("phones.fault_\($0.rawValue)")) },
+        FaultChoice.kinds(of: server).map { ($0.rawValue, texts("phones.fault_\($0.rawValue)")) },
         chosen: refused?.form["fault"] ?? choice.kind.rawValue),
       count: refused?.form["count"] ?? choice.count.map(String.init) ?? "", error: refused?.error ?? "")
   }
 
   private static func setFaults(_ page: PageContext) async throws -> Response {
     let simulator = try simulator(page)
-    guard let environment = Environment(rawValue: page.form["environment"]),
-      let kind = FaultChoice.Kind(rawValue: page.form["fault"])
+    guard let server = SimulatedServer(rawValue: page.form["server"]),
+      let kind = FaultChoice.Kind(rawValue: page.form["fault"]), FaultChoice.kinds(of: server).contains(kind)
     else { throw PageError(.unprocessableContent, "refused") }
     let text = page.form["count"]
     let count = Int(text)
     guard text.isEmpty || count.map({ (1...1_000_000).contains($0) }) == true else {
-      let refused = Refused(environment: environment, form: page.form, error: page.texts("phones.count_problem"))
+      let refused = Refused(server: server, form: page.form, error: page.texts("phones.count_problem"))
       return try await index(page, refused: refused)
     }
-    simulator.faults(environment).set(FaultChoice(kind: kind, count: count).faults)
+    simulator.faults(server).set(FaultChoice(kind: kind, count: count).faults)
     return page.redirect(to: "/phones#faults", flash: "faults_set")
   }
 
@@ -119,7 +122,9 @@ enum PhonePages {
     let view = NewPhoneView(
       form: form, errors: errors, hasApps: !apps.isEmpty,
       apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
-      environments: ChoiceView.environments(texts, chosen: form["environment"]))
+      environments: ChoiceView.environments(texts, chosen: form["environment"]),
+      platforms: ChoiceView.list(
+        Platform.allCases.map { ($0.rawValue, texts("phones.kind_\($0.rawValue)")) }, chosen: form["platform"]))
     return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
@@ -129,11 +134,14 @@ enum PhonePages {
     let apps = try await page.store.read { try App.all($0) }
     let app = apps.first { $0.bundleID == form["app"] }
     let environment = Environment(rawValue: form["environment"])
+    // A form of an earlier page has no such field.
+    let platform = form["platform"].isEmpty ? .ios : Platform(rawValue: form["platform"])
     let rule = app?.aliasRule.flatMap(AliasRule.init) ?? .none
     let tags = form.parts("tags")
     var problems: [Problem] = []
     if app == nil { problems.append(Problem("app", FieldMessage.required)) }
     if environment == nil { problems.append(Problem("environment", FieldMessage.required)) }
+    if platform == nil { problems.append(Problem("platform", FieldMessage.required)) }
     if form["name"].isEmpty {
       problems.append(Problem("name", FieldMessage.required))
     } else if let problem = AppName.problem(withName: form["name"]) {
@@ -145,11 +153,13 @@ enum PhonePages {
     if let problem = TagRule.problems(with: tags, rule: rule).first {
       problems.append(SendForm.placed(problem.under("audience.tags")))
     }
-    guard problems.isEmpty, let app, let environment else {
+    guard problems.isEmpty, let app, let environment, let platform else {
       return try await newPage(page, form, FieldErrors(Problems(problems), page.texts))
     }
     let phone = try phones.add(
-      NewPhone(name: form["name"], environment: environment, topic: app.bundleID, alias: form.filled("alias")))
+      NewPhone(
+        name: form["name"], platform: platform, environment: environment, topic: app.bundleID,
+        alias: form.filled("alias")))
     if form.has("register") {
       var registration = Registration(token: phone.token, environment: environment, platform: phone.platform)
       registration.alias = .set(form.filled("alias"))
@@ -184,14 +194,28 @@ enum PhonePages {
     let id = try page.id()
     guard let phone = phones.phone(id) else { throw PageError.notFound("phone", list: "/phones") }
     do {
+      let muted = phone.android?.mutedChannels ?? []
+      if let channel = page.form.filled("channel_off") {
+        try phones.setMutedChannels(id, muted.union([channel]))
+        return page.redirect(to: "/phones#phone-\(id)")
+      }
+      if let channel = page.form.filled("channel_on") {
+        try phones.setMutedChannels(id, muted.subtracting([channel]))
+        return page.redirect(to: "/phones#phone-\(id)")
+      }
       switch page.form["action"] {
-      case "foreground": try phones.setAppState(id, .foreground)
+      case "foreground": try phones.setAppState(id, .foreground, now: page.now)
       case "background": try phones.setAppState(id, .background)
       case "not_running": try phones.setAppState(id, .notRunning)
       case "on": try phones.setPower(id, .on)
       case "off": try phones.setPower(id, .off)
       case "uninstall": try phones.uninstall(id, now: page.now)
-      case "reinstall": try await reinstall(phone, phones, page)
+      case "reinstall":
+        try await register(try phones.reinstall(id, now: page.now), inPlaceOf: phone, page)
+      case "refresh":
+        try await register(try phones.refreshToken(id, now: page.now), inPlaceOf: phone, page)
+      case "doze": try phones.setDozing(id, true, now: page.now)
+      case "wake": try phones.setDozing(id, false, now: page.now)
       case "clear": try phones.clear(id)
       case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0)
       default: throw PageError(.unprocessableContent, "refused")
@@ -203,81 +227,21 @@ enum PhonePages {
     return page.redirect(to: "/phones#phone-\(id)")
   }
 
-  /// Simulates a fresh install: the app starts and registers its new token.
-  private static func reinstall(_ phone: SimulatedPhone, _ phones: PhoneBook, _ page: PageContext) async throws {
+  /// The app registers its new token, with everything that the device of the previous one had.
+  ///
+  /// - Parameter phone: as it was.
+  private static func register(
+    _ token: DeviceToken, inPlaceOf phone: SimulatedPhone, _ page: PageContext
+  ) async throws {
     let (app, before) = try await page.store.read { database -> (App?, Device?) in
       let app = try App.find(database, bundleID: phone.topic)
       return (app, try app.flatMap { try Device.find(database, app: $0.id, token: phone.token) })
     }
-    let token = try phones.reinstall(phone.id, now: page.now)
     guard let app, let before else { return }
     var registration = Registration(token: token, environment: phone.environment, platform: phone.platform)
     registration.alias = .set(before.alias)
     registration.tags = .set(before.tags)
     registration.name = .set(before.name)
     try await register(registration, app, page)
-  }
-}
-
-/// The one fault that the form sets; the simulator knows more.
-struct FaultChoice {
-  enum Kind: String, CaseIterable {
-    case none
-    case tooMany = "429"
-    case internalError = "500"
-    case unavailable = "503"
-    case unregistered = "410"
-    case slow
-    case goAway = "goaway"
-    case cut
-  }
-
-  let kind: Kind
-  let count: Int?
-
-  private static let answers: [(Kind, Int, String)] = [
-    (.tooMany, 429, "TooManyRequests"), (.internalError, 500, "InternalServerError"),
-    (.unavailable, 503, "ServiceUnavailable"), (.unregistered, 410, "Unregistered"),
-  ]
-
-  init(kind: Kind, count: Int?) {
-    self.kind = kind
-    self.count = count
-  }
-
-  /// The active faults as a choice of the form, if the form has one for them.
-  init(_ faults: Faults) {
-    if let answer = faults.answers.first, let known = Self.answers.first(where: { $0.1 == answer.status }) {
-      var count: Int?
-      if case .next(let number) = answer.scope { count = number }
-      self.init(kind: known.0, count: count)
-    } else if let count = faults.goAwayAfter {
-      self.init(kind: .goAway, count: count)
-    } else if let count = faults.cutAfter {
-      self.init(kind: .cut, count: count)
-    } else {
-      self.init(kind: faults.delay == nil ? .none : .slow, count: nil)
-    }
-  }
-
-  var faults: Faults {
-    var faults = Faults()
-    switch kind {
-    case .none: break
-    case .slow: faults.delay = .seconds(2)
-    case .goAway: faults.goAwayAfter = count ?? 1
-    case .cut: faults.cutAfter = count ?? 1
-    case .tooMany, .internalError, .unavailable, .unregistered:
-      if let answer = Self.answers.first(where: { $0.0 == kind }) {
-        faults.answers = [
-          Faults.Answer(status: answer.1, reason: answer.2, scope: count.map { .next($0) } ?? .all)
-        ]
-      }
-    }
-    return faults
-  }
-
-  func text(_ texts: Texts) -> String {
-    texts("phones.fault_\(kind.rawValue)") + (count.map { ", \($0.grouped)" } ?? "")
   }
 }

@@ -19,12 +19,20 @@ struct PhoneAnswer: JSONWritable {
       json.member("platform", phone.platform.rawValue)
       json.member("environment", phone.environment.rawValue)
       json.member("app", phone.topic)
-      json.member("token", phone.tokenHex)
+      json.member("token", phone.tokenText)
       json.member("uninstalled_at", uninstalled)
       json.member("app_state", phone.appState.rawValue)
       json.member("power", phone.power.rawValue)
       json.member("received", phone.received.count)
       json.member("waiting", phone.waiting.count)
+      json.key("android")
+      guard let android = phone.android else { return json.null() }
+      json.object { json in
+        json.member("dozing", android.isDozing)
+        json.member("muted_channels", android.mutedChannels.sorted())
+        json.member("topics", android.topics.keys.sorted())
+        json.member("lost_messages", android.hasLostMessages)
+      }
     }
   }
 }
@@ -35,14 +43,17 @@ struct ArrivalAnswer: JSONWritable {
   func write(to json: inout JSONWriter) {
     let (phone, notification) = (arrival.phone, arrival.notification)
     let alert = notification.alert
+    let android = notification.androidNotification
+    let isFCM = notification.pushType == nil
     json.object { json in
       json.member("id", notification.id)
       json.member("phone", phone.id)
-      json.member("token", phone.tokenHex)
+      json.member("token", phone.tokenText)
       json.member("environment", phone.environment.rawValue)
       json.member("topic", notification.topic)
-      json.member("apns_id", notification.apnsID)
-      json.member("push_type", notification.pushType.rawValue)
+      json.member("apns_id", isFCM ? nil : notification.apnsID)
+      json.member("message", isFCM ? notification.apnsID : nil)
+      json.member("push_type", notification.pushType?.rawValue)
       json.member("priority", notification.priority)
       json.member("expiration", notification.expiration)
       json.member("collapse_id", notification.collapseID)
@@ -54,23 +65,26 @@ struct ArrivalAnswer: JSONWritable {
       json.member("app_state", notification.appState.rawValue)
       json.member("duplicates", notification.duplicates)
       json.member("replaced", notification.replaced)
+      json.member("channel", android?.channel)
+      json.member("tag", android?.tag)
+      json.member("shown", notification.isShown)
     }
   }
 }
 
-/// The active faults of an environment.
+/// The active faults of a server.
 struct FaultsAnswer: JSONWritable {
-  let environment: Environment
+  let server: SimulatedServer
   let faults: String
 
-  init(_ environment: Environment, _ simulator: APNsSimulator) {
-    self.environment = environment
-    faults = simulator.faults(environment).faults.description
+  init(_ server: SimulatedServer, _ simulator: PushSimulator) {
+    self.server = server
+    faults = simulator.faults(server).faults.description
   }
 
   func write(to json: inout JSONWriter) {
     json.object { json in
-      json.member("environment", environment.rawValue)
+      json.member("environment", server.rawValue)
       json.member("faults", faults)
     }
   }

@@ -15,11 +15,11 @@ enum SimulatorAPI {
 
   struct Call: Sendable {
     let request: Request
-    let running: APNsSimulator?
+    let running: PushSimulator?
     let now: Date
 
     /// - Throws: 404 if the simulator does not run.
-    func simulator() throws -> APNsSimulator {
+    func simulator() throws -> PushSimulator {
       if let running { return running }
       throw APIError(
         .notFound,
@@ -70,6 +70,9 @@ enum SimulatorAPI {
     Operation(.post, "/phones/:id/install", role: .operator) { call in
       try phone(call) { phones, id throws(PhoneBookError) in try phones.reinstall(id, now: call.now) }
     },
+    Operation(.post, "/phones/:id/refresh", role: .operator) { call in
+      try phone(call) { phones, id throws(PhoneBookError) in try phones.refreshToken(id, now: call.now) }
+    },
     Operation(.post, "/phones/:id/clear", role: .operator) { call in
       try phone(call) { phones, id throws(PhoneBookError) in try phones.clear(id) }
     },
@@ -81,10 +84,10 @@ enum SimulatorAPI {
     Operation(.get, "/faults", role: .viewer) { call in try faults(call) },
     Operation(.delete, "/faults", role: .operator) { call in
       let simulator = try call.simulator()
-      for environment in Environment.allCases { simulator.faults(environment).set(Faults()) }
+      for server in SimulatedServer.allCases { simulator.faults(server).set(Faults()) }
       return APIContext.nothing
     },
-    Operation(.put, "/faults/:environment", role: .operator) { call in try await setFaults(call) },
+    Operation(.put, "/faults/:server", role: .operator) { call in try await setFaults(call) },
     Operation(.get, "/counters", role: .viewer) { call in
       let simulator = try call.simulator()
       return APIContext.answer { simulator.writeCounters(to: &$0) }
@@ -107,9 +110,9 @@ enum SimulatorAPI {
   private static func overview(_ call: Call) throws -> Response {
     let simulator = try call.simulator()
     return APIContext.answer { json in
-      for environment in Environment.allCases {
-        json.key(dynamic: environment.rawValue)
-        guard let endpoint = simulator.endpoint(environment) else {
+      for server in SimulatedServer.allCases {
+        json.key(dynamic: server.rawValue)
+        guard let endpoint = simulator.endpoint(server) else {
           json.null()
           continue
         }
@@ -130,10 +133,11 @@ enum SimulatorAPI {
     let environment = fields.choice("environment", required: true, as: Environment.self)
     let name = fields.string("name")
     let model = fields.string("model")
+    let platform = fields.choice("platform", as: Platform.self) ?? .ios
     var token: DeviceToken?
-    let text = fields.string("token", limit: .bytes(400)) { text in
+    let text = fields.string("token", limit: .bytes(1024)) { text in
       do throws(Problem) {
-        token = try DeviceToken(parsing: text, platform: .ios)
+        token = try DeviceToken(parsing: text, platform: platform)
         return nil
       } catch {
         return error
@@ -143,7 +147,7 @@ enum SimulatorAPI {
     guard let app, let environment else { throw APIError(.unprocessableContent, "") }
     let phones = try call.phones()
     let new = NewPhone(
-      name: name ?? "Phone \(phones.phones().count + 1)", model: model ?? "iPhone", environment: environment,
+      name: name ?? "Phone \(phones.phones().count + 1)", model: model, platform: platform, environment: environment,
       topic: app, token: text == nil ? nil : token)
     do {
       let phone = try phones.add(new)
@@ -158,12 +162,17 @@ enum SimulatorAPI {
     let fields = JSONFields(body)
     let appState = fields.choice("app_state", as: SimulatedPhone.AppState.self)
     let power = fields.choice("power", as: SimulatedPhone.Power.self)
+    let isDozing = fields.bool("dozing")
+    let changesChannels = fields.value("muted_channels") != nil
+    let muted = Set(fields.strings("muted_channels", atMost: 100))
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     return try phone(call) { phones, id throws(PhoneBookError) in
       // Other changes need the phone on: switch it on first, or off last.
       if power == .on { try phones.setPower(id, .on, now: call.now) }
-      if let appState { try phones.setAppState(id, appState) }
+      if let appState { try phones.setAppState(id, appState, now: call.now) }
+      if changesChannels { try phones.setMutedChannels(id, muted) }
+      if let isDozing { try phones.setDozing(id, isDozing, now: call.now) }
       if power == .off { try phones.setPower(id, .off, now: call.now) }
     }
   }
@@ -194,7 +203,7 @@ enum SimulatorAPI {
   // MARK: Received notifications
 
   private static let queryNames = [
-    "wait", "count", "phone", "token", "environment", "title", "body", "apns_id", "push", "after", "limit",
+    "wait", "count", "phone", "token", "environment", "title", "body", "apns_id", "message", "push", "after", "limit",
   ]
 
   private static func notifications(_ call: Call) async throws -> Response {
@@ -212,7 +221,7 @@ enum SimulatorAPI {
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     if let text = query.text("token") {
       do throws(Problem) {
-        wanted.token = try DeviceToken(parsing: text, platform: .ios)
+        wanted.token = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
       } catch {
         query.report(error.under("token"))
       }
@@ -220,7 +229,7 @@ enum SimulatorAPI {
     wanted.environment = query.choice("environment")
     wanted.title = query.text("title")
     wanted.body = query.text("body")
-    wanted.apnsID = query.text("apns_id")
+    wanted.apnsID = query.text("apns_id") ?? query.text("message")
     wanted.push = query.text("push")
     wanted.after = query.number("after", in: 0...Int(Int32.max)).map(Int64.init) ?? 0
     let limit = query.limit()
@@ -247,29 +256,30 @@ enum SimulatorAPI {
   private static func faults(_ call: Call) throws -> Response {
     let simulator = try call.simulator()
     return APIContext.answer { json in
-      json.member("items", Environment.allCases.map { FaultsAnswer($0, simulator) })
+      json.member("items", SimulatedServer.allCases.map { FaultsAnswer($0, simulator) })
     }
   }
 
   private static func setFaults(_ call: Call) async throws -> Response {
     let fields = JSONFields(try await APIContext.body(of: call.request))
+    let name = call.request.parameters["server"] ?? ""
+    let server = SimulatedServer(rawValue: name)
     var faults = Faults()
     _ = fields.string("faults", required: true, limit: .bytes(4096)) { text in
       do {
-        faults = try Faults(parsing: text)
+        faults = try Faults(parsing: text, for: server ?? .development)
         return nil
       } catch {
         return Problem("", code: "simulator.faults", "{reason}", ["reason": "\(error)"])
       }
     }
     try fields.finish()
-    let name = call.request.parameters["environment"] ?? ""
-    guard let environment = Environment(rawValue: name) else {
-      throw APIError(.notFound, "Unknown environment “\(name.prefix(40))”. Use development or production.")
+    guard let server else {
+      throw APIError(.notFound, "Unknown server “\(name.prefix(40))”. Use development, production, or fcm.")
     }
     let simulator = try call.simulator()
-    simulator.faults(environment).set(faults)
-    return APIContext.answer(FaultsAnswer(environment, simulator))
+    simulator.faults(server).set(faults)
+    return APIContext.answer(FaultsAnswer(server, simulator))
   }
 }
 
@@ -277,7 +287,7 @@ extension APIError {
   fileprivate init(_ error: PhoneBookError) {
     switch error {
     case .noSuchPhone, .noSuchNotification: self.init(.notFound, error.description)
-    case .tokenTaken, .appNotInstalled, .phoneIsOff: self.init(.conflict, error.description)
+    case .tokenTaken, .appNotInstalled, .phoneIsOff, .notAndroid: self.init(.conflict, error.description)
     }
   }
 }

@@ -3,12 +3,12 @@ package import HTTPServer
 internal import Model
 package import Simulator
 
-/// The simulator's control API without the console, as `signalbox simulate` serves it: no tokens, for local programs
-/// only.
+/// The simulator's control API without the console, and FCM over plain HTTP/1.1, as `signalbox simulate` serves them:
+/// for local programs only; the control API needs no token.
 package enum SimulatorControl {
-  /// Routes `/simulator/v1/…`, and `/healthz`, which answers once the simulator runs.
+  /// Routes `/simulator/v1/…`, `/healthz`, which answers once the simulator runs, and FCM's addresses.
   package static func router(
-    _ simulator: APNsSimulator, clock: @escaping @Sendable () -> Date = { Date() }
+    _ simulator: PushSimulator, clock: @escaping @Sendable () -> Date = { Date() }
   ) -> Router {
     var router = Router()
     router.errorPage = { failure in
@@ -33,6 +33,28 @@ package enum SimulatorControl {
         }
       }
     }
+    addFCM(simulator.fcm, to: &router)
     return router
+  }
+
+  private static func addFCM(_ service: FCMService, to router: inout Router) {
+    var options = Route.Options(bodyLimit: FCMService.bodyLimit)
+    // A request that a fault leaves unanswered waits until its client gives up.
+    options.endsWithClient = true
+    for pattern in ["/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest"] {
+      for method in [HTTPServer.Method.get, .post, .patch, .delete] {
+        router.on(method, pattern, name: "fcm", options: options) { request in
+          let call = FCMCall(
+            method: request.method.rawValue, target: request.target, authorization: request.header("Authorization"),
+            body: try await request.body.collect(upTo: FCMService.bodyLimit))
+          guard let reply = try await service.answer(call) else {
+            // Ends the connection within the answer, which no client takes for one.
+            return Response(body: .stream(length: 1) { _ in throw CancellationError() })
+          }
+          let fields = reply.fields.map { Headers.Field(name: $0.name, value: $0.value) }
+          return Response(Status(reply.status), headers: Headers(fields), body: .bytes(reply.body))
+        }
+      }
+    }
   }
 }

@@ -7,7 +7,7 @@ import OpenSSL
 import Synchronization
 
 /// One of APNs' two servers: validates, delivers to phones, answers, and simulates faults.
-final class APNsService: ServerHandler {
+final class APNsService: SimulatedService {
   /// "APNs allows only one stream for each connection until you post a request with a valid provider authentication
   /// token" (Apple, Sending notification requests to APNs).
   static let streamsBeforeToken: UInt32 = 1
@@ -26,7 +26,7 @@ final class APNsService: ServerHandler {
 
   private struct State {
     var clients: [Int: Client] = [:]
-    var counters = APNsCounters()
+    var counters = ServerCounters()
   }
 
   /// The handling of a request, decided under the lock and carried out without it.
@@ -39,7 +39,7 @@ final class APNsService: ServerHandler {
   private let environment: Model.Environment
   private let validator: APNsValidator
   private let phones: PhoneBook
-  private let faults: FaultBox
+  let faults: FaultBox
   private let now: @Sendable () -> Date
   private let log: Logger?
   /// Rarely contended: only the server's loop and readers of the counters use it.
@@ -57,7 +57,7 @@ final class APNsService: ServerHandler {
     faults.observe { [weak self] in self?.announceStreams($0) }
   }
 
-  var counters: APNsCounters { state.withLock { $0.counters } }
+  var counters: ServerCounters { state.withLock { $0.counters } }
 
   func opened(_ connection: ServerConnection) {
     let certificate: Certificate?

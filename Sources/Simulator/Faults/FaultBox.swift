@@ -41,7 +41,7 @@ package final class FaultBox: Sendable {
 
   struct Verdict: Sendable, Equatable {
     enum Action: Sendable, Equatable {
-      /// Answers as APNs would.
+      /// Answers as the service would.
       case proceed
       case answer(status: Int, reason: String)
       case refuse
@@ -52,16 +52,18 @@ package final class FaultBox: Sendable {
 
     var action = Action.proceed
     var delay: Duration?
+    /// Seconds; see ``Faults/Answer/retryAfter``.
+    var retryAfter: Int?
     var goesAway = false
   }
 
   /// - Parameters:
   ///   - number: the request's number on its connection, from 1.
-  ///   - token: the last part of its path; not necessarily a token.
+  ///   - token: the last part of its path, or the message's; not necessarily a token.
   func decide(number: Int, token: some StringProtocol) -> Verdict {
     state.withLock { state in
       var verdict = Verdict(delay: state.faults.delay, goesAway: state.faults.goAwayAfter == number)
-      verdict.action = state.action(number, token)
+      state.decide(number, token, &verdict)
       return verdict
     }
   }
@@ -76,20 +78,23 @@ extension FaultBox.State {
     }
   }
 
-  fileprivate mutating func action(_ number: Int, _ token: some StringProtocol) -> FaultBox.Verdict.Action {
-    if let limit = faults.cutAfter, number >= limit { return .cut }
-    if happens(faults.refusedShare) { return .refuse }
+  fileprivate mutating func decide(
+    _ number: Int, _ token: some StringProtocol, _ verdict: inout FaultBox.Verdict
+  ) {
+    if let limit = faults.cutAfter, number >= limit { return verdict.action = .cut }
+    if happens(faults.refusedShare) { return verdict.action = .refuse }
     for (index, answer) in faults.answers.enumerated() where applies(answer.scope, index, token) {
-      return .answer(status: answer.status, reason: answer.reason)
+      verdict.retryAfter = answer.retryAfter
+      return verdict.action = .answer(status: answer.status, reason: answer.reason)
     }
-    return happens(faults.silentShare) ? .keepSilent : .proceed
+    if happens(faults.silentShare) { verdict.action = .keepSilent }
   }
 
   private mutating func applies(_ scope: Faults.Answer.Scope, _ index: Int, _ token: some StringProtocol) -> Bool {
     switch scope {
     case .all: return true
     case .share(let share): return happens(share)
-    case .token(let wanted): return token.lowercased() == wanted.hexadecimal
+    case .token(let wanted): return token.utf8.elementsEqual(wanted.bytes) || token.lowercased() == wanted.hexadecimal
     case .next:
       guard let count = left[index], count > 0 else { return false }
       left[index] = count - 1

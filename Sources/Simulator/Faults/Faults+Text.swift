@@ -5,11 +5,12 @@ extension Faults: CustomStringConvertible {
   ///
   /// `status=503,reason=ServiceUnavailable,next=10` · `reason=TooManyRequests,share=0.1` · `delay=200ms` · `goaway=100`
   /// · `refuse=0.1` · `cut=50` · `silent=0.01` · `streams=1` · `seed=7`, in any combination, with several answers one
-  /// after another. An answer needs a status or a reason; the other is derived if APNs has only one. An empty text
-  /// means no faults.
+  /// after another; for FCM also `status=429,retry=30`. An answer needs a status or a reason; the other is derived if
+  /// the service has only one. An empty text means no faults.
   ///
+  /// - Parameter server: whose reasons are meant; both of APNs' have the same.
   /// - Throws: ``FaultsError``.
-  package init(parsing text: String) throws(FaultsError) {
+  package init(parsing text: String, for server: SimulatedServer = .development) throws(FaultsError) {
     self.init()
     var pending: PendingAnswer?
     var seen: Set<String> = []
@@ -22,8 +23,8 @@ extension Faults: CustomStringConvertible {
       guard FaultsError.keys.contains(key) else { throw .unknownKey(key) }
       if PendingAnswer.keys.contains(key) {
         if key == "status" || key == "reason", pending?.begins(anew: key) != false {
-          if let pending { answers.append(try pending.finished()) }
-          pending = PendingAnswer()
+          if let pending { answers.append(try pending.finished(server)) }
+          pending = PendingAnswer(platform: server == .fcm ? .android : .ios)
         }
         guard pending != nil else { throw .withoutAnswer(key: key) }
         try pending?.set(key, value)
@@ -32,7 +33,7 @@ extension Faults: CustomStringConvertible {
         try set(key, value)
       }
     }
-    if let pending { answers.append(try pending.finished()) }
+    if let pending { answers.append(try pending.finished(server)) }
   }
 
   private mutating func set(_ key: String, _ value: String) throws(FaultsError) {
@@ -64,8 +65,9 @@ extension Faults: CustomStringConvertible {
       case .all: break
       case .next(let count): parts.append("next=\(count)")
       case .share(let share): parts.append("share=\(share)")
-      case .token(let token): parts.append("token=\(token.hexadecimal)")
+      case .token(let token): parts.append("token=\(token.text)")
       }
+      if let retryAfter = answer.retryAfter { parts.append("retry=\(retryAfter)") }
     }
     if let delay { parts.append("delay=\(FaultValue.text(delay))") }
     if let goAwayAfter { parts.append("goaway=\(goAwayAfter)") }
@@ -80,11 +82,16 @@ extension Faults: CustomStringConvertible {
 
 /// An incompletely parsed answer.
 private struct PendingAnswer {
-  static let keys: Set<String> = ["status", "reason", "next", "share", "token"]
+  static let keys: Set<String> = ["status", "reason", "next", "share", "token", "retry"]
 
+  /// Of the devices behind the server.
+  let platform: Platform
   private var status: Int?
   private var reason: String?
   private var scope: Faults.Answer.Scope?
+  private var retryAfter: Int?
+
+  init(platform: Platform) { self.platform = platform }
 
   /// Whether the key must belong to the next answer.
   func begins(anew key: String) -> Bool {
@@ -99,9 +106,15 @@ private struct PendingAnswer {
       }
       status = number
     case "reason":
-      guard !value.isEmpty, value.utf8.count <= 64, value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
-      else { throw .badValue(key: key, value: value, expected: "an APNs reason, e.g. TooManyRequests") }
+      guard !value.isEmpty, value.utf8.count <= 64,
+        value.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") })
+      else { throw .badValue(key: key, value: value, expected: "a reason, e.g. TooManyRequests") }
       reason = value
+    case "retry":
+      guard let seconds = Int(value), (1...3600).contains(seconds) else {
+        throw .badValue(key: key, value: value, expected: "a number of seconds from 1 to 3600")
+      }
+      retryAfter = seconds
     default:
       guard scope == nil else { throw .severalScopes }
       switch key {
@@ -109,7 +122,7 @@ private struct PendingAnswer {
       case "share": scope = .share(try FaultValue.share(key, value))
       default:
         do {
-          scope = .token(try DeviceToken(parsing: value, platform: .ios))
+          scope = .token(try DeviceToken(parsing: value, platform: platform))
         } catch {
           throw .badValue(key: key, value: value, expected: "a device token (\(error.text))")
         }
@@ -117,22 +130,30 @@ private struct PendingAnswer {
     }
   }
 
-  func finished() throws(FaultsError) -> Faults.Answer {
-    let known = Reason.table.filter { $0.source == .apns }
+  func finished(_ server: SimulatedServer) throws(FaultsError) -> Faults.Answer {
+    let (status, reason) = try statusAndReason(server)
+    if reason == FCMError.expiredToken {
+      guard case .next = scope else { throw .countNeeded(reason: reason) }
+    }
+    if retryAfter != nil, server != .fcm || (status != 429 && status != 503) { throw .retryNotPossible }
+    return Faults.Answer(status: status, reason: reason, scope: scope ?? .all, retryAfter: retryAfter)
+  }
+
+  private func statusAndReason(_ server: SimulatedServer) throws(FaultsError) -> (Int, String) {
+    let known = Reason.table.filter { $0.source == (server == .fcm ? .fcm : .apns) }
     if let reason {
-      guard let status = status ?? known.first(where: { $0.code == reason })?.status else {
-        throw .statusNeeded(reason: reason)
-      }
-      return Faults.Answer(status: status, reason: reason, scope: scope ?? .all)
+      let usual = reason == FCMError.expiredToken ? 401 : known.first { $0.code == reason }?.status
+      guard let status = status ?? usual else { throw .statusNeeded(reason: reason) }
+      return (status, reason)
     }
     let status = status ?? 0
     // The most common reason of a status with several in Apple's table.
     let usual = [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
     let reasons = Set(known.filter { $0.status == status }.map(\.code))
-    guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {
+    guard let reason = (server == .fcm ? nil : usual[status]) ?? (reasons.count == 1 ? reasons.first : nil) else {
       throw .reasonNeeded(status: status)
     }
-    return Faults.Answer(status: status, reason: reason, scope: scope ?? .all)
+    return (status, reason)
   }
 }
 

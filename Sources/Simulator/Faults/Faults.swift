@@ -18,7 +18,7 @@ package struct Faults: Sendable, Hashable {
   /// Share of requests, 0 to 1, that are never answered although the push reaches its phone: a sender that repeats them
   /// creates duplicates.
   package var silentShare = 0.0
-  /// SETTINGS_MAX_CONCURRENT_STREAMS, also for existing connections; nil: as APNs does.
+  /// SETTINGS_MAX_CONCURRENT_STREAMS, also for existing connections; nil: as the service does.
   package var maximumStreams: UInt32?
   /// Seed of the random numbers for shares: the same seed gives the same course.
   package var seed: UInt64 = 0
@@ -40,6 +40,8 @@ package struct Faults: Sendable, Hashable {
     package var reason: String
     /// The requests that get it.
     package var scope: Scope
+    /// The field `Retry-After` of a 429 or 503 of FCM, in seconds; nil: none.
+    package var retryAfter: Int?
 
     package enum Scope: Sendable, Hashable {
       case all
@@ -51,10 +53,11 @@ package struct Faults: Sendable, Hashable {
       case token(DeviceToken)
     }
 
-    package init(status: Int, reason: String, scope: Scope = .all) {
+    package init(status: Int, reason: String, scope: Scope = .all, retryAfter: Int? = nil) {
       self.status = status
       self.reason = reason
       self.scope = scope
+      self.retryAfter = retryAfter
     }
   }
 }
@@ -65,7 +68,7 @@ package enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
   case unknownKey(String)
   /// A value that the key does not accept.
   case badValue(key: String, value: String, expected: String)
-  /// `reason`, `next`, `share` or `token` without a preceding `status` or `reason`.
+  /// `next`, `share`, `token` or `retry` without a preceding `status` or `reason`.
   case withoutAnswer(key: String)
   /// A repeated key that may appear only once.
   case repeated(key: String)
@@ -73,12 +76,17 @@ package enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
   case severalScopes
   /// An unknown reason without a status.
   case statusNeeded(reason: String)
-  /// A status with several reasons or none in Apple's table, without a reason.
+  /// A status with several reasons or none in the service's table, without a reason.
   case reasonNeeded(status: Int)
+  /// A reason that some clients answer by sending again without end (docs/protocols.md §7.4).
+  case countNeeded(reason: String)
+  /// `retry` for an answer that has no `Retry-After`.
+  case retryNotPossible
 
   /// For help texts.
   package static let keys = [
-    "status", "reason", "next", "share", "token", "delay", "goaway", "refuse", "cut", "silent", "streams", "seed",
+    "status", "reason", "next", "share", "token", "retry", "delay", "goaway", "refuse", "cut", "silent", "streams",
+    "seed",
   ]
 
   package var description: String {
@@ -87,9 +95,12 @@ package enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unknownKey(let key): "Unknown fault “\(key)”. Known faults: \(Self.keys.joined(separator: ", "))."
     case .badValue(let key, let value, let expected): "\(key)=\(value): expected \(expected)."
     case .withoutAnswer(let key): "“\(key)” belongs to a response. Put status=… or reason=… before it."
+    case .countNeeded(let reason):
+      "Some clients repeat a request without end after \(reason). Add a count, e.g. next=1."
+    case .retryNotPossible: "“retry” belongs to a response of FCM with status 429 or 503."
     case .repeated(let key): "“\(key)” appears twice."
     case .severalScopes: "A response can have only one of next, share, and token. Start another response with status=…."
-    case .statusNeeded(let reason): "APNs has no reason “\(reason)”. Add a status, e.g. status=503."
+    case .statusNeeded(let reason): "The service has no reason “\(reason)”. Add a status, e.g. status=503."
     case .reasonNeeded(let status): "Add a reason for status \(status), e.g. reason=ServiceUnavailable."
     }
   }

@@ -34,14 +34,15 @@ package struct NotificationQuery: Sendable, Hashable {
 }
 
 extension ReceivedNotification {
-  /// The parsed payload; null for invalid JSON, which APNs does not accept.
+  /// The parsed payload; null for invalid JSON, which no service accepts.
   package var json: JSONValue {
     // The parse error is not needed.
     (try? JSONValue(parsing: Array(payload.utf8))) ?? .null
   }
 
-  /// Title and text of the banner.
+  /// Title and text of the banner, or of the notification in the shade.
   package var alert: (title: String?, body: String?) {
+    if pushType == nil { return (androidNotification?.title, androidNotification?.body) }
     let alert = json["aps"]?["alert"]
     return (alert?["title"]?.string, alert?["body"]?.string ?? alert?.string)
   }

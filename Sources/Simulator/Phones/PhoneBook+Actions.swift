@@ -8,13 +8,63 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError``, for instance if the app is not installed or the phone is off.
   @discardableResult
-  package func setAppState(_ id: Int64, _ appState: SimulatedPhone.AppState) throws(PhoneBookError) -> SimulatedPhone {
-    try update(id) { (record: inout PhoneRecord) throws(PhoneBookError) in
+  package func setAppState(
+    _ id: Int64, _ appState: SimulatedPhone.AppState, now: Date = Date()
+  ) throws(PhoneBookError) -> SimulatedPhone {
+    try change { (state: inout State) throws(PhoneBookError) in
+      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
+      let phone = state.records.values[index].phone
       if appState != .notRunning {
-        guard record.phone.power == .on else { throw .phoneIsOff(phone: record.phone.name) }
-        guard record.phone.state == .installed else { throw .appNotInstalled(phone: record.phone.name) }
+        guard phone.power == .on else { throw .phoneIsOff(phone: phone.name) }
+        guard phone.state == .installed else { throw .appNotInstalled(phone: phone.name) }
       }
-      record.phone.appState = appState
+      state.records.values[index].phone.appState = appState
+      // Whoever opens an app has woken the phone.
+      if appState == .foreground { state.records.values[index].phone.android?.isDozing = false }
+      return state.wake(index, now: now)
+    }
+  }
+
+  /// Lets an Android phone doze, which takes its app from the foreground, or wakes it: then it receives what waited.
+  ///
+  /// - Throws: ``PhoneBookError``, for instance if it is an iPhone.
+  @discardableResult
+  package func setDozing(
+    _ id: Int64, _ isDozing: Bool, now: Date = Date()
+  ) throws(PhoneBookError) -> SimulatedPhone {
+    try change { (state: inout State) throws(PhoneBookError) in
+      let index = try state.androidPhone(id)
+      if isDozing, state.records.values[index].phone.appState == .foreground {
+        state.records.values[index].phone.appState = .background
+      }
+      state.records.values[index].phone.android?.isDozing = isDozing
+      return state.wake(index, now: now)
+    }
+  }
+
+  /// Switches these notification channels of the app off, and all others on.
+  ///
+  /// - Throws: ``PhoneBookError``, for instance if it is an iPhone.
+  @discardableResult
+  package func setMutedChannels(_ id: Int64, _ channels: Set<String>) throws(PhoneBookError) -> SimulatedPhone {
+    try change { (state: inout State) throws(PhoneBookError) in
+      let index = try state.androidPhone(id)
+      state.records.values[index].phone.android?.mutedChannels = channels
+      return state.snapshot(index)
+    }
+  }
+
+  /// Gives an Android phone's app another token, as Firebase does now and then: the app's `onNewToken` is called, and
+  /// the previous token is answered with `UNREGISTERED`.
+  ///
+  /// - Returns: the new token, for registration.
+  /// - Throws: ``PhoneBookError``, for instance if it is an iPhone.
+  @discardableResult
+  package func refreshToken(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> DeviceToken {
+    try change { (state: inout State) throws(PhoneBookError) in
+      let phone = state.records.values[try state.androidPhone(id)].phone
+      guard phone.state == .installed else { throw .appNotInstalled(phone: phone.name) }
+      return state.replaceToken(of: phone, keeping: phone.installationID, since: now)
     }
   }
 
@@ -27,25 +77,10 @@ extension PhoneBook {
   ) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
-      state.keeping.mark(id)
       let wasOn = state.records.values[index].phone.power == .on
       state.records.values[index].phone.power = power
       if power == .off { state.records.values[index].phone.appState = .notRunning }
-      var came: [PhoneChange] = []
-      if power == .on, !wasOn {
-        let waiting = state.records.values[index].phone.waiting
-        state.records.values[index].phone.waiting = []
-        for var notification in waiting where !notification.isOver(at: now) {
-          notification.receivedAt = now
-          notification.appState = .notRunning
-          let (received, isRepeat) = state.records.values[index].receive(notification)
-          came.append(isRepeat ? .updated(phone: id, received) : .received(phone: id, received))
-        }
-      }
-      let phone = state.records.values[index].snapshot
-      state.tell(.changed(phone))
-      for change in came { state.tell(change) }
-      return phone
+      return wasOn ? state.snapshot(index) : state.wake(index, now: now)
     }
   }
 
@@ -55,11 +90,15 @@ extension PhoneBook {
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``, ``PhoneBookError/appNotInstalled(phone:)``.
   @discardableResult
   package func uninstall(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> SimulatedPhone {
-    try update(id) { (record: inout PhoneRecord) throws(PhoneBookError) in
-      guard record.phone.state == .installed else { throw .appNotInstalled(phone: record.phone.name) }
-      record.phone.state = .uninstalled(since: now)
-      record.phone.appState = .notRunning
-      record.phone.waiting = []
+    try change { (state: inout State) throws(PhoneBookError) in
+      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
+      var phone = state.records.values[index].phone
+      guard phone.state == .installed else { throw .appNotInstalled(phone: phone.name) }
+      phone.state = .uninstalled(since: now)
+      phone.appState = .notRunning
+      phone.waiting = []
+      state.records.values[index].phone = phone
+      return state.snapshot(index)
     }
   }
 
@@ -74,21 +113,11 @@ extension PhoneBook {
       guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
       var phone = state.records.values[index].phone
       let since = if case .uninstalled(let since) = phone.state { since } else { now }
-      state.owners[phone.address(phone.token)] = .former(id, since: since)
-      phone.formerTokens.insert(.init(token: phone.token, since: since), at: 0)
-      while phone.formerTokens.count > SimulatedPhone.formerTokenLimit {
-        state.owners[phone.address(phone.formerTokens.removeLast().token)] = nil
-      }
-      phone.token = Self.newToken()
       phone.state = .installed
       phone.appState = .notRunning
       phone.waiting = []
-      state.owners[phone.address(phone.token)] = .present(id)
-      state.records.values[index].phone = phone
-      state.keeping.mark(id)
-      let changed = state.records.values[index].snapshot
-      state.tell(.changed(changed))
-      return phone.token
+      phone.android?.topics = [:]
+      return state.replaceToken(of: phone, keeping: nil, since: since)
     }
   }
 
@@ -108,10 +137,9 @@ extension PhoneBook {
         throw .noSuchNotification(notification)
       }
       state.records.values[index].phone.appState = .foreground
-      state.keeping.mark(id)
+      state.records.values[index].phone.android?.isDozing = false
       state.tell(.updated(phone: id, tapped))
-      let changed = state.records.values[index].snapshot
-      state.tell(.changed(changed))
+      _ = state.wake(index, now: now)
       return tapped
     }
   }
@@ -140,17 +168,52 @@ extension PhoneBook {
     }
     keepSoon()
   }
+}
 
-  private func update(
-    _ id: Int64, _ body: (inout PhoneRecord) throws(PhoneBookError) -> Void
-  ) throws(PhoneBookError) -> SimulatedPhone {
-    try change { (state: inout State) throws(PhoneBookError) in
-      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
-      try body(&state.records.values[index])
-      state.keeping.mark(id)
-      let phone = state.records.values[index].snapshot
-      state.tell(.changed(phone))
-      return phone
+extension PhoneBook.State {
+  /// - Throws: ``PhoneBookError/noSuchPhone(_:)``, ``PhoneBookError/notAndroid(phone:)``.
+  fileprivate func androidPhone(_ id: Int64) throws(PhoneBookError) -> PhoneIndex {
+    guard let index = records.index(forKey: id) else { throw .noSuchPhone(id) }
+    let phone = records.values[index].phone
+    guard phone.android != nil else { throw .notAndroid(phone: phone.name) }
+    return index
+  }
+
+  /// Tells of a change of the phone.
+  fileprivate mutating func snapshot(_ index: PhoneIndex) -> SimulatedPhone {
+    let phone = records.values[index].snapshot
+    keeping.mark(phone.id)
+    tell(.changed(phone))
+    return phone
+  }
+
+  /// Delivers what waited, if the phone takes it now, and tells of all changes.
+  fileprivate mutating func wake(_ index: PhoneIndex, now: Date) -> SimulatedPhone {
+    let changes = releaseWaiting(index, now: now)
+    let phone = snapshot(index)
+    for change in changes { tell(change) }
+    return phone
+  }
+
+  /// Gives the phone a new token; the present one becomes a former one.
+  ///
+  /// - Parameters:
+  ///   - phone: with all other changes.
+  ///   - installation: the installation ID to keep; nil: a new one.
+  fileprivate mutating func replaceToken(
+    of phone: SimulatedPhone, keeping installation: String?, since: Date
+  ) -> DeviceToken {
+    var phone = phone
+    for address in phone.addresses(phone.token) { owners[address] = .former(phone.id, since: since) }
+    phone.formerTokens.insert(.init(token: phone.token, since: since), at: 0)
+    while phone.formerTokens.count > SimulatedPhone.formerTokenLimit {
+      for address in phone.addresses(phone.formerTokens.removeLast().token) { owners[address] = nil }
     }
+    phone.token = SimulatedPhone.newToken(phone.platform, installation: installation)
+    own(phone)
+    guard let index = records.index(forKey: phone.id) else { return phone.token }
+    records.values[index].phone = phone
+    _ = snapshot(index)
+    return phone.token
   }
 }

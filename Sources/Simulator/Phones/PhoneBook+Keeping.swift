@@ -144,6 +144,7 @@ extension SimulatedPhone {
     members["registration_id"] = registrationID.map { .string($0) }
     members["alias"] = alias.map { .string($0) }
     if case .uninstalled(let since) = state { members["uninstalled_at"] = .milliseconds(since) }
+    members["android"] = android.map(\.kept)
     if !waiting.isEmpty { members["waiting"] = .array(waiting.map(\.keptWhole)) }
     if !formerTokens.isEmpty {
       members["former_tokens"] = .array(
@@ -169,17 +170,15 @@ extension SimulatedPhone {
     var formerTokens: [FormerToken] = []
     for one in keptState["former_tokens"]?.array ?? [] {
       guard let text = one["token"]?.string, let since = one["since"]?.date else { throw KeptPhoneError(id: id) }
-      do {
-        formerTokens.append(.init(token: try DeviceToken(parsing: text, platform: .ios), since: since))
-      } catch {
-        throw KeptPhoneError(id: id)
-      }
+      guard let bytes = HexDigit.bytes(text[...].utf8) else { throw KeptPhoneError(id: id) }
+      formerTokens.append(.init(token: DeviceToken(bytes: bytes), since: since))
     }
     self.init(
       id: id, name: name, model: model, platform: platform, environment: environment, topic: topic, token: token,
       registrationID: keptState["registration_id"]?.string, alias: keptState["alias"]?.string,
       state: (keptState["uninstalled_at"]?.date).map { .uninstalled(since: $0) } ?? .installed, appState: appState,
-      power: power, received: received, waiting: waiting, formerTokens: formerTokens)
+      power: power, received: received, waiting: waiting, formerTokens: formerTokens,
+      android: AndroidState(kept: keptState["android"]))
   }
 }
 
@@ -187,9 +186,11 @@ extension ReceivedNotification {
   /// Everything but id, `apns-id`, payload and time of arrival.
   package var keptFields: JSONValue {
     var members: [String: JSONValue] = [
-      "topic": .string(topic), "push_type": .string(pushType.rawValue), "priority": .integer(Int64(priority)),
-      "app_state": .string(appState.rawValue),
+      "topic": .string(topic), "priority": .integer(Int64(priority)), "app_state": .string(appState.rawValue),
     ]
+    members["push_type"] = pushType.map { .string($0.rawValue) }
+    members["tag"] = tag.map { .string($0) }
+    if isMuted { members["muted"] = true }
     members["expiration"] = expiration.map { .milliseconds($0) }
     members["collapse_id"] = collapseID.map { .string($0) }
     members["unique_id"] = uniqueID.map { .string($0) }
@@ -205,8 +206,8 @@ extension ReceivedNotification {
   package init(
     id: Int64, apnsID: String, payload: String, receivedAt: Date, keptFields: JSONValue
   ) throws(KeptPhoneError) {
-    guard let topic = keptFields["topic"]?.string,
-      let pushType = (keptFields["push_type"]?.string).flatMap(PushType.init),
+    let pushType = (keptFields["push_type"]?.string).flatMap(PushType.init)
+    guard let topic = keptFields["topic"]?.string, (pushType == nil) == (keptFields["push_type"] == nil),
       let priority = keptFields["priority"]?.integer,
       let appState = (keptFields["app_state"]?.string).flatMap(SimulatedPhone.AppState.init)
     else { throw KeptPhoneError(id: id) }
@@ -215,7 +216,8 @@ extension ReceivedNotification {
       receivedAt: receivedAt, expiration: keptFields["expiration"]?.date,
       collapseID: keptFields["collapse_id"]?.string, uniqueID: keptFields["unique_id"]?.string, appState: appState,
       tapped: keptFields["tapped_at"]?.date, duplicates: Int(clamping: keptFields["duplicates"]?.integer ?? 0),
-      replaced: Int(clamping: keptFields["replaced"]?.integer ?? 0))
+      replaced: Int(clamping: keptFields["replaced"]?.integer ?? 0), tag: keptFields["tag"]?.string,
+      isMuted: keptFields["muted"]?.bool ?? false)
   }
 
   fileprivate var keptWhole: JSONValue {
@@ -244,9 +246,9 @@ package struct KeptPhoneError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension JSONValue {
-  fileprivate static func milliseconds(_ date: Date) -> JSONValue {
+  static func milliseconds(_ date: Date) -> JSONValue {
     .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
   }
 
-  fileprivate var date: Date? { integer.map { Date(timeIntervalSince1970: Double($0) / 1000) } }
+  var date: Date? { integer.map { Date(timeIntervalSince1970: Double($0) / 1000) } }
 }

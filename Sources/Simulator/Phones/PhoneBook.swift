@@ -1,12 +1,13 @@
 import Foundation
 package import Logging
-import OpenSSL
 package import Model
 import Synchronization
 
 /// The phones of a simulator and the notifications that they received. Safe to use from any thread; never blocks.
 package final class PhoneBook: Sendable {
   struct State {
+    typealias PhoneIndex = [Int64: PhoneRecord].Index
+
     var records: [Int64: PhoneRecord] = [:]
     /// Present and former tokens.
     var owners: [Address: Owner] = [:]
@@ -66,9 +67,9 @@ package final class PhoneBook: Sendable {
       state.lastPhoneID = max(state.lastPhoneID, phone.id)
       state.records[phone.id] = PhoneRecord(phone, keptThrough: state.lastNotificationID)
       for former in phone.formerTokens {
-        state.owners[phone.address(former.token)] = .former(phone.id, since: former.since)
+        for address in phone.addresses(former.token) { state.owners[address] = .former(phone.id, since: former.since) }
       }
-      state.owners[phone.address(phone.token)] = .present(phone.id)
+      state.own(phone)
     }
     return PhoneBook(state, storage: storage, acceptsUnknownTokens: acceptsUnknownTokens, log: log)
   }
@@ -103,7 +104,7 @@ package final class PhoneBook: Sendable {
   @discardableResult
   package func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
-      let token = new.token ?? Self.newToken()
+      let token = new.token ?? SimulatedPhone.newToken(new.platform)
       let address = Address(token: token, environment: new.environment)
       if let owner = state.owners[address] { throw .tokenTaken(phone: state.name(of: owner)) }
       state.lastPhoneID += 1
@@ -112,7 +113,7 @@ package final class PhoneBook: Sendable {
         environment: new.environment, topic: new.topic, token: token, registrationID: new.registrationID,
         alias: new.alias)
       state.records[phone.id] = PhoneRecord(phone)
-      state.owners[address] = .present(phone.id)
+      state.own(phone)
       state.keeping.mark(phone.id)
       state.tell(.added(phone))
       return phone
@@ -125,8 +126,9 @@ package final class PhoneBook: Sendable {
   package func remove(_ id: Int64) throws(PhoneBookError) {
     try change { (state: inout State) throws(PhoneBookError) in
       guard let record = state.records.removeValue(forKey: id) else { throw .noSuchPhone(id) }
-      state.owners[record.phone.address(record.phone.token)] = nil
-      for former in record.phone.formerTokens { state.owners[record.phone.address(former.token)] = nil }
+      for token in [record.phone.token] + record.phone.formerTokens.map(\.token) {
+        for address in record.phone.addresses(token) { state.owners[address] = nil }
+      }
       state.keeping.markRemoved(id)
       state.tell(.removed(id))
     }
@@ -147,8 +149,6 @@ package final class PhoneBook: Sendable {
     return stream
   }
 
-  static func newToken() -> DeviceToken { DeviceToken(bytes: Random.bytes(32)) }
-
   /// Changes the state, and has it saved.
   func change<Result: Sendable>(
     _ body: (inout State) throws(PhoneBookError) -> Result
@@ -166,6 +166,11 @@ extension SimulatedPhone {
 }
 
 extension PhoneBook.State {
+  /// Makes the phone the owner of its present token.
+  mutating func own(_ phone: SimulatedPhone) {
+    for address in phone.addresses(phone.token) { owners[address] = .present(phone.id) }
+  }
+
   fileprivate func name(of owner: PhoneBook.Owner) -> String {
     switch owner {
     case .present(let id), .former(let id, _): records[id]?.phone.name ?? ""

@@ -32,6 +32,8 @@ package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible 
   case appNotInstalled(phone: String)
   /// Nothing runs on a phone that is off.
   case phoneIsOff(phone: String)
+  /// iPhones have neither doze nor channels, and Apple does not replace tokens.
+  case notAndroid(phone: String)
 
   package var description: String {
     switch self {
@@ -39,6 +41,7 @@ package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible 
     case .noSuchNotification(let id): "The phone has no notification \(id). Newer ones may have displaced it."
     case .tokenTaken(let phone): "The phone “\(phone)” already has this token. Leave the token out to get a new one."
     case .appNotInstalled(let phone): "The app is not installed on the phone “\(phone)”. Install it first."
+    case .notAndroid(let phone): "The phone “\(phone)” is not an Android phone."
     case .phoneIsOff(let phone): "The phone “\(phone)” is switched off. Switch it on first."
     }
   }

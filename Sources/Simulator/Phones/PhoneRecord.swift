@@ -160,6 +160,8 @@ struct NotificationHistory {
   }
 
   private static func collapseKey(_ notification: ReceivedNotification) -> CollapseKey? {
-    notification.collapseID.map { CollapseKey(topic: notification.topic, collapseID: $0) }
+    (notification.pushType == nil ? notification.tag : notification.collapseID).map {
+      CollapseKey(topic: notification.topic, collapseID: $0)
+    }
   }
 }

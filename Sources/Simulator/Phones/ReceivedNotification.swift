@@ -4,39 +4,45 @@ package import Model
 
 /// A push that reached a simulated phone, or waits for it to be switched on.
 package struct ReceivedNotification: Sendable, Hashable, Identifiable {
-  /// Counts up within one phone book, over all phones.
-  package let id: Int64
-  /// As the sender gave it, or made by the simulator.
+  /// Counts up within one phone book, over all phones. One that waited for an Android phone gets a new ID on arrival,
+  /// because later ones may have arrived before it.
+  package internal(set) var id: Int64
+  /// As the sender gave it, or made by the simulator; of a message from FCM, FCM's name of it.
   package let apnsID: String
   package let topic: String
-  /// As sent, or derived from topic and payload.
-  package let pushType: PushType
-  /// 10, 5 or 1.
+  /// As sent, or derived from topic and payload; nil for a message from FCM, which has none.
+  package let pushType: PushType?
+  /// 10, 5 or 1; of a message from FCM 10 for high, 5 for normal.
   package let priority: Int
-  /// The body of the request.
+  /// The body of the request; of a message from FCM the message, with names in snake_case.
   package let payload: String
-  /// When it reached the phone; for a waiting one, when APNs accepted it.
+  /// When it reached the phone; for a waiting one, when the service accepted it.
   package var receivedAt: Date
-  /// The end of APNs' storage for a phone that is off; nil: 30 days.
+  /// The end of the service's storage for a phone that is off; nil: 30 days.
   package let expiration: Date?
-  /// `apns-collapse-id`: the next one with the same ID replaces it.
+  /// `apns-collapse-id`: the next one with the same ID replaces it. FCM's `collapse_key` does so only while it waits.
   package let collapseID: String?
+  /// The tag in an Android phone's shade, where the next one with the same tag replaces it.
+  package internal(set) var tag: String?
+  /// Whether Android did not show it because its channel is off.
+  package internal(set) var isMuted: Bool
   /// The push's ID from the console (``APNsPayload/idKey``), by which an app drops duplicates; nil if the payload has
   /// none.
   package let uniqueID: String?
-  /// The app's state on arrival, which decides which of its methods iOS calls.
+  /// The app's state on arrival, which decides which of its methods are called.
   package var appState: SimulatedPhone.AppState
   /// When the person tapped it.
   package var tapped: Date?
   /// How often the same `apns-id` arrived again: a sender's repetitions after an unknown outcome.
   package var duplicates: Int
-  /// How many earlier ones with the same collapse ID it replaced.
+  /// How many earlier ones with the same collapse ID or tag it replaced.
   package var replaced: Int
 
   package init(
-    id: Int64, apnsID: String, topic: String, pushType: PushType, priority: Int, payload: String, receivedAt: Date,
+    id: Int64, apnsID: String, topic: String, pushType: PushType?, priority: Int, payload: String, receivedAt: Date,
     expiration: Date? = nil, collapseID: String? = nil, uniqueID: String? = nil,
-    appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0
+    appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0,
+    tag: String? = nil, isMuted: Bool = false
   ) {
     self.id = id
     self.apnsID = apnsID
@@ -52,6 +58,8 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
     self.tapped = tapped
     self.duplicates = duplicates
     self.replaced = replaced
+    self.tag = tag
+    self.isMuted = isMuted
   }
 
   /// The app's methods that were called, and that a tap will call.

@@ -12,7 +12,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package let platform: Platform
   /// The app build's environment.
   package let environment: Model.Environment
-  /// The app's bundle ID: `apns-topic` without a suffix.
+  /// The app's bundle ID: `apns-topic` without a suffix; for Android, the app's package name.
   package let topic: String
   /// The present token; a new installation gets another one.
   package internal(set) var token: DeviceToken
@@ -24,17 +24,23 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package internal(set) var power: Power
   /// Newest first, at most ``receivedLimit``.
   package internal(set) var received: [ReceivedNotification]
-  /// Notifications stored until it is switched on: the newest of each topic.
+  /// Notifications stored until it is switched on, or wakes up: of an iPhone the newest of each topic.
   package internal(set) var waiting: [ReceivedNotification]
-  /// Tokens of earlier installations, newest first, at most ``formerTokenLimit``: pushes to them are answered with 410.
+  /// Earlier tokens, newest first, at most ``formerTokenLimit``: pushes to them are answered with 410, or
+  /// `UNREGISTERED`.
   package internal(set) var formerTokens: [FormerToken]
+  /// Nil for an iPhone.
+  package internal(set) var android: AndroidState?
 
   /// How many notifications a phone keeps.
   package static let receivedLimit = 200
   /// How many former tokens a phone keeps.
   package static let formerTokenLimit = 20
 
-  package var tokenHex: String { token.hexadecimal }
+  /// As senders write it: FCM's text, or hexadecimal digits.
+  package var tokenText: String {
+    platform == .android ? String(decoding: token.bytes, as: UTF8.self) : token.hexadecimal
+  }
 
   package enum State: Sendable, Hashable {
     case installed
@@ -68,7 +74,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     id: Int64, name: String, model: String, platform: Platform = .ios, environment: Model.Environment, topic: String,
     token: DeviceToken, registrationID: String? = nil, alias: String? = nil, state: State = .installed,
     appState: AppState = .background, power: Power = .on, received: [ReceivedNotification] = [],
-    waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = []
+    waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = [], android: AndroidState? = nil
   ) {
     self.id = id
     self.name = name
@@ -85,6 +91,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     self.received = received
     self.waiting = waiting
     self.formerTokens = formerTokens
+    self.android = platform == .android ? android ?? AndroidState() : nil
   }
 }
 
@@ -96,20 +103,20 @@ package struct NewPhone: Sendable, Hashable {
   package var platform: Platform
   /// The app build's environment.
   package var environment: Model.Environment
-  /// The app's bundle ID.
+  /// The app's bundle ID, or its package name.
   package var topic: String
-  /// Nil: the simulator makes one of 32 random bytes.
+  /// Nil: the simulator makes one.
   package var token: DeviceToken?
   /// The device's registration ID at the console.
   package var registrationID: String?
   package var alias: String?
 
   package init(
-    name: String, model: String = "iPhone", platform: Platform = .ios, environment: Model.Environment, topic: String,
+    name: String, model: String? = nil, platform: Platform = .ios, environment: Model.Environment, topic: String,
     token: DeviceToken? = nil, registrationID: String? = nil, alias: String? = nil
   ) {
     self.name = name
-    self.model = model
+    self.model = model ?? (platform == .android ? "Android phone" : "iPhone")
     self.platform = platform
     self.environment = environment
     self.topic = topic

@@ -11,16 +11,17 @@ import Model
 import Reactor
 import Simulator
 
-/// `signalbox simulate`: the APNs simulator without the console, for other projects' tests.
+/// `signalbox simulate`: the simulator of APNs and FCM without the console, for other projects' tests.
 enum SimulateCommand {
   private static let development = address(
-    "apns-listen", "The listen address of the development server; port 0 picks a free port.", "127.0.0.1:2197")
+    "apns-listen", "The listen address of APNs' development server; port 0 picks a free port.", "127.0.0.1:2197")
   private static let production = address(
-    "apns-production-listen", "The listen address of the production server.", "127.0.0.1:2198")
+    "apns-production-listen", "The listen address of APNs' production server.", "127.0.0.1:2198")
+  private static let fcm = address("fcm-listen", "The listen address of FCM (HTTP/2 over TLS).", "127.0.0.1:2200")
   private static let control = address(
     "http-listen",
     "The listen address of the control API (/simulator/v1: phones, notifications, "
-      + "faults).", "127.0.0.1:2199")
+      + "faults) and of FCM over plain HTTP/1.1.", "127.0.0.1:2199")
   private static let authority = Option<String?>(
     "ca-out", "file", "Write the CA certificate to trust to this PEM file (default: standard output)."
   ).configuration
@@ -52,25 +53,23 @@ enum SimulateCommand {
     }
     return time
   }.configuration
-  private static let faults = Option<Faults>(
-    "faults", "list", "The errors to simulate, e.g. status=503,next=10 or delay=200ms,goaway=100.", default: Faults(),
-    showing: ""
-  ) { text throws(BadValue) in
-    do {
-      return try Faults(parsing: text)
-    } catch {
-      throw BadValue("is not a valid list of faults: \(error)")
-    }
-  }.configuration
+  private static let serviceAccount = Option<String?>(
+    "service-account", "file", "Give FCM access tokens only to this service account (default: any)."
+  ).configuration
+  private static let faults = faultList(
+    "faults", "The errors of APNs to simulate, e.g. status=503,next=10 or delay=200ms,goaway=100.", .development)
+  private static let fcmFaults = faultList(
+    "fcm-faults", "The errors of FCM to simulate, e.g. reason=UNREGISTERED,next=1 or status=429,retry=30.", .fcm)
   private static let unknown = Flag(
     "accept-unknown-tokens",
     "Accept pushes to tokens that belong to no phone."
   ).configuration
   private static let tokens = Option(
-    repeated: "device", "token", "Add a phone with this token in both environments."
+    repeated: "device", "token",
+    "Add an iPhone with this token in both environments, or an Android phone with this FCM token."
   ) { text throws(BadValue) in
     do {
-      return try DeviceToken(parsing: text, platform: .ios)
+      return (text, try DeviceToken(parsing: text, platforms: Set(Platform.allCases)))
     } catch {
       throw BadValue("is not a device token: \(error)")
     }
@@ -79,40 +78,51 @@ enum SimulateCommand {
     "topic", "bundle-id", "The app on the phones added with --device.", default: "com.example.app")
 
   static let command = Command<Action>(
-    "simulate", "Run only the simulated APNs, to test other projects.",
+    "simulate", "Run only the simulated APNs and FCM, to test other projects.",
     discussion: "On exit, the command prints what the servers did as one line of JSON.",
     parameters: [
-      development.parameter, production.parameter, control.parameter, names.parameter, authority.parameter,
-      authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter, faults.parameter,
-      idleTimeout.parameter, unknown.parameter, tokens.parameter, topic.parameter, LogOptions.level.parameter,
+      development.parameter, production.parameter, fcm.parameter, control.parameter, names.parameter,
+      authority.parameter, authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter,
+      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, idleTimeout.parameter, unknown.parameter,
+      tokens.parameter, topic.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in
     let log = LogOptions.logger(values)
     defer { log.flush(within: .seconds(1)) }
-    var configuration = APNsSimulator.Configuration()
+    var configuration = PushSimulator.Configuration()
     configuration.development = values[development]
     configuration.production = values[production]
+    configuration.fcm = values[fcm]
     configuration.hostNames = values[names] + configuration.hostNames
     configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
     configuration.knownKeys = try knownKeys(values, io)
     configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
-    configuration.faults = [.development: values[faults], .production: values[faults]]
+    configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
+    configuration.faults = [
+      .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
+    ]
     configuration.idleTimeout = values[idleTimeout]
     configuration.log = log
     let stopped = StopSignal()
-    let simulator = try APNsSimulator(configuration: configuration)
-    for (index, token) in values[tokens].enumerated() {
-      for environment in Environment.allCases {
+    let simulator = try PushSimulator(configuration: configuration)
+    for (index, device) in values[tokens].enumerated() {
+      let (text, token) = device
+      // FCM has one server for all builds.
+      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
+      for environment in platform == .ios ? Environment.allCases : [.production] {
         try simulator.phones.add(
-          NewPhone(name: "Phone \(index + 1)", environment: environment, topic: values[topic], token: token))
+          NewPhone(
+            name: "Phone \(index + 1)", platform: platform, environment: environment, topic: values[topic],
+            token: token))
       }
     }
-    let addresses: (development: SocketAddress, production: SocketAddress)
+    let addresses: (development: SocketAddress, production: SocketAddress, fcm: SocketAddress)
     do {
       addresses = try await simulator.start()
     } catch let error as SystemError {
-      throw CommandFailure("\(error). Choose other addresses with --apns-listen and --apns-production-listen.")
+      throw CommandFailure(
+        "\(error). Choose other addresses with --apns-listen, --apns-production-listen, and --fcm-listen.")
     }
     let server: Server
     let controlAddress: SocketAddress
@@ -134,7 +144,7 @@ enum SimulateCommand {
     }
     io.note(
       "APNs development at \(addresses.development), production at \(addresses.production), "
-        + "control API at http://\(controlAddress)/simulator/v1")
+        + "FCM at \(addresses.fcm) and http://\(controlAddress), control API at http://\(controlAddress)/simulator/v1")
     if io.outputFailure() == nil { await stopped.wait() }
     await server.stop(within: .seconds(2))
     await simulator.stop()
@@ -184,6 +194,31 @@ enum SimulateCommand {
       throw CommandFailure.usage("\(path): the file name does not contain the key ID. Set it with --key-id.")
     }
     return [id: APNsKey(team: values[teamID], publicKey: secret.publicKey)]
+  }
+
+  /// The only service account that gets access tokens.
+  private static func knownAccount(_ path: String) throws -> FCMServiceAccount {
+    guard let content = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("Cannot read \(path).")
+    }
+    // Not `ServiceAccount`, which requires a token URL with https: such a file names this simulator's.
+    let json = try? JSONValue(parsing: content)
+    guard let email = json?["client_email"]?.string, let text = json?["private_key"]?.string,
+      let key = try? PrivateKey(pem: text)  // the message says what is expected
+    else { throw CommandFailure("\(path) is not a service account (JSON with client_email and private_key).") }
+    return FCMServiceAccount(email: email, key: key.publicKey)
+  }
+
+  private static func faultList(
+    _ name: String, _ help: String, _ server: SimulatedServer
+  ) -> Option<Faults> {
+    Option<Faults>(name, "list", help, default: Faults(), showing: "") { text throws(BadValue) in
+      do {
+        return try Faults(parsing: text, for: server)
+      } catch {
+        throw BadValue("is not a valid list of faults: \(error)")
+      }
+    }.configuration
   }
 
   private static func address(_ name: String, _ help: String, _ value: String) -> Option<SocketAddress?> {

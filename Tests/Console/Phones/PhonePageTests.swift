@@ -3,9 +3,10 @@ import Foundation
 import JSON
 import Model
 import SQLite
-import Simulator
 import Store
 import Testing
+
+@testable import Simulator
 
 @Suite("Pages: phones")
 struct PhonePageTests {
@@ -157,13 +158,61 @@ struct PhonePageTests {
     }
   }
 
+  @Test("an Android phone is added with its FCM token, and the page shows what arrived and what the app is told")
+  func android() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      let phones = simulator.phones
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      #expect(ScenePage(try await ben.get("/phones/new?platform=android")).values("platform") == ["android"])
+      let fields = [
+        ("app", ConsoleScene.bundleID), ("environment", "development"), ("name", "Pixel"), ("register", "1"),
+      ]
+      #expect(try await ben.post("/phones", fields + [("platform", "windows")]).status == 422)
+      #expect(try await ben.post("/phones", fields + [("platform", "android")]).status == 303)
+      let phone = try #require(phones.phone(1))
+      let device = try await scene.store.read { try Device.get($0, id: 1) }
+      #expect(device.platform == .android && device.token == phone.token)
+      func act(_ name: String, _ value: String) async throws -> Int {
+        try await ben.post("/phones/1", [(name, value)]).status
+      }
+      func send(_ title: String?, _ android: JSONValue) throws {
+        var message: [String: JSONValue] = ["token": .string(phone.tokenText), "android": android, "data": ["k": "v"]]
+        message["notification"] = title.map { ["title": .string($0), "body": "Text"] }
+        let body: JSONValue = ["message": .object(message)]
+        let sent = phones.deliver(
+          try FCMMessage.read(body.bytes).message, name: "projects/p/messages/1", isDry: false, now: ConsoleScene.noon)
+        #expect(sent == .success(nil))
+      }
+      try send("Shown", ["notification": ["channel_id": "orders", "image": "https://a.b/c.png"]])
+      let shown = ScenePage(try await ben.get("/phones"))
+      for word in ["Shown", "Channel orders, image https://a.b/c.png", "onNewIntent", "priority: NORMAL"] {
+        #expect(shown.text.contains(word), "\(word)")
+      }
+      #expect(shown.text.contains(phone.tokenText) && shown.links.contains("/devices/1"))
+      #expect(try await act("channel_off", "orders") == 303)
+      #expect(try await act("action", "doze") == 303)
+      #expect(try #require(phones.phone(1)?.android).mutedChannels == ["orders"])
+      #expect(try await ben.get("/phones").text.contains("Dozing"))
+      #expect(try await act("action", "wake") == 303)
+      #expect(try await act("channel_on", "orders") == 303)
+      #expect(try #require(phones.phone(1)?.android) == AndroidState())
+      #expect(try await act("action", "refresh") == 303)
+      #expect(try #require(phones.phone(1)).token != phone.token)
+      #expect(try await scene.count("devices") == 2, "the app registers its new token")
+      #expect(try await act("action", "uninstall") == 303)
+      #expect(try await act("action", "refresh") == 409)
+    }
+  }
+
   @Test("faults are set for one environment, shown, and taken back; a count out of range changes nothing")
   func faults() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
       let simulator = try #require(scene.simulator)
       var ben = try await scene.signIn(.operator)
       func set(_ environment: String, _ fault: String, _ count: String) async throws -> SceneAnswer {
-        try await ben.post("/phones/faults", [("environment", environment), ("fault", fault), ("count", count)])
+        try await ben.post("/phones/faults", [("server", environment), ("fault", fault), ("count", count)])
       }
       let kinds = ["429", "500", "503", "410", "slow", "goaway", "cut", "none"]
       for kind in kinds {
@@ -172,10 +221,16 @@ struct PhonePageTests {
           let faults = simulator.faults(.production).faults
           #expect((faults == Faults()) == (kind == "none"), "\(kind)")
           let page = ScenePage(try await ben.get("/phones"))
-          #expect(page.values("fault").last == kind || page.values("fault").first == kind, "\(kind)")
+          #expect(page.values("fault") == ["none", kind, "none"], "\(kind)")
           #expect(simulator.faults(.development).faults == Faults(), "the other one goes on as it was")
         }
       }
+      for kind in ["fcm_401", "fcm_403", "fcm_404", "fcm_429", "fcm_500", "fcm_503", "slow", "none"] {
+        #expect(try await set("fcm", kind, "").status == 303, "\(kind)")
+        #expect(ScenePage(try await ben.get("/phones")).values("fault") == ["none", "none", kind])
+      }
+      #expect(try await set("fcm", "410", "").status == 422, "an error of APNs")
+      #expect(try await set("production", "fcm_404", "").status == 422, "an error of FCM")
       _ = try await set("production", "503", "")
       for count in ["0", "-1", "1000001", "x", "1.5"] {
         let answer = try await set("production", "429", count)
@@ -197,7 +252,7 @@ struct PhonePageTests {
       try await book.flush()
       #expect(try await scene.count("apps") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
-      #expect(try await scene.count("credentials WHERE endpoint = 'simulator'") == 2)
+      #expect(try await scene.count("credentials WHERE endpoint = 'simulator'") == 4)
       _ = try await scene.store.write { database in
         try App.update(database, id: 1, name: "Mine", packageName: nil, aliasRule: nil)
       }

@@ -60,6 +60,41 @@ struct SimulatorAPITests {
     }
   }
 
+  @Test("an Android phone: its token, doze, channels, a refreshed token, and what arrived")
+  func android() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      let input: JSONValue = ["app": "com.example.other", "environment": "production", "platform": "android"]
+      let added = try await Self.call(scene, .post, "/phones", json: input)
+      let token = try #require(added.json?["token"]?.string)
+      #expect(added.status == 201 && token.contains(":APA91b") && added.json?["model"] == "Android phone")
+      let patch: JSONValue = ["dozing": true, "muted_channels": ["ads"]]
+      let changed = try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: patch)
+      #expect(changed.json?["android"]?["dozing"] == true && changed.json?["android"]?["muted_channels"] == ["ads"])
+      let message: JSONValue = [
+        "message": [
+          "token": .string(token), "notification": ["title": "Hello"],
+          "android": ["priority": "high", "notification": ["channel_id": "ads", "tag": "t"]],
+        ]
+      ]
+      let sent = simulator.phones.deliver(
+        try FCMMessage.read(message.bytes).message, name: "projects/p/messages/1", isDry: false, now: scene.now)
+      #expect(sent == .success(nil))
+      for query in ["?token=\(token.replacing(":", with: "%3A"))", "?message=projects/p/messages/1", "?title=Hello"] {
+        let found = try await Self.call(scene, .get, "/notifications\(query)").json?["items"]?.array ?? []
+        #expect(found.count == 1, "\(query)")
+        #expect(found.first?["apns_id"] == .null && found.first?["push_type"] == .null)
+        #expect(found.first?["channel"] == "ads" && found.first?["shown"] == false)
+      }
+      let refreshed = try await Self.call(scene, .post, "/phones/1/refresh", of: "/phones/{id}/refresh")
+      #expect(refreshed.status == 200 && refreshed.json?["token"] != .string(token))
+      let iPhone: JSONValue = ["app": "com.example.other", "environment": "production"]
+      #expect(try await Self.call(scene, .post, "/phones", json: iPhone).json?["android"] == .null)
+      #expect(try await Self.call(scene, .post, "/phones/2/refresh", of: "/phones/{id}/refresh").status == 409)
+      #expect(try await Self.call(scene, .patch, "/phones/2", of: "/phones/{id}", json: patch).status == 409)
+    }
+  }
+
   @Test("a body with mistakes names each field")
   func mistakes() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -92,7 +127,7 @@ struct SimulatorAPITests {
       #expect(try await ids("?body=World") == ["A2", "A1"])
       #expect(try await ids("?body=World&limit=1") == ["A2"])
       #expect(try await ids("?environment=production") == ["A2"])
-      #expect(try await ids("?token=\(ada.tokenHex)") == ["A1"])
+      #expect(try await ids("?token=\(ada.tokenText)") == ["A1"])
       #expect(try await ids("?phone=\(alan.id)") == ["A2"])
       #expect(try await ids("?push=p1") == ["A1"])
       #expect(try await ids("?apns_id=A2") == ["A2"])
@@ -141,7 +176,7 @@ struct SimulatorAPITests {
     try await ConsoleScene.with(simulator: true) { scene in
       let simulator = try #require(scene.simulator)
       let text: JSONValue = ["faults": "status=503,reason=ServiceUnavailable,next=10,delay=200ms"]
-      let pattern = "/faults/{environment}"
+      let pattern = "/faults/{server}"
       let set = try await Self.call(scene, .put, "/faults/production", of: pattern, json: text)
       #expect(set.status == 200 && set.json?["faults"] == text["faults"])
       #expect(simulator.faults(.production).faults.delay == .milliseconds(200))
@@ -151,6 +186,11 @@ struct SimulatorAPITests {
       let wrong = try await Self.call(scene, .put, "/faults/production", of: pattern, json: ["faults": "next=3"])
       #expect(wrong.status == 422 && wrong.fields == ["faults"])
       #expect(try await Self.call(scene, .put, "/faults/test", of: pattern, json: text).status == 404)
+      let fcm: JSONValue = ["faults": "status=429,reason=QUOTA_EXCEEDED,next=2,retry=30"]
+      #expect(try await Self.call(scene, .put, "/faults/fcm", of: pattern, json: fcm).json?["faults"] == fcm["faults"])
+      #expect(simulator.faults(.fcm).faults.answers.first?.retryAfter == 30)
+      let endless: JSONValue = ["faults": "reason=ACCESS_TOKEN_EXPIRED"]
+      #expect(try await Self.call(scene, .put, "/faults/fcm", of: pattern, json: endless).fields == ["faults"])
       #expect(try await Self.call(scene, .delete, "/faults").status == 204)
       #expect(simulator.faults(.production).faults.isEmpty)
       let counters = try await Self.call(scene, .get, "/counters")
@@ -171,7 +211,7 @@ struct SimulatorAPITests {
 
   @Test("alone it needs no token, and pages of other sites get nowhere")
   func alone() async throws {
-    let simulator = try APNsSimulator()
+    let simulator = try PushSimulator()
     let router = SimulatorControl.router(simulator, clock: { ConsoleScene.noon })
     func call(_ method: HTTPServer.Method, _ target: String, _ headers: Headers = Headers()) async throws -> SceneAnswer
     {

@@ -41,7 +41,7 @@ struct ConsoleScene: Sendable {
   /// Moves the console's time; the engine's stands still.
   let clock: SceneClock
   /// The phones of the simulator; its servers do not listen.
-  let simulator: APNsSimulator?
+  let simulator: PushSimulator?
   /// Where the console's work is done.
   let pools: Console.Pools
   /// What was logged: an error here is one that nobody expected.
@@ -72,7 +72,7 @@ struct ConsoleScene: Sendable {
     let pools = Console.Pools()
     defer { pools.stop() }
     let scene = try await ConsoleScene(
-      store: store, pools: pools, simulator: hasSimulator ? APNsSimulator() : nil, proxies: proxies,
+      store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, proxies: proxies,
       address: address, look: look, streamPause: streamPause)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
@@ -91,7 +91,7 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pools: Console.Pools, simulator: APNsSimulator?, proxies: [AddressRange], address: String?,
+    store: Store, pools: Console.Pools, simulator: PushSimulator?, proxies: [AddressRange], address: String?,
     look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?
   ) async throws {
     self.store = store

@@ -92,7 +92,7 @@ struct APIContractTests {
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
       "schedule": "none",
       "band": "soon", "kind": "host", "wait": "1ms", "count": "1", "phone": "1", "title": "Hello", "body": "World",
-      "apns_id": "A1", "push": "p1", "after": "1",
+      "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
     ]
     try await ConsoleScene.with { scene in
       try await scene.addApp()

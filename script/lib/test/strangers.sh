@@ -11,6 +11,22 @@ if .build/python/bin/python3 -c 'import aioapns' 2>/dev/null; then
   export SIGNALBOX_TEST_PYTHON="$PWD/.build/python/bin/python3"
 fi
 
+# firebase_admin and pyfcm check the simulated FCM, pyfcm 1 its legacy protocol. In environments of their own: they need
+# other versions of their libraries than the others here, and of pyfcm there can be one.
+fcm=.build/python-fcm/bin/python3 legacy=.build/python-pyfcm1/bin/python3
+if [ ! -x $fcm ] || ! $fcm -c 'import firebase_admin, pyfcm' 2>/dev/null; then
+  python3 -m venv .build/python-fcm &&
+    .build/python-fcm/bin/pip install --quiet --disable-pip-version-check 'firebase-admin==7.7.0' 'pyfcm==2.1.1' ||
+    echo "${0##*/}: firebase-admin and pyfcm could not be installed; their test will be skipped" >&2
+fi
+if $fcm -c 'import firebase_admin, pyfcm' 2>/dev/null; then export SIGNALBOX_TEST_FCM="$PWD/$fcm"; fi
+if [ ! -x $legacy ] || ! $legacy -c 'import pyfcm' 2>/dev/null; then
+  python3 -m venv .build/python-pyfcm1 &&
+    .build/python-pyfcm1/bin/pip install --quiet --disable-pip-version-check 'pyfcm==1.5.4' ||
+    echo "${0##*/}: pyfcm 1 could not be installed; its test will be skipped" >&2
+fi
+if $legacy -c 'import pyfcm' 2>/dev/null; then export SIGNALBOX_TEST_FCM_LEGACY="$PWD/$legacy"; fi
+
 # icalendar and vobject, two strangers' readers, check the calendar feed in the same way.
 if [ -x .build/python/bin/python3 ] && ! .build/python/bin/python3 -c 'import icalendar, vobject' 2>/dev/null; then
   .build/python/bin/pip install --quiet --disable-pip-version-check 'icalendar==7.3.0' 'vobject==0.9.9' ||

@@ -7,28 +7,54 @@ package import Model
 package import Reactor
 import Synchronization
 
-/// Simulates Apple's two push servers, with phones behind them.
+/// A server of the simulator: one of Apple's two, or Firebase's.
+package enum SimulatedServer: String, Sendable, Hashable, CaseIterable {
+  /// APNs, development.
+  case development
+  /// APNs, production.
+  case production
+  /// FCM has one server for all builds of an app.
+  case fcm
+
+  package init(_ environment: Model.Environment) { self = environment == .development ? .development : .production }
+
+  /// The server of a provider for an environment; nil: not simulated.
+  package init?(_ provider: ProviderKind, _ environment: Model.Environment) {
+    switch provider {
+    case .apns: self.init(environment)
+    case .fcm: self = .fcm
+    case .jpush: return nil
+    }
+  }
+}
+
+/// Simulates Apple's two push servers and Firebase's, with phones behind them.
 ///
-/// Behaves as docs/protocols.md §1 describes: one stream until the first valid provider token, Apple's reasons, tokens
-/// that belong to one environment and one app, 410 after an app is removed; and simulates the errors in ``FaultBox``.
-package final class APNsSimulator: Sendable {
+/// Behaves as docs/protocols.md §1 and §3 describe, and simulates the errors in ``FaultBox``. APNs: one stream until the
+/// first valid provider token, Apple's reasons, tokens that belong to one environment and one app, 410 after an app is
+/// removed. FCM: ``FCMService``.
+package final class PushSimulator: Sendable {
   package struct Configuration: Sendable {
     /// The development server's address; nil: 127.0.0.1, on a free port.
     package var development: SocketAddress?
     /// The production server's address; nil: 127.0.0.1, on a free port.
     package var production: SocketAddress?
+    /// FCM's address; nil: 127.0.0.1, on a free port.
+    package var fcm: SocketAddress?
     /// In the servers' certificate.
     package var hostNames = ["localhost", "127.0.0.1", "::1"]
     /// Signs the servers' certificate; nil: a new one. See ``SimulatorAuthority``.
     package var authority: CertificateAuthority?
     package var phones = PhoneBook()
     /// The initial faults.
-    package var faults: [Model.Environment: Faults] = [:]
+    package var faults: [SimulatedServer: Faults] = [:]
     /// Accepted signing keys by key ID; empty: every well-formed one.
     package var knownKeys: [String: APNsKey] = [:]
     /// Existing bundle IDs; nil: all.
     package var knownTopics: Set<String>?
-    /// The servers run on the first and the last of them; empty: on a new one.
+    /// The only service account that gets access tokens from FCM; nil: every well-formed assertion does.
+    package var serviceAccount: FCMServiceAccount?
+    /// The servers are spread over them; empty: on a new one.
     package var loops: [EventLoop] = []
     /// How long a client may be idle before GOAWAY with `IdleTimeout`; nil: forever.
     package var idleTimeout: Duration? = .seconds(3600)
@@ -50,25 +76,11 @@ package final class APNsSimulator: Sendable {
     package let trustPEM: [UInt8]
   }
 
-  /// The state of one environment, running or not.
-  private struct Side {
-    let faults: FaultBox
-    let service: APNsService
-
-    init(_ environment: Model.Environment, _ configuration: Configuration) {
-      faults = FaultBox(configuration.faults[environment] ?? Faults())
-      service = APNsService(
-        validator: APNsValidator(
-          environment: environment, knownKeys: configuration.knownKeys, knownTopics: configuration.knownTopics),
-        phones: configuration.phones, faults: faults, now: configuration.now, log: configuration.log)
-    }
-  }
-
   private struct Running {
     let servers: [HTTP2Server]
     /// Created by the simulator, and stopped with the servers.
     let ownLoop: EventLoop?
-    let addresses: [Model.Environment: SocketAddress]
+    let addresses: [SimulatedServer: SocketAddress]
   }
 
   private enum State {
@@ -82,12 +94,13 @@ package final class APNsSimulator: Sendable {
   /// The certificate to trust, for `curl --cacert`.
   package var authorityPEM: String { authority.certificate.pem }
 
+  package let fcm: FCMService
   private let configuration: Configuration
-  private let development: Side
-  private let production: Side
+  private let development: APNsService
+  private let production: APNsService
   private let state = Mutex(State.stopped)
 
-  /// Prepares both servers; they listen after ``start()``.
+  /// Prepares the servers; they listen after ``start()``.
   ///
   /// - Throws: `CertificateError` if no authority can be created.
   package init(configuration: Configuration = Configuration()) throws(CertificateError) {
@@ -98,33 +111,45 @@ package final class APNsSimulator: Sendable {
     } else {
       authority = try SimulatorAuthority.make(now: configuration.now())
     }
-    development = Side(.development, configuration)
-    production = Side(.production, configuration)
+    func apns(_ environment: Model.Environment) -> APNsService {
+      APNsService(
+        validator: APNsValidator(
+          environment: environment, knownKeys: configuration.knownKeys, knownTopics: configuration.knownTopics),
+        phones: configuration.phones, faults: FaultBox(configuration.faults[SimulatedServer(environment)] ?? Faults()),
+        now: configuration.now, log: configuration.log)
+    }
+    development = apns(.development)
+    production = apns(.production)
+    fcm = FCMService(
+      phones: configuration.phones, faults: FaultBox(configuration.faults[.fcm] ?? Faults()),
+      account: configuration.serviceAccount, now: configuration.now, log: configuration.log)
   }
 
-  private func side(_ environment: Model.Environment) -> Side {
-    switch environment {
+  private func service(_ server: SimulatedServer) -> any SimulatedService {
+    switch server {
     case .development: development
     case .production: production
+    case .fcm: fcm
     }
   }
 
-  /// The faults of an environment, changeable at any time.
-  package func faults(_ environment: Model.Environment) -> FaultBox { side(environment).faults }
+  /// The faults of a server, changeable at any time.
+  package func faults(_ server: SimulatedServer) -> FaultBox { service(server).faults }
 
-  package func counters(_ environment: Model.Environment) -> APNsCounters { side(environment).service.counters }
+  package func counters(_ server: SimulatedServer) -> ServerCounters { service(server).counters }
 
-  /// Writes the counters of both servers as members by environment.
+  /// Writes the counters as members by server.
   package func writeCounters(to json: inout JSONWriter) {
-    for environment in Environment.allCases {
-      json.key(dynamic: environment.rawValue)
-      counters(environment).write(to: &json)
+    for server in SimulatedServer.allCases {
+      json.key(dynamic: server.rawValue)
+      counters(server).write(to: &json)
     }
   }
 
-  package func endpoint(_ environment: Model.Environment) -> Endpoint? {
+  /// - Returns: nil if the simulator is not running.
+  package func endpoint(_ server: SimulatedServer) -> Endpoint? {
     state.withLock { state in
-      guard case .running(let running) = state, let address = running.addresses[environment] else { return nil }
+      guard case .running(let running) = state, let address = running.addresses[server] else { return nil }
       let trust = Array(authorityPEM.utf8)
       return Endpoint(
         host: configuration.hostNames.first ?? address.host, port: address.port, trust: .pem(trust), trustPEM: trust)
@@ -132,40 +157,45 @@ package final class APNsSimulator: Sendable {
   }
 
   /// - Returns: the addresses, with their ports.
-  /// - Throws: `SystemError`, for instance if a port is taken, `CertificateError`, `TLSError`, ``APNsSimulatorError``.
+  /// - Throws: `SystemError`, for instance if a port is taken, `CertificateError`, `TLSError`, ``PushSimulatorError``.
   @discardableResult
-  package func start() async throws -> (development: SocketAddress, production: SocketAddress) {
+  package func start() async throws -> (
+    development: SocketAddress, production: SocketAddress, fcm: SocketAddress
+  ) {
     let mayStart = state.withLock { state in
       guard case .stopped = state else { return false }
       state = .changing
       return true
     }
-    guard mayStart else { throw APNsSimulatorError.isRunning }
+    guard mayStart else { throw PushSimulatorError.isRunning }
     let ownLoop: EventLoop?
-    let servers: [HTTP2Server]
     do {
       ownLoop = configuration.loops.isEmpty ? try EventLoop(name: "simulator") : nil
     } catch {
       state.withLock { $0 = .stopped }
       throw error
     }
+    var servers: [HTTP2Server] = []
     do {
-      servers = try makeServers(on: ownLoop.map { [$0] } ?? configuration.loops)
-    } catch {
-      ownLoop?.stop()
-      state.withLock { $0 = .stopped }
-      throw error
-    }
-    do {
-      let anyPort = SocketAddress(host: "127.0.0.1", port: 0).unsafelyUnwrapped
-      let development = try await servers[0].start(on: configuration.development ?? anyPort)
-      let production = try await servers[1].start(on: configuration.production ?? anyPort)
+      let loops = ownLoop.map { [$0] } ?? configuration.loops
+      let tls = try makeTLS()
+      func start(_ name: SimulatedServer, _ loop: Int, on address: SocketAddress?) async throws -> SocketAddress {
+        let server = HTTP2Server(
+          loop: loops[loop % loops.count], tls: tls, settings: settings(name), handler: service(name))
+        servers.append(server)
+        let anyPort = SocketAddress(host: "127.0.0.1", port: 0).unsafelyUnwrapped
+        return try await server.start(on: address ?? anyPort)
+      }
+      let development = try await start(.development, 0, on: configuration.development)
+      let production = try await start(.production, 1, on: configuration.production)
+      let fcm = try await start(.fcm, 2, on: configuration.fcm)
       let running = Running(
-        servers: servers, ownLoop: ownLoop, addresses: [.development: development, .production: production])
+        servers: servers, ownLoop: ownLoop,
+        addresses: [.development: development, .production: production, .fcm: fcm])
       state.withLock { $0 = .running(running) }
       configuration.log?.info(
-        "Simulated APNs is listening.", ["development": development, "production": production])
-      return (development, production)
+        "The simulator is listening.", ["development": development, "production": production, "fcm": fcm])
+      return (development, production, fcm)
     } catch {
       for server in servers { await server.stop() }
       ownLoop?.stop()
@@ -193,28 +223,39 @@ package final class APNsSimulator: Sendable {
     state.withLock { $0 = .stopped }
   }
 
-  /// Development first.
-  private func makeServers(on loops: [EventLoop]) throws -> [HTTP2Server] {
+  private func makeTLS() throws -> TLSContext {
     let now = configuration.now()
     // Longer than any client asks for, and within the authority's lifetime.
     let (certificate, key) = try authority.issueServer(
       names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
       notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
     // With http/1.1, so that a client that offers only that gets an explanation in place of a TLS alert.
-    let tls = try TLSContext.server(
+    return try TLSContext.server(
       identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2", "http/1.1"],
       clientCertificate: .requestedNotRequired)
+  }
+
+  private func settings(_ server: SimulatedServer) -> ServerSettings {
     var settings = ServerSettings()
-    settings.maximumStreams = APNsService.streamsBeforeToken
     settings.stopTimeout = configuration.stopTimeout
     settings.idleTimeout = configuration.idleTimeout
-    return zip([development, production], [loops.first, loops.last]).compactMap { side, loop in
-      loop.map { HTTP2Server(loop: $0, tls: tls, settings: settings, handler: side.service) }
+    if server == .fcm {
+      settings.maximumStreams = FCMService.streams
+      settings.maximumBodyBytes = FCMService.bodyLimit
+    } else {
+      settings.maximumStreams = APNsService.streamsBeforeToken
     }
+    return settings
   }
 }
 
-package enum APNsSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+/// What answers the requests of one server.
+protocol SimulatedService: ServerHandler {
+  var faults: FaultBox { get }
+  var counters: ServerCounters { get }
+}
+
+package enum PushSimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is running, or stopping.
   case isRunning
 

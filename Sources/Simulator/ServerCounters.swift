@@ -1,8 +1,8 @@
 package import JSON
 import Model
 
-/// The counters of a simulated APNs server since its start.
-package struct APNsCounters: Sendable, Hashable {
+/// The counters of a simulated server since its start.
+package struct ServerCounters: Sendable, Hashable {
   /// Complete requests.
   package internal(set) var requests = 0
   /// Answers by HTTP status.
@@ -23,7 +23,7 @@ package struct APNsCounters: Sendable, Hashable {
   package init() {}
 }
 
-extension APNsCounters: JSONWritable {
+extension ServerCounters: JSONWritable {
   /// The format of the control API and of `signalbox simulate`.
   package func write(to json: inout JSONWriter) {
     json.object { json in

@@ -1,0 +1,102 @@
+import Model
+import Simulator
+
+/// The one fault that the form sets; the simulator knows more.
+struct FaultChoice {
+  enum Kind: String, CaseIterable {
+    case none
+    case tooMany = "429"
+    case internalError = "500"
+    case unavailable = "503"
+    case unregistered = "410"
+    case thirdParty = "fcm_401"
+    case sender = "fcm_403"
+    case noToken = "fcm_404"
+    case quota = "fcm_429"
+    case fcmInternal = "fcm_500"
+    case fcmUnavailable = "fcm_503"
+    case slow
+    case goAway = "goaway"
+    case cut
+  }
+
+  /// The faults that a server can have, in the order of the form.
+  static func kinds(of server: SimulatedServer) -> [Kind] {
+    let others = (server == .fcm ? apns : fcm).map(\.kind)
+    return Kind.allCases.filter { !others.contains($0) }
+  }
+
+  let kind: Kind
+  let count: Int?
+
+  private typealias Answer = (kind: Kind, status: Int, reason: String)
+
+  private static let apns: [Answer] = [
+    (.tooMany, 429, "TooManyRequests"), (.internalError, 500, "InternalServerError"),
+    (.unavailable, 503, "ServiceUnavailable"), (.unregistered, 410, "Unregistered"),
+  ]
+
+  private static let fcm: [Answer] = [
+    (.thirdParty, 401, "THIRD_PARTY_AUTH_ERROR"), (.sender, 403, "SENDER_ID_MISMATCH"), (.noToken, 404, "UNREGISTERED"),
+    (.quota, 429, "QUOTA_EXCEEDED"), (.fcmInternal, 500, "INTERNAL"), (.fcmUnavailable, 503, "UNAVAILABLE"),
+  ]
+
+  /// The wait that a 429 or 503 of FCM asks for, in seconds.
+  private static let retryAfter = 5
+
+  init(kind: Kind, count: Int?) {
+    self.kind = kind
+    self.count = count
+  }
+
+  /// The active faults as a choice of the form, if the form has one for them.
+  init(_ faults: Faults, of server: SimulatedServer) {
+    let answers = server == .fcm ? Self.fcm : Self.apns
+    if let answer = faults.answers.first, let known = answers.first(where: { $0.status == answer.status }) {
+      var count: Int?
+      if case .next(let number) = answer.scope { count = number }
+      self.init(kind: known.kind, count: count)
+    } else if let count = faults.goAwayAfter {
+      self.init(kind: .goAway, count: count)
+    } else if let count = faults.cutAfter {
+      self.init(kind: .cut, count: count)
+    } else {
+      self.init(kind: faults.delay == nil ? .none : .slow, count: nil)
+    }
+  }
+
+  var faults: Faults {
+    var faults = Faults()
+    switch kind {
+    case .none: break
+    case .slow: faults.delay = .seconds(2)
+    case .goAway: faults.goAwayAfter = count ?? 1
+    case .cut: faults.cutAfter = count ?? 1
+    case .tooMany, .internalError, .unavailable, .unregistered, .thirdParty, .sender, .noToken, .quota, .fcmInternal,
+      .fcmUnavailable:
+      if let answer = (Self.apns + Self.fcm).first(where: { $0.kind == kind }) {
+        faults.answers = [
+          Faults.Answer(
+            status: answer.status, reason: answer.reason, scope: count.map { .next($0) } ?? .all,
+            retryAfter: kind == .quota || kind == .fcmUnavailable ? Self.retryAfter : nil)
+        ]
+      }
+    }
+    return faults
+  }
+
+  func text(_ texts: Texts) -> String {
+    texts("phones.fault_\(kind.rawValue)") + (count.map { ", \($0.grouped)" } ?? "")
+  }
+}
+
+extension SimulatedServer {
+  /// The name on the page.
+  func word(_ texts: Texts) -> String {
+    switch self {
+    case .development: Environment.development.word(texts)
+    case .production: Environment.production.word(texts)
+    case .fcm: texts("phones.server_fcm")
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import JSON
+
+/// The legacy protocol, `POST /fcm/send` and `/gcm/send`, dead at Google since 2024 (docs/protocols.md §3.5).
+extension FCMService {
+  /// The most registration tokens of one request.
+  private static let idLimit = 1000
+
+  /// The server key of `authorization: key=…`; nil if it has none.
+  static func serverKey(_ call: FCMCall) -> String? {
+    guard let value = call.authorization, value.lowercased().hasPrefix("key=") else { return nil }
+    let key = value.dropFirst(4).trimmingCharacters(in: .whitespaces)
+    return key.isEmpty ? nil : key
+  }
+
+  func legacy(_ call: FCMCall) -> FCMReply {
+    guard Self.serverKey(call) != nil else {
+      return FCMReply(status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
+    }
+    let json: JSONValue
+    do {
+      json = try JSONValue(parsing: call.body)
+    } catch {
+      return FCMReply(status: 400, text: "JSON_PARSING_ERROR: \(error)\n")
+    }
+    guard json.object != nil else { return FCMReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n") }
+    let (to, ids, condition) = (json["to"]?.string, json["registration_ids"]?.array, json["condition"]?.string)
+    guard [to != nil, ids != nil, condition != nil].count(where: { $0 }) == 1 else {
+      return FCMReply(status: 400, text: to == nil && ids == nil && condition == nil ? "MissingRegistration\n" : "to\n")
+    }
+    if let ids {
+      guard (1...Self.idLimit).contains(ids.count) else {
+        return FCMReply(status: 400, text: "\"registration_ids\" must have from 1 to 1000 elements.\n")
+      }
+      return results(ids.map { send(json, to: $0.string ?? "") })
+    }
+    if let to, !to.hasPrefix("/topics/") { return results([send(json, to: to)]) }
+    return topic(json, to: to.map { String($0.dropFirst(8)) }, condition)
+  }
+
+  /// A simulated error: one of a token stands in the results, any other is the status of the answer.
+  func legacyReply(_ error: FCMError, to call: FCMCall) -> FCMReply {
+    guard let word = Self.words[error.code], error.status < 500 else {
+      var reply = FCMReply(status: error.status, text: "\(error.message)\n")
+      reply.retryAfter = error.retryAfter
+      return reply
+    }
+    let body = try? JSONValue(parsing: call.body)  // what is no JSON names one target
+    return results(Array(repeating: .failure(word), count: max(1, body?["registration_ids"]?.array?.count ?? 1)))
+  }
+
+  private enum Outcome {
+    case success(id: String, canonical: String?)
+    /// With the protocol's word.
+    case failure(String)
+  }
+
+  private static let words = [
+    "UNREGISTERED": "NotRegistered", "INVALID_ARGUMENT": "InvalidRegistration",
+    "SENDER_ID_MISMATCH": "MismatchSenderId", "QUOTA_EXCEEDED": "DeviceMessageRateExceeded",
+    "THIRD_PARTY_AUTH_ERROR": "InvalidApnsCredential",
+  ]
+
+  private func results(_ outcomes: [Outcome]) -> FCMReply {
+    var (failures, canonical): (Int64, Int64) = (0, 0)
+    let list = outcomes.map { outcome -> JSONValue in
+      switch outcome {
+      case .failure(let word):
+        failures += 1
+        return ["error": .string(word)]
+      case .success(let id, nil): return ["message_id": .string(id)]
+      case .success(let id, let token?):
+        canonical += 1
+        return ["message_id": .string(id), "registration_id": .string(token)]
+      }
+    }
+    // Clients take zero for a failure (docs/protocols.md §7.5).
+    return FCMReply([
+      "multicast_id": .integer(Int64.random(in: 1..<1 << 62)), "success": .integer(Int64(outcomes.count) - failures),
+      "failure": .integer(failures), "canonical_ids": .integer(canonical), "results": .array(list),
+    ])
+  }
+
+  private func topic(_ json: JSONValue, to name: String?, _ condition: String?) -> FCMReply {
+    func refusal(_ word: String) -> FCMReply { FCMReply(["error": .string(word)]) }
+    var target: FCMMessage.Target?
+    if let name { target = FCMMessage.isTopic(name) ? .topic(name) : nil }
+    if let condition { target = TopicCondition(condition).map { .condition($0) } }
+    guard let target else { return refusal("InvalidParameters") }
+    if let problem = Self.problem(json, limit: FCMMessage.topicSizeLimit) { return refusal(problem) }
+    let message = FCMMessage(target: target, json: Self.message(json, [:]))
+    if message.size > message.limit { return refusal("MessageTooBig") }
+    _ = phones.deliver(message, name: nextMessageID(), isDry: json["dry_run"]?.bool == true, now: now())
+    return FCMReply(["message_id": .integer(Int64.random(in: 1..<1 << 62))])
+  }
+
+  private func send(_ json: JSONValue, to token: String) -> Outcome {
+    if token.isEmpty { return .failure("MissingRegistration") }
+    if let problem = Self.problem(json, limit: FCMMessage.sizeLimit) { return .failure(problem) }
+    let message = FCMMessage(target: .device(token), json: Self.message(json, ["token": .string(token)]))
+    if message.size > message.limit { return .failure("MessageTooBig") }
+    let isDry = json["dry_run"]?.bool == true
+    let id = isDry ? "fake_message_id" : nextMessageID()
+    switch phones.deliver(message, name: id, isDry: isDry, followsToken: true, now: now()) {
+    case .success(let canonical): return .success(id: id, canonical: canonical)
+    case .failure(.otherPackage): return .failure("InvalidPackageName")
+    case .failure(.badToken): return .failure("InvalidRegistration")
+    case .failure: return .failure("NotRegistered")
+    }
+  }
+
+  private static func problem(_ json: JSONValue, limit: Int) -> String? {
+    if let life = json["time_to_live"], life != .null {
+      guard let seconds = life.integer, (0...Int64(FCMMessage.longestLife)).contains(seconds) else {
+        return "InvalidTtl"
+      }
+    }
+    let data = json["data"]
+    if let data, data != .null, data.object == nil { return "InvalidParameters" }
+    return (data?.object ?? [:]).keys.contains(where: FCMMessage.isReserved) ? "InvalidDataKey" : nil
+  }
+
+  /// The message as HTTP v1 writes it.
+  private static func message(_ json: JSONValue, _ target: [String: JSONValue]) -> JSONValue {
+    let given = (json["notification"]?.object ?? [:]).filter { $0.value != .null }
+    var android: [String: JSONValue] = ["priority": json["priority"]?.string == "high" ? "HIGH" : "NORMAL"]
+    if let seconds = json["time_to_live"]?.integer { android["ttl"] = .string("\(seconds)s") }
+    android["collapse_key"] = json["collapse_key"].flatMap { $0.string.map { .string($0) } }
+    android["restricted_package_name"] = json["restricted_package_name"].flatMap { $0.string.map { .string($0) } }
+    var details = given.filter { !["title", "body", "image", "badge", "subtitle"].contains($0.key) }
+    details["channel_id"] = details.removeValue(forKey: "android_channel_id")
+    if !details.isEmpty { android["notification"] = .object(details) }
+    var message = target
+    message["android"] = .object(android)
+    let common = given.filter { ["title", "body", "image"].contains($0.key) }
+    if !common.isEmpty { message["notification"] = .object(common) }
+    // The legacy protocol turns all values into text.
+    let data = (json["data"]?.object ?? [:]).mapValues { JSONValue.string($0.string ?? $0.text()) }
+    if !data.isEmpty { message["data"] = .object(data) }
+    return .object(message)
+  }
+}

@@ -1,0 +1,92 @@
+package import Foundation
+import JSON
+import Model
+import OpenSSL
+
+/// What only Android phones have.
+package struct AndroidState: Sendable, Hashable {
+  /// Asleep: messages of normal priority wait, those of high priority arrive.
+  package var isDozing = false
+  /// Notification channels that the person switched off.
+  package var mutedChannels: Set<String> = []
+  /// The app's topics, with the times of its subscriptions.
+  package var topics: [String: Date] = [:]
+  /// Whether FCM dropped waiting messages because there were too many, and the app's `onDeletedMessages` was called.
+  package var hasLostMessages = false
+
+  package init() {}
+
+  /// Messages that FCM stores for one phone; with one more it drops all (docs/protocols.md §5.1).
+  static let waitingLimit = 100
+  /// Different collapse keys of waiting messages; with one more the oldest is dropped (docs/protocols.md §3.1).
+  static let collapseKeyLimit = 4
+}
+
+extension SimulatedPhone {
+  /// The Firebase installation ID, with which an FCM token begins; nil for an iPhone.
+  package var installationID: String? { platform == .android ? Self.installationID(of: token) : nil }
+
+  private static func installationID(of token: DeviceToken) -> String {
+    String(decoding: token.bytes.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
+  }
+
+  /// Whether a text is shaped like a registration token, or like an installation ID.
+  static func isRegistration(_ text: String) -> Bool {
+    text.wholeMatch(of: #/[A-Za-z0-9_\-]{8,}:APA91[A-Za-z0-9_\-]{40,}|[c-f][A-Za-z0-9_\-]{21}/#) != nil
+  }
+
+  /// Every address that reaches the phone by one of its tokens: an installation ID works as well.
+  func addresses(_ token: DeviceToken) -> [PhoneBook.Address] {
+    guard platform == .android else { return [address(token)] }
+    return [address(token), address(DeviceToken(bytes: Array(Self.installationID(of: token).utf8)))]
+  }
+
+  /// A new token of the phone's kind.
+  ///
+  /// - Parameter installation: the installation ID to keep; nil: a new one.
+  static func newToken(_ platform: Platform, installation: String? = nil) -> DeviceToken {
+    guard platform == .android else { return DeviceToken(bytes: Random.bytes(32)) }
+    // 17 random bytes, of which the first begins with 0111: 22 characters, the first of them c, d, e or f (Firebase
+    // Installations).
+    var bytes = Random.bytes(17)
+    bytes[0] = bytes[0] & 0x0f | 0x70
+    let id = installation ?? String(Base64URL.encode(bytes).prefix(22))
+    return DeviceToken(bytes: Array("\(id):APA91b\(Base64URL.encode(Random.bytes(100)))".utf8))
+  }
+
+  /// Whether a message arrives now; otherwise it waits.
+  func takes(_ notification: ReceivedNotification) -> Bool {
+    power == .on && (android?.isDozing != true || notification.priority == 10)
+  }
+
+  /// Stores a message from FCM until the phone takes it.
+  mutating func wait(for notification: ReceivedNotification) {
+    if let key = notification.collapseID { waiting.removeAll { $0.collapseID == key } }
+    if waiting.count >= AndroidState.waitingLimit {
+      waiting = []
+      android?.hasLostMessages = true
+    }
+    waiting.append(notification)
+    let keys = Set(waiting.compactMap(\.collapseID))
+    if keys.count > AndroidState.collapseKeyLimit, let oldest = waiting.firstIndex(where: { $0.collapseID != nil }) {
+      waiting.remove(at: oldest)
+    }
+  }
+}
+
+// As ``SimulatedPhone/keptState``.
+extension AndroidState {
+  var kept: JSONValue {
+    [
+      "dozing": .bool(isDozing), "muted_channels": .array(mutedChannels.sorted().map { .string($0) }),
+      "topics": .object(topics.mapValues { .milliseconds($0) }), "lost": .bool(hasLostMessages),
+    ]
+  }
+
+  init(kept: JSONValue?) {
+    isDozing = kept?["dozing"]?.bool ?? false
+    mutedChannels = Set((kept?["muted_channels"]?.array ?? []).compactMap(\.string))
+    topics = (kept?["topics"]?.object ?? [:]).compactMapValues(\.date)
+    hasLostMessages = kept?["lost"]?.bool ?? false
+  }
+}

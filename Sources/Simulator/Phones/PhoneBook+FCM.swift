@@ -1,0 +1,216 @@
+import Foundation
+import JSON
+import Model
+import Synchronization
+
+/// Why the phone book does not take a message or a subscription.
+enum FCMRefusal: Error, Sendable, Hashable {
+  /// No registration token.
+  case badToken
+  /// No phone has the token, or its app is removed.
+  case unregistered
+  /// The message is for another app.
+  case otherPackage
+  /// It is subscribed already.
+  case exists
+  case tooManyTopics
+
+  /// As HTTP v1 says it.
+  var error: FCMError {
+    switch self {
+    case .badToken: .badToken
+    case .unregistered: .unregistered
+    case .otherPackage:
+      .badField("message.android.restricted_package_name", "The package name does not match the registration token's.")
+    case .exists: FCMError(status: 409, message: "Requested entity already exists.")
+    case .tooManyTopics: FCMError(status: 400, message: "The app instance is subscribed to too many topics.")
+    }
+  }
+
+  /// As the older topic interface says it.
+  var instanceIDWord: String {
+    switch self {
+    case .badToken: "INVALID_ARGUMENT"
+    case .unregistered, .otherPackage: "NOT_FOUND"
+    case .exists: "ALREADY_EXISTS"
+    case .tooManyTopics: "TOO_MANY_TOPICS"
+    }
+  }
+}
+
+extension PhoneBook {
+  /// The most topics of one app instance (docs/protocols.md §3.3).
+  static let topicLimit = 2000
+
+  /// Delivers a message to its phones, as FCM does.
+  ///
+  /// - Parameters:
+  ///   - name: FCM's name of the message.
+  ///   - isDry: whether it is only checked.
+  ///   - followsToken: whether a replaced token still reaches its phone, as in the legacy protocol.
+  /// - Returns: the present token of a phone that was reached by an earlier one. Success also where FCM reports
+  ///   nothing: the phone is off, or nobody is subscribed to the topic.
+  func deliver(
+    _ message: FCMMessage, name: String, isDry: Bool, followsToken: Bool = false, now: Date
+  ) -> Result<String?, FCMRefusal> {
+    let result = state.withLock { state -> Result<String?, FCMRefusal> in
+      switch message.target {
+      case .device(let text):
+        switch state.registered(text, followsToken: followsToken) {
+        case .failure(.unregistered) where acceptsUnknownTokens && !state.knows(text): return .success(nil)
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let index):
+          let phone = state.records.values[index].phone
+          if let package = message.packageName, package != phone.topic { return .failure(.otherPackage) }
+          if !isDry { state.deliver(message, name, index, now) }
+          let isCanonical = phone.token.text == text || phone.installationID == text
+          return .success(isCanonical ? nil : phone.token.text)
+        }
+      case .topic(let topic):
+        if !isDry { state.deliver(message, name, now) { $0.keys.contains(topic) } }
+      case .condition(let condition):
+        if !isDry { state.deliver(message, name, now) { condition.holds($0.keys) } }
+      }
+      return .success(nil)
+    }
+    keepSoon()
+    return result
+  }
+
+  /// The phone with this present registration token or installation ID, if its app is installed.
+  func phone(registered text: String) -> SimulatedPhone? {
+    state.withLock { state in
+      guard case .success(let index) = state.registered(text) else { return nil }
+      return state.records.values[index].snapshot
+    }
+  }
+
+  /// The topics of an app instance, with the times of the subscriptions.
+  func subscriptions(of text: String) -> Result<[String: Date], FCMRefusal> {
+    state.withLock { state in
+      state.registered(text).map { state.records.values[$0].phone.android?.topics ?? [:] }
+    }
+  }
+
+  /// - Returns: the time of the subscription.
+  func subscribe(_ text: String, to topic: String, now: Date) -> Result<Date, FCMRefusal> {
+    changeTopics(text) { topics in
+      if topics[topic] != nil { return .failure(.exists) }
+      guard topics.count < Self.topicLimit else { return .failure(.tooManyTopics) }
+      topics[topic] = now
+      return .success(now)
+    }
+  }
+
+  /// - Returns: whether it was subscribed.
+  func unsubscribe(_ text: String, from topic: String) -> Result<Bool, FCMRefusal> {
+    changeTopics(text) { .success($0.removeValue(forKey: topic) != nil) }
+  }
+
+  private func changeTopics<Value: Sendable>(
+    _ text: String, _ body: (inout [String: Date]) -> Result<Value, FCMRefusal>
+  ) -> Result<Value, FCMRefusal> {
+    let result = state.withLock { state -> Result<Value, FCMRefusal> in
+      switch state.registered(text) {
+      case .failure(let refusal): return .failure(refusal)
+      case .success(let index):
+        var topics = state.records.values[index].phone.android?.topics ?? [:]
+        let result = body(&topics)
+        guard case .success = result else { return result }
+        state.records.values[index].phone.android?.topics = topics
+        let phone = state.records.values[index].snapshot
+        state.keeping.mark(phone.id)
+        state.tell(.changed(phone))
+        return result
+      }
+    }
+    keepSoon()
+    return result
+  }
+}
+
+extension PhoneBook.State {
+  /// Whether a phone has, or had, this token or installation ID.
+  fileprivate func knows(_ text: String) -> Bool { owner(text) != nil }
+
+  private func owner(_ text: String) -> PhoneBook.Owner? {
+    let token = DeviceToken(bytes: Array(text.utf8))
+    return Environment.allCases.lazy.compactMap {
+      owners[PhoneBook.Address(token: token, environment: $0)]
+    }.first
+  }
+
+  /// The index of the phone that a registration token or an installation ID reaches.
+  fileprivate func registered(_ text: String, followsToken: Bool = false) -> Result<PhoneIndex, FCMRefusal> {
+    let id: Int64
+    switch owner(text) {
+    case .present(let owner): id = owner
+    case .former(let owner, _) where followsToken: id = owner
+    case .former: return .failure(.unregistered)
+    case nil: return .failure(SimulatedPhone.isRegistration(text) ? .unregistered : .badToken)
+    }
+    guard let index = records.index(forKey: id), records.values[index].phone.state == .installed else {
+      return .failure(.unregistered)
+    }
+    return .success(index)
+  }
+
+  /// Delivers to every phone whose topics match.
+  fileprivate mutating func deliver(
+    _ message: FCMMessage, _ name: String, _ now: Date, where matches: ([String: Date]) -> Bool
+  ) {
+    for id in records.keys.sorted() {
+      guard let index = records.index(forKey: id), let android = records.values[index].phone.android,
+        records.values[index].phone.state == .installed, matches(android.topics)
+      else { continue }
+      if let package = message.packageName, package != records.values[index].phone.topic { continue }
+      deliver(message, name, index, now)
+    }
+  }
+
+  fileprivate mutating func deliver(_ message: FCMMessage, _ name: String, _ index: PhoneIndex, _ now: Date) {
+    let phone = records.values[index].phone
+    lastNotificationID += 1
+    let notification = ReceivedNotification(
+      id: lastNotificationID, apnsID: name, topic: phone.topic, pushType: nil, priority: message.isHigh ? 10 : 5,
+      payload: message.json.text(), receivedAt: now, expiration: now.addingTimeInterval(message.timeToLive),
+      collapseID: message.collapseKey, uniqueID: message.data[APNsPayload.idKey], appState: phone.appState)
+    keeping.mark(phone.id)
+    if phone.takes(notification) { return arrive(notification, index) }
+    // 0: now or never.
+    guard message.timeToLive > 0 else { return }
+    records.values[index].phone.wait(for: notification)
+    tell(.waits(phone: phone.id, notification))
+  }
+
+  /// Shows a message, or hands it to the app.
+  private mutating func arrive(_ notification: ReceivedNotification, _ index: PhoneIndex) {
+    let phone = records.values[index].phone
+    var notification = notification
+    notification.settle(on: phone)
+    let (received, isRepeat) = records.values[index].receive(notification)
+    tell(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
+  }
+
+  /// Delivers what waited and can now arrive, as after the phone was switched on or woke up.
+  ///
+  /// - Returns: what changed, for ``tell(_:)``.
+  mutating func releaseWaiting(_ index: PhoneIndex, now: Date) -> [PhoneChange] {
+    let waiting = records.values[index].phone.waiting
+    let phone = records.values[index].phone
+    records.values[index].phone.waiting = waiting.filter { !phone.takes($0) && !$0.isOver(at: now) }
+    var changes: [PhoneChange] = []
+    for var notification in waiting where phone.takes(notification) && !notification.isOver(at: now) {
+      if phone.android != nil {
+        lastNotificationID += 1
+        notification.id = lastNotificationID
+      }
+      notification.receivedAt = now
+      notification.appState = phone.appState
+      notification.settle(on: phone)
+      let (received, isRepeat) = records.values[index].receive(notification)
+      changes.append(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
+    }
+    return changes
+  }
+}
