@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import JSON
+import Logging
 import Model
 import Store
 import TestSupport
@@ -30,7 +31,8 @@ struct JPushContractTests {
       let slashed = document.operations.map { Operation(method: $0.method, path: $0.path + "/") }
       #expect(document.operations.union(slashed).subtracting(served) == [], "described, not served")
       #expect(served.subtracting(document.operations.union(slashed)) == [], "served, not described")
-      #expect(try await scene.call(.get, "/api/jpush.json", as: nil).status == 200)
+      let file = try await scene.call(.get, "/api/jpush.json", as: nil)
+      #expect(file.status == 200)
     }
   }
 
@@ -83,7 +85,8 @@ struct JPushContractTests {
         #expect(try document.errors(stranger, to: operation) == [], "\(operation): \(stranger.text)")
         guard body != nil else { continue }
         let wrong = try await jpush.call(method, target, body: Array("{".utf8))
-        #expect(try wrong.status >= 400 && document.errors(wrong, to: operation) == [], "\(operation): \(wrong.text)")
+        #expect(wrong.status >= 400)
+        #expect(try document.errors(wrong, to: operation) == [], "\(operation): \(wrong.text)")
       }
     }
   }

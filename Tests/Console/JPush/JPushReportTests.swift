@@ -1,6 +1,8 @@
 import Foundation
+import HTTPServer
 import JSON
 import Model
+import Providers
 import Store
 import Testing
 
@@ -10,11 +12,11 @@ import Testing
 struct JPushReportTests {
   /// A push to three phones: accepted, refused, and without an answer.
   private static func push(_ jpush: JPushScene) async throws -> Int64 {
-    try await jpush.addDevices([], [], [])
+    let ids = try await jpush.addDevices([], [], []).map(\.id)
     jpush.scene.provider.answer { member in
-      switch member.registrationID {
-      case "r1": .outcome(.accepted)
-      case "r2": .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
+      switch member.id {
+      case ids[0]: .outcome(.accepted)
+      case ids[1]: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
       default: .outcome(.unknown(reason: "connection_lost"))
       }
     }

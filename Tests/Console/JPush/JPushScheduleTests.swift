@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import HTTPServer
 import JSON
 import Model
 import Store
@@ -125,7 +126,8 @@ struct JPushScheduleTests {
     try await JPushScene.with { jpush in
       let first = try await Self.create(jpush, ["cid": "c1"])
       #expect(try await Self.create(jpush, ["cid": "c1", "name": "other"]) == first)
-      for _ in 0..<49 { _ = try await Self.create(jpush, ["push": ["cid": "c2"].merged(with: JPushScene.push)]) }
+      let push = JSONValue.object((JPushScene.push.object ?? [:]).merging(["cid": "c2"]) { $1 })
+      for _ in 0..<49 { _ = try await Self.create(jpush, ["push": push]) }
       #expect(try await jpush.scene.count("schedules") == 50)
       let page = try await jpush.call(.get, "/v3/schedules/?page=1").json
       #expect(page?["total_count"] == 50 && page?["total_pages"] == 1 && page?["page"] == 1)
@@ -146,11 +148,5 @@ struct JPushScheduleTests {
       #expect(answer.jpushCode == 8100 && answer.text.contains("100"))
       #expect(try await jpush.scene.count("schedules") == 100)
     }
-  }
-}
-
-extension JSONValue {
-  fileprivate func merged(with other: JSONValue) -> JSONValue {
-    .object((object ?? [:]).merging(other.object ?? [:]) { $1 })
   }
 }
