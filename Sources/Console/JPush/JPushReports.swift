@@ -40,7 +40,7 @@ enum JPushReports {
   private static func figures(_ database: Database, _ call: JPushCall, _ id: Int64) throws -> Figures {
     var figures = Figures(id: id)
     guard let push = try Push.find(database, id: id), push.appID == call.app.id else { return figures }
-    figures.target = try Push.targets(database, id: id)
+    figures.target = try Push.targets(database, id: id).filter { $0.value > 0 }
     for platform in figures.target.keys { figures.sent[platform] = 0 }
     for count in try Delivery.reasonCounts(database, push: id) where count.outcome == .accepted {
       figures.sent[count.platform, default: 0] += count.count

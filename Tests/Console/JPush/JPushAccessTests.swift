@@ -45,10 +45,12 @@ struct JPushAccessTests {
           #expect(answer.jpushCode == Int64(family.authentication.rawValue), "\(route.pattern)")
           #expect(answer.response.headers["WWW-Authenticate"]?.hasPrefix("Basic") == true)
         }
-        let right = try await jpush.call(route.method, Self.target(route), ["x": 1], from: "10.\(index).99.1")
+      }
+      #expect(try await jpush.scene.changes() == before)
+      for route in routes where !route.pattern.hasSuffix("/") {
+        let right = try await jpush.call(route.method, Self.target(route), ["x": 1])
         #expect(right.status != 401 && right.status < 500, "\(route.pattern): \(right.text)")
       }
-      #expect(try await jpush.scene.changes() - before <= 1, "only the key's last use")
       // The key opens nothing else.
       #expect(
         try await jpush.scene.call(.get, "/api/v1/apps", as: nil, headers: ["Authorization": jpush.authorization])

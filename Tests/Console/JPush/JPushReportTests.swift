@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Model
 import Providers
+import SQLite
 import Store
 import Testing
 
@@ -10,14 +11,14 @@ import Testing
 
 @Suite("JPush API: reports")
 struct JPushReportTests {
-  /// A push to three phones: accepted, refused, and without an answer.
+  /// A push to three phones: accepted, refused, and skipped.
   private static func push(_ jpush: JPushScene) async throws -> Int64 {
     let ids = try await jpush.addDevices([], [], []).map(\.id)
     jpush.scene.provider.answer { member in
       switch member.id {
       case ids[0]: .outcome(.accepted)
       case ids[1]: .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
-      default: .outcome(.unknown(reason: "connection_lost"))
+      default: .notSent(reason: OwnReason.dryRun.rawValue)
       }
     }
     return try #require(try await jpush.finished(try await jpush.call(.post, "/v3/push", JPushScene.push))).id
@@ -50,7 +51,7 @@ struct JPushReportTests {
     }
   }
 
-  @Test("a device of a push: accepted, refused, of nobody, not meant, or without an answer")
+  @Test("a device of a push: accepted, refused, skipped, of nobody, not meant, or without an answer")
   func status() async throws {
     try await JPushScene.with { jpush in
       let id = try await Self.push(jpush)
@@ -66,11 +67,17 @@ struct JPushReportTests {
         ).json
       }
       let expected: JSONValue = [
-        "r1": ["status": 0], "r2": ["status": 1], "r3": ["status": 4], "r4": ["status": 3], "none": ["status": 2],
+        "r1": ["status": 0], "r2": ["status": 1], "r3": ["status": 1], "r4": ["status": 3], "none": ["status": 2],
       ]
       #expect(try await status(.integer(id)) == expected)
       #expect(try await status(.string("\(id)")) == expected)
       #expect(try await status(999)?["r1"] == ["status": 3])
+      _ = try await jpush.store.write { database in
+        try database.run(
+          "UPDATE deliveries SET outcome = ? WHERE outcome = ?", OutcomeKind.unknown.rawValue,
+          OutcomeKind.skipped.rawValue)
+      }
+      #expect(try await status(.integer(id))?["r3"] == ["status": 4], "sent, and no answer came")
       for (body, code) in [
         (["registration_ids": ["r1"]], 1002), (["msg_id": 1], 1003), (["msg_id": 1, "registration_ids": []], 1003),
         (["msg_id": 1, "registration_ids": ["r1"], "date": "today"], 1003),

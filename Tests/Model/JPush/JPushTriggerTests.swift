@@ -72,7 +72,8 @@ struct JPushTriggerTests {
     ])
   func refused(text: String, place: String) throws {
     let error = #expect(throws: JPushError.self) { try Self.read(text) }
-    #expect(error?.code == .invalid && error?.message.contains(place) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains(place) == true, "\(error?.message ?? "")")
+    #expect(error?.answered(by: .schedule).code == .scheduleInvalid)
   }
 
   @Test("names of schedules: letters, digits, underscores and Han characters, at most 255 bytes")

@@ -4,7 +4,7 @@ import sys
 
 import jpush
 from jpush import common
-from jpush.schedule import schedulepayload
+from jpush.schedule.schedulepayload import schedulepayload, trigger
 
 address, key, secret = sys.argv[1:]
 url = address + '/v3/'
@@ -73,7 +73,9 @@ expect(sorted('error' in answer for answer in batch.values()), [False, True], 'b
 batch = push().batch_push_by_alias([single('anna')]).payload
 expect(['msg_id' in answer for answer in batch.values()], [True], 'batch by alias')
 try:
-    group = jpush.GroupPush(key, secret, zone='signalbox').create_push()
+    members = jpush.GroupPush(key, secret)
+    members.zone = 'signalbox'
+    group = members.create_push()
     group.platform, group.audience, group.notification = jpush.all_, jpush.all_, jpush.notification(alert='x')
     group.send()
     raise AssertionError('group pushes are not offered')
@@ -89,8 +91,7 @@ expect(
 expect(device.get_deviceinfo('r1').payload['tags'], ['深圳'], 'tags')
 expect(device.set_deviceinfo('r1', jpush.device_tag('')).payload, 'success', 'clear')
 expect(code(lambda: device.set_devicemobile('r1', jpush.device_mobile('13800000000'))), 7002, 'mobile')
-expect(device.get_device_status(['r1']).payload['r1'], {'online': True}, 'status') \
-    if hasattr(device, 'get_device_status') else None
+expect(device.get_device_status(['r1']).payload['r1'], {'online': True}, 'status')
 expect(device.update_tagusers('深圳', jpush.device_regid(jpush.add('r1', 'r2'))).payload, 'success', 'tag')
 expect(device.check_taguserexist('深圳', 'r2').payload, {'result': True}, 'tag of a device')
 assert '深圳' in device.get_taglist().payload['tags']
@@ -113,14 +114,16 @@ expect(code(lambda: report.get_users('DAY', '2026-11', 2)), 3004, 'start')
 
 # Schedules
 schedule = client.create_schedule()
-trigger = jpush.schedulepayload.trigger('2027-01-01 09:00:00') if hasattr(jpush, 'schedulepayload') \
-    else schedulepayload.trigger('2027-01-01 09:00:00')
-made = schedule.post_schedule(schedulepayload.schedulepayload('name_1', True, trigger, push().payload)).payload
+once = trigger('2027-01-01 09:00:00')
+made = schedule.post_schedule(schedulepayload('name_1', True, once, push().payload)).payload
 identifier = made['schedule_id']
-expect(schedule.get_schedule_by_id(identifier).payload['trigger'], trigger, 'schedule')
+expect(schedule.get_schedule_by_id(identifier).payload['trigger'], once, 'schedule')
 expect(schedule.get_schedule_list('1').payload['total_count'], 1, 'schedules')
-changed = schedule.put_schedule(schedulepayload.schedulepayload(name='name_2'), identifier).payload
+changed = schedule.put_schedule(schedulepayload(name='name_2'), identifier).payload
 expect(changed['name'], 'name_2', 'changed')
+weekly = trigger('12:00:00', '2026-12-01 00:00:00', '2026-12-31 00:00:00', 'week', 1, ['MON', 'FRI'])
+other = schedule.post_schedule(schedulepayload('weekly', True, weekly, push().payload)).payload['schedule_id']
+expect(schedule.delete_schedule(other).payload, 'success', 'weekly')
 expect(schedule.delete_schedule(identifier).payload, 'success', 'deleted')
 expect(code(lambda: schedule.get_schedule_by_id(identifier)), 8104, 'gone')
 
