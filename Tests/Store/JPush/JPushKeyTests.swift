@@ -33,6 +33,38 @@ struct JPushKeyTests {
     }
   }
 
+  @Test("a secret that was replaced or removed stays refused when an older database is restored")
+  func restored() throws {
+    func apply(_ change: (Database, App) throws -> Void) throws -> (left: Int, removed: [String]) {
+      var result = (left: 0, removed: [String]())
+      try withApp { older, app in
+        _ = try JPushKey.issue(older, app: app, by: "anna", now: noon)
+        try withDatabase { newer in
+          for table in ["apps", "jpush_keys"] {
+            let columns = try older.fetchAll("SELECT name FROM pragma_table_info('\(table)')") { $0.text(0) }
+            let rows = try older.fetchAll(
+              "SELECT \(columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")) FROM \(table)"
+            ) { $0.text(0) }
+            for row in rows { try newer.run("INSERT INTO \(table) VALUES (\(row))") }
+          }
+          try change(newer, app)
+          var report = Revocations.Report()
+          try Revocations(newer).apply(to: older, &report)
+          result = (try older.int("SELECT count(*) FROM jpush_keys"), report.jpushKeys)
+        }
+      }
+      return result
+    }
+    let same = try apply { _, _ in }
+    #expect(same.left == 1 && same.removed == [])
+    let replaced = try apply { _ = try JPushKey.issue($0, app: $1, by: "anna", now: noon + 1) }
+    #expect(replaced.left == 0 && replaced.removed == ["com.example.shop"])
+    let removed = try apply { _ = try JPushKey.remove($0, app: $1, by: "anna", now: noon + 1) }
+    #expect(removed.left == 0 && removed.removed == ["com.example.shop"])
+    let earlier = try apply { database, _ in try database.run("DROP TABLE jpush_keys") }
+    #expect(earlier.left == 1, "an earlier version knew nothing of them")
+  }
+
   @Test("an app is deleted with its key pair and schedules")
   func deletion() throws {
     try withDatabase { database in
