@@ -31,7 +31,7 @@ package struct RepeatRule: Sendable, Hashable {
   package var days: Days
   /// 1: every day, week or month; 2: every other one.
   package var interval: Int
-  /// Seconds since midnight in ``zone``; whole minutes.
+  /// Seconds since midnight in ``zone``.
   package var second: Int
   package var zone: NamedZone
   /// The last possible moment; nil: forever.
@@ -49,15 +49,20 @@ package struct RepeatRule: Sendable, Hashable {
     self.zone = zone
   }
 
-  /// As `09:00`.
-  package var time: String { "\(CivilDate.padded(second / 3600, 2)):\(CivilDate.padded(second / 60 % 60, 2))" }
+  /// As `09:00`; as `09:00:30` unless it is a whole minute.
+  package var time: String {
+    ([second / 3600, second / 60 % 60] + (second % 60 == 0 ? [] : [second % 60]))
+      .map { CivilDate.padded($0, 2) }.joined(separator: ":")
+  }
 
-  /// Minutes since midnight of `09:00`; nil if malformed.
-  package static func minute(_ text: String) -> Int? {
-    let bytes = Array(text.utf8)
-    guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), [0, 1, 3, 4].allSatisfy({ ASCII.isDigit(bytes[$0]) }),
-      let hour = Int(text.prefix(2)), let minute = Int(text.suffix(2)), hour < 24, minute < 60
+  /// Seconds since midnight of `09:00` or `09:00:30`; nil if malformed.
+  package static func second(_ text: String) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard (2...3).contains(parts.count),
+      parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(ASCII.isDigit) })
     else { return nil }
-    return hour * 60 + minute
+    let numbers = parts.compactMap { Int($0) }
+    guard numbers[0] < 24, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
+    return numbers[0] * 3600 + numbers[1] * 60 + (numbers.count == 3 ? numbers[2] : 0)
   }
 }

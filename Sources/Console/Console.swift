@@ -94,6 +94,8 @@ package struct Console: Sendable {
   /// The event streams of pushes.
   let broadcasts: PushBroadcasts
   let pools: Pools
+  /// Calls of the API that is compatible with JPush, by app.
+  let jpushLimits = JPushLimits()
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -149,6 +151,7 @@ package struct Console: Sendable {
     RetentionPage.add(to: &routes)
     SettingsPages.add(to: &routes)
     API.add(to: &routes)
+    JPushAPI.add(to: &routes)
     return routes.finished()
   }
 }

@@ -42,7 +42,7 @@ struct RecurrenceTests {
       default: days = .monthly(day: try #require(Int(words[2])))
       }
       rule = RepeatRule(
-        days, interval: try #require(Int(words[1])), minute: try #require(RepeatRule.minute(words[3])),
+        days, interval: try #require(Int(words[1])), minute: try #require(RepeatRule.second(words[3])) / 60,
         zone: try NamedZone(parts[0]))
       start = Date(timeIntervalSince1970: try #require(Double(parts[2])))
       expected = parts[3].split(separator: " ").compactMap { Double($0) }.map(Date.init(timeIntervalSince1970:))
@@ -78,7 +78,7 @@ struct RecurrenceTests {
     for (number, line) in lines.enumerated() {
       let parts = line.components(separatedBy: " | ")
       let zone = try NamedZone(parts[0])
-      let rule = RepeatRule(.daily, minute: try #require(RepeatRule.minute(parts[1])), zone: zone)
+      let rule = RepeatRule(.daily, minute: try #require(RepeatRule.second(parts[1])) / 60, zone: zone)
       let recurrence = Recurrence(rule, from: zone.moment(CivilDate(year: 1990, month: 1, day: 1), second: 0))
       let sums = parts[2].split(separator: " ")
       #expect(sums.count == 47)

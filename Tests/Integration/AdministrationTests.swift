@@ -62,6 +62,30 @@ struct AdministrationTests {
     }
   }
 
+  @Test("an app's JPush keys are made, replaced and removed; the secret is printed once and never stored")
+  func jpushKeys() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let made = await box.run("apps", "jpush-key", "com.example.shop", "--json")
+      let key = try #require(made.json?["app_key"]?.string)
+      let first = try #require(made.json?["master_secret"]?.string)
+      #expect(made.code == 0 && key.count == 24 && first.count == 24)
+      let replaced = await box.run("apps", "jpush-key", "com.example.shop")
+      #expect(replaced.code == 0 && replaced.output.contains("AppKey         \(key)\n"))
+      #expect(!replaced.output.contains(first) && replaced.errors.contains("only its hash is stored"))
+      let second = String(replaced.output.suffix(25).dropLast())
+      let files = try FileManager.default.contentsOfDirectory(atPath: box.data)
+      for file in files {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: box.data + "/" + file))
+        for secret in [first, second] { #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(file)") }
+      }
+      #expect(await box.run("apps", "jpush-key", "com.example.none").code == 1)
+      #expect(await box.run("apps", "jpush-key", "com.example.shop", "--remove").code == 0)
+      let again = await box.run("apps", "jpush-key", "com.example.shop", "--remove")
+      #expect(again.code == 1 && again.errors.contains("has no JPush keys"))
+    }
+  }
+
   @Test("apps are added, listed, shown and removed")
   func apps() async throws {
     try await CommandRunner.with { box in

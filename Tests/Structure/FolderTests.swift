@@ -7,8 +7,8 @@ struct FolderTests {
 
   /// The nouns of the product: the second level of every upper floor.
   static let nouns = [
-    "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "People", "Phones", "Pushes",
-    "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests",
+    "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "JPush", "People", "Phones",
+    "Pushes", "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests",
   ]
 
   /// The folders beside the nouns, each with its reason.

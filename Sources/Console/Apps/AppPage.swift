@@ -21,6 +21,7 @@ enum AppPage {
   private struct Facts: Sendable {
     let overview: AppOverview
     let certificates: [TrackedCertificate]
+    let jpushKey: JPushKey?
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
@@ -29,13 +30,20 @@ enum AppPage {
       guard let overview = try AppOverview.find(database, id: id) else {
         throw PageError.notFound("app", list: "/apps")
       }
-      return Facts(overview: overview, certificates: try TrackedCertificate.all(database))
+      return Facts(
+        overview: overview, certificates: try TrackedCertificate.all(database),
+        jpushKey: try JPushKey.find(database, app: id))
     }
   }
 
-  static func show(_ page: PageContext) async throws -> Response { show(page, try await facts(page), nil) }
+  /// - Parameter secret: a new master secret, shown only in this answer.
+  static func show(_ page: PageContext, secret: String? = nil) async throws -> Response {
+    show(page, try await facts(page), nil, secret: secret)
+  }
 
-  private static func show(_ page: PageContext, _ facts: Facts, _ refused: Refused?) -> Response {
+  private static func show(
+    _ page: PageContext, _ facts: Facts, _ refused: Refused?, secret: String? = nil
+  ) -> Response {
     let texts = page.texts
     let overview = facts.overview
     let counts = Environment.allCases.flatMap { environment in
@@ -53,7 +61,9 @@ enum AppPage {
           return credential(environment, provider, facts, isRefused ? refused : nil, page)
         }
       }, counts: counts, aliasRule: texts("apps.alias_rule_\(overview.app.aliasRule ?? "none")"),
-      snippets: AppSnippets(app: overview.app, address: page.address))
+      snippets: AppSnippets(app: overview.app, address: page.address),
+      jpush: JPushKeyView(
+        key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now))
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
 

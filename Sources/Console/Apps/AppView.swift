@@ -15,6 +15,7 @@ struct AppView: PageView {
   let counts: [AppDeviceRow]
   let aliasRule: String
   let snippets: AppSnippets
+  let jpush: JPushKeyView
 
   static let fields: [Field<AppView>] = [
     .written("id") { $1.write(Int($0.overview.app.id)) },
@@ -33,6 +34,7 @@ struct AppView: PageView {
     .list("counts") { $0.counts },
     .flag("has_devices") { !$0.counts.isEmpty },
     .view("snippets") { $0.snippets },
+    .view("jpush") { $0.jpush },
   ]
 
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }

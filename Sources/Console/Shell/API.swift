@@ -7,6 +7,7 @@ enum API {
   static func add(to routes: inout ConsoleRouter) {
     AppsAPI.add(to: &routes)
     CredentialsAPI.add(to: &routes)
+    JPushKeyAPI.add(to: &routes)
     DevicesAPI.add(to: &routes)
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)

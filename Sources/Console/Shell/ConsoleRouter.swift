@@ -3,7 +3,7 @@ import HTTPServer
 import OpenSSL
 import Store
 
-/// Registers routes. Each of the five ways decides who has access, and does so before the body is read, so that
+/// Registers routes. Each of the six ways decides who has access, and does so before the body is read, so that
 /// strangers cannot fill the memory.
 struct ConsoleRouter {
   /// Bytes for a form that needs no sign-in: two passwords with every character escaped.
@@ -163,6 +163,20 @@ struct ConsoleRouter {
           .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
       }
       return try await handler(APIContext(console: console, request: request, principal: principal, now: now))
+    }
+  }
+
+  /// A call of the API that is compatible with JPush, with an app's key pair. Its clients write some addresses with a
+  /// slash at the end and some without: both lead here.
+  mutating func jpush(
+    _ method: Method, _ pattern: String,
+    _ handler: @escaping @Sendable (JPushCall) async throws -> Response
+  ) {
+    let console = console
+    for pattern in [pattern, pattern + "/"] {
+      router.on(method, pattern, name: "jpush", options: Route.Options(bodyLimit: JPushAPI.bodyLimit)) { request in
+        try await JPushAPI.answer(console, request, handler)
+      }
     }
   }
 

@@ -22,6 +22,10 @@ struct ErrorResponses: Sendable {
           "error": Redaction.masking("\(failure.error)"),
         ])
     }
+    // JPush's clients fail on any other form. The raw path, because one with an invalid escape has no segments.
+    if let family = failure.request.flatMap({ JPushFamily(path: $0.path) }) {
+      return JPushAPI.refusal(failure.status, failure.message, failure.headers, family)
+    }
     var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
     for field in failure.headers.fields { response.headers.append(field.name, field.value) }
     return response

@@ -11,7 +11,7 @@ package import Store
 /// registers unknown tokens and stores the push or schedule, the audit entry, and the response for repeated requests.
 package struct PushIntake: Sendable {
   /// The origin of a push; the raw value is stored with it.
-  package enum Door: String, Sendable { case web, api, cli }
+  package enum Door: String, Sendable { case web, api, cli, jpush }
 
   /// A request for a push, with its creator.
   package struct Order: Sendable {
@@ -104,6 +104,28 @@ package struct PushIntake: Sendable {
     let written = try answer(try await accept(order))
     guard idempotency.key != nil else { return written }
     return try await store.write { database in try idempotency.once(database) { (written, ()) }.answer }
+  }
+
+  /// Replaces what a schedule sends, and when, after the same checks as for a new one.
+  ///
+  /// - Parameter also: runs in the transaction, with the changed schedule.
+  /// - Returns: false if the schedule has ended; nothing is changed then.
+  /// - Throws: ``NoApp``; `Problems` with every error in the push.
+  package func replace(
+    schedule: Schedule, with order: Order, also: @escaping @Sendable (Database, Schedule) throws -> Void
+  ) async throws -> Bool {
+    let check = try await accept(order)
+    return try await store.write { database in
+      let new = NewSchedule(order.draft, app: check.app, source: order.door.rawValue, by: order.creator)
+      guard try Schedule.replace(database, id: schedule.id, with: new, now: order.now) else { return false }
+      try AuditEntry.add(
+        database,
+        NewAuditEntry(
+          actor: order.creator, action: "schedule.update", subject: "schedule \(schedule.uid)",
+          detail: ["app": .string(check.app.bundleID)], address: order.address), now: order.now)
+      try also(database, try Schedule.get(database, id: schedule.id))
+      return true
+    }
   }
 
   private func accept(_ order: Order) async throws -> PushCheck {

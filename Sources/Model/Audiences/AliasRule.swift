@@ -59,7 +59,13 @@ enum JPushName {
   private static func allows(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "!", "#", "$", "&", "*", "+", "=", ".", "|": true
-    // Han: the unified ideographs, their extensions, and the compatibility ideographs.
+    default: isHan(scalar)
+    }
+  }
+
+  /// The unified ideographs, their extensions, and the compatibility ideographs.
+  static func isHan(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
     case "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{F900}"..."\u{FAFF}", "\u{20000}"..."\u{323AF}": true
     default: false
     }

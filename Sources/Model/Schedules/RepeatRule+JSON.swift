@@ -11,24 +11,24 @@ extension RepeatRule {
     let interval = fields.integer("interval", in: PushLimits.repeatInterval) ?? 1
     let weekdays = readWeekdays(fields, unit)
     let day = readDay(fields, unit)
-    let minute = fields.string("at", required: true, limit: .bytes(16)) { text in
-      Self.minute(text) == nil ? Problem("", RepeatMessage.time, ["value": text]) : nil
-    }.flatMap(Self.minute)
+    let second = fields.string("at", required: true, limit: .bytes(16)) { text in
+      Self.second(text) == nil ? Problem("", RepeatMessage.time, ["value": text]) : nil
+    }.flatMap(Self.second)
     var zone: NamedZone?
     if let name = fields.string("time_zone", required: true) {
       do { zone = try NamedZone(name) } catch { fields.report("time_zone", Problem(error)) }
     }
     let until = fields.time("until")
     let count = fields.integer("count", in: PushLimits.repeatCount)
-    guard let unit, let minute, let zone else { return nil }
+    guard let unit, let second, let zone else { return nil }
     let days: Days =
       switch unit {
       case .day: .daily
       case .week: .weekly(weekdays.sorted())
       case .month: .monthly(day: day ?? 1)
       }
-    var rule = RepeatRule(days, interval: interval, minute: minute, zone: zone)
-    (rule.until, rule.count) = (until, count)
+    var rule = RepeatRule(days, interval: interval, minute: 0, zone: zone)
+    (rule.second, rule.until, rule.count) = (second, until, count)
     return rule
   }
 

@@ -1,3 +1,4 @@
+package import Foundation
 package import Model
 package import SQLite
 
@@ -39,6 +40,32 @@ extension Device {
   /// The highest device ID so far; 0 without devices. A push goes to devices up to the one at its start.
   package static func lastID(_ database: Database) throws -> Int64 {
     try database.fetchOne("SELECT max(id) FROM devices") { $0.int64(0) } ?? 0
+  }
+
+  /// Devices registered for the first time in one hour.
+  package struct NewCount: Sendable, Hashable {
+    package let hour: Date
+    package let platform: Platform
+    package let count: Int
+  }
+
+  /// The devices of an app registered for the first time in a period, by hour, as far as they still exist. Reads every
+  /// device of the app: give the read a limit.
+  ///
+  /// - Parameter from: the start of the first hour.
+  package static func newCounts(
+    _ database: Database, app: Int64, from: Date, before: Date
+  ) throws -> [NewCount] {
+    try database.fetchAll(
+      """
+      SELECT (created_at - ?2) / 3600000 AS hour, platform, count(*) FROM devices
+      WHERE app_id = ?1 AND created_at >= ?2 AND created_at < ?3 GROUP BY hour, platform
+      """, app, from, before
+    ) { row in
+      NewCount(
+        hour: from.addingTimeInterval(Double(row.int(0) * 3600)), platform: try Platform(code: row.int(1)),
+        count: row.int(2))
+    }
   }
 
   /// A page of matching devices.

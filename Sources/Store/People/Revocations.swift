@@ -24,6 +24,8 @@ package struct Revocations: Sendable {
     package var tokens: [String] = []
     /// People whose calendar address was changed or deleted.
     package var calendars: [String] = []
+    /// Apps whose JPush keys were replaced or removed.
+    package var jpushKeys: [String] = []
     /// Whether no administrator who can sign in is left.
     package var lacksAdmin = false
 
@@ -43,6 +45,16 @@ package struct Revocations: Sendable {
   private let tokens: [[UInt8]: Date]
   /// Hashes of calendar addresses by person.
   private let calendars: [Int64: [UInt8]]
+  /// Apps by row and creation, with the hash of their JPush secret if they have one.
+  private let jpushKeys: [AppKey: [UInt8]?]
+
+  private struct AppKey: Hashable {
+    let id: Int64
+    let bundleID: String
+    let createdAt: Date
+
+    init(_ app: App) { (id, bundleID, createdAt) = (app.id, app.bundleID, app.createdAt) }
+  }
 
   package init(_ database: Database) throws {
     people = Dictionary(try User.all(database).map { (Key($0), $0) }) { first, _ in first }
@@ -57,6 +69,15 @@ package struct Revocations: Sendable {
       }
     ) { first, _ in first }
     calendars = try Self.calendars(database)
+    jpushKeys = try Self.jpushKeys(database)
+  }
+
+  private static func jpushKeys(_ database: Database) throws -> [AppKey: [UInt8]?] {
+    // A database of an earlier version is not migrated before it is set aside.
+    guard try database.int("SELECT count(*) FROM sqlite_schema WHERE name = 'jpush_keys'") == 1 else { return [:] }
+    return Dictionary(
+      try App.all(database).map { (AppKey($0), try JPushKey.find(database, app: $0.id)?.secretHash) }
+    ) { first, _ in first }
   }
 
   private static func calendars(_ database: Database) throws -> [Int64: [UInt8]] {
@@ -92,6 +113,13 @@ package struct Revocations: Sendable {
       guard let revoked = tokens[hash] else { continue }
       try APIToken.revoke(database, id: id, now: revoked)
       report.tokens.append(name)
+    }
+    for app in try App.all(database) {
+      guard let key = try JPushKey.find(database, app: app.id), let present = jpushKeys[AppKey(app)],
+        present != key.secretHash
+      else { continue }
+      try JPushKey.remove(database, appID: app.id)
+      report.jpushKeys.append(app.bundleID)
     }
     report.lacksAdmin = try hadAdmin && User.activeCount(database, role: .admin) == 0
   }

@@ -1,5 +1,5 @@
 package import Foundation
-import Model
+package import Model
 package import SQLite
 
 extension Push {
@@ -15,6 +15,14 @@ extension Push {
   package static func get(_ database: Database, id: Int64) throws -> Push {
     guard let push = try find(database, id: id) else { throw StoreError.notFound(noun: "push", id: "\(id)") }
     return push
+  }
+
+  /// The devices of a push's audience by platform; empty until they are counted.
+  package static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
+    let rows = try database.fetchAll("SELECT platform, count FROM push_targets WHERE push_id = ?", id) { row in
+      (try Platform(code: row.int(0)), row.int(1))
+    }
+    return Dictionary(rows) { $0 + $1 }
   }
 
   /// Pushes still to be sent, oldest first: resumed at startup.

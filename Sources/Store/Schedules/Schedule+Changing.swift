@@ -19,18 +19,34 @@ extension Schedule {
       throw StoreError.unreadable(column: "schedules.draft", value: new.uid)
     }
     return try database.transaction {
-      let search = ([new.title, new.body].compactMap { $0 } + new.searchTerms).joined(separator: "\n")
       try database.run(
         """
         INSERT INTO schedules(uid, app_id, environment, draft, title, body, search, state, start_at, next_at, source,
           created_by, created_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)
-        """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, search,
+        """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search,
         start, next, new.source, new.createdBy, now)
       let schedule = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
       return schedule
     }
+  }
+
+  /// Replaces what an active or paused schedule sends, and when; past runs stay, and a paused schedule stays paused.
+  ///
+  /// - Returns: whether it had not ended.
+  /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
+  package static func replace(_ database: Database, id: Int64, with new: NewSchedule, now: Date) throws -> Bool {
+    let start = Date(milliseconds: (new.draft.sendAt ?? now).milliseconds)
+    guard let next = new.draft.recurrence.flatMap({ Recurrence($0, from: start).first(from: now) }) else {
+      throw StoreError.unreadable(column: "schedules.draft", value: new.uid)
+    }
+    return try database.run(
+      """
+      UPDATE schedules SET environment = ?1, draft = ?2, title = ?3, body = ?4, search = ?5, start_at = ?6,
+        next_at = iif(state = 'active', ?7, NULL), error = NULL
+      WHERE id = ?8 AND state <> 'ended'
+      """, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search, start, next, id) == 1
   }
 
   /// The most missed occurrences recorded individually; earlier ones are only counted.

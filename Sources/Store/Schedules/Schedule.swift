@@ -54,6 +54,7 @@ package struct Schedule: Sendable, Hashable, Identifiable {
     s.id, s.uid, s.app_id, s.environment, s.draft, s.title, s.body, s.state, s.start_at, s.next_at, s.looked_at, s.sent,
     s.missed, s.error, s.source, s.created_by, s.created_at, s.ended_at
     """
+  static let columnCount = 18
 
   init(_ row: borrowing Row) throws {
     id = row.int64(0)
@@ -92,6 +93,9 @@ package struct NewSchedule: Sendable {
   /// Such as `web`, `api`, `cli`.
   package var source: String
   package var createdBy: String
+
+  /// Title, body and search terms, one a line.
+  var search: String { ([title, body].compactMap { $0 } + searchTerms).joined(separator: "\n") }
 
   package init(uid: String, appID: Int64, draft: PushDraft, source: String, createdBy: String) {
     self.uid = uid

@@ -17,6 +17,7 @@ enum AppsCommand {
     return rule
   }
   private static let force = Flag("force", "Delete the app even if it has devices, pushes, or schedules.")
+  private static let removal = Flag("remove", "Remove the key pair: servers that still use it are refused.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -30,6 +31,9 @@ enum AppsCommand {
       Command(
         "remove", "Delete an app with its devices and pushes. Certificates stay.",
         parameters: [app.parameter, force.parameter, CommonOptions.data.parameter], action: remove),
+      Command(
+        "jpush-key", "Create the app's key pair for the JPush-compatible API, or replace its master secret.",
+        parameters: [app.parameter, removal.parameter] + common, action: jpushKey),
     ])
 
   private static let list: Action = { values, io in
@@ -131,5 +135,44 @@ enum AppsCommand {
     }
     io.print("Removed \(values[app]).")
     return ExitCode.done
+  }
+
+  private static let jpushKey: Action = { values, io in
+    let now = io.now()
+    let issued = try withStore(values, io) { store in
+      try store.writeSync { database -> (key: JPushKey, secret: String)? in
+        let app = try App.named(values[app], database)
+        guard values[removal] else { return try JPushKey.issue(database, app: app, by: "cli", now: now) }
+        guard try JPushKey.remove(database, app: app, by: "cli", now: now) else {
+          throw CommandFailure("\(app.bundleID) has no JPush keys.")
+        }
+        return nil
+      }
+    }
+    guard let issued else {
+      io.print("Removed the JPush keys of \(values[app]).")
+      return ExitCode.done
+    }
+    if values[CommonOptions.json] {
+      io.print(IssuedJPushKey(key: issued.key, secret: issued.secret).prettyJSON)
+    } else {
+      io.print("AppKey         \(issued.key.appKey)")
+      io.print("Master secret  \(issued.secret)")
+      io.note("Copy the master secret now: only its hash is stored. An earlier one is refused from now on.")
+    }
+    return ExitCode.done
+  }
+}
+
+/// A key pair that was just made.
+private struct IssuedJPushKey: JSONWritable {
+  let key: JPushKey
+  let secret: String
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("app_key", key.appKey)
+      json.member("master_secret", secret)
+    }
   }
 }

@@ -147,6 +147,7 @@ enum RestoreCommand {
       ("roles", "Role kept from the previous database", report.roles),
       ("tokens", "Tokens revoked, as in the previous database", report.tokens),
       ("calendars", "Calendar link deleted, as in the previous database", report.calendars),
+      ("jpush_keys", "JPush keys removed, as in the previous database", report.jpushKeys),
     ].filter { !$0.2.isEmpty }
   }
 

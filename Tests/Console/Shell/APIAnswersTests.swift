@@ -71,7 +71,7 @@ struct APIAnswersTests {
     let count: JSONValue = [
       "app": .string(Self.app), "environment": "development", "platforms": ["ios", "android"], "audience": "all",
     ]
-    let credential = "/apps/{app}/credentials/{environment}"
+    let (credential, key) = ("/apps/{app}/credentials/{environment}", "/apps/{app}/jpush-key")
     let line = Array((device.text() + "\n{}\n").utf8)
     let (one, taken) = ("/schedules/{id}", "/hosts/{id}/acknowledgement")
     return [
@@ -168,6 +168,10 @@ struct APIAnswersTests {
         Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 204),
         Call(.delete, "/certificate-requests/{uid}", "/certificate-requests/\(request)", 404),
         Call(.delete, "/certificates/{id}", "/certificates/\(certificate)", 409),
+        Call(.get, key, "/apps/\(Self.app)/jpush-key", 404),
+        Call(.post, key, "/apps/\(Self.app)/jpush-key", 201), Call(.get, key, "/apps/\(Self.app)/jpush-key", 200),
+        Call(.post, key, "/apps/com.example.none/jpush-key", 404),
+        Call(.delete, key, "/apps/\(Self.app)/jpush-key", 204), Call(.delete, key, "/apps/\(Self.app)/jpush-key", 404),
         Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 204),
         Call(.delete, credential, "/apps/\(Self.app)/credentials/development", 404),
         Call(.delete, credential, "/apps/\(Self.app)/credentials/production?provider=fcm", 204),

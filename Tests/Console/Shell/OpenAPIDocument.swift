@@ -4,7 +4,7 @@ import Model
 import Store
 import Testing
 
-/// `Public/api/openapi.json`, as tests ask it.
+/// `Public/api/openapi.json`, or another document beside it, as tests ask it.
 struct OpenAPIDocument {
   /// One path with one method.
   struct Operation: Hashable, CustomStringConvertible {
@@ -16,8 +16,8 @@ struct OpenAPIDocument {
   let json: JSONValue
   var schema: JSONSchema { JSONSchema(document: json) }
 
-  init() throws {
-    let file = ConsoleScene.root.appendingPathComponent("Public/api/openapi.json")
+  init(_ name: String = "openapi.json") throws {
+    let file = ConsoleScene.root.appendingPathComponent("Public/api/\(name)")
     json = try JSONValue(parsing: Data(contentsOf: file))
   }
 

@@ -12,7 +12,7 @@ struct PageWalkTests {
   static func pages(_ scene: ConsoleScene) -> [String] {
     let folders = ["/assets/", "/css/", "/js/", "/icons/", "/api/", "/favicon.ico"]
     return scene.router.routes.filter { route in
-      route.method == .get && route.name != "api" && !folders.contains { route.pattern.hasPrefix($0) }
+      route.method == .get && route.name == nil && !folders.contains { route.pattern.hasPrefix($0) }
     }.map(\.pattern)
   }
 

@@ -44,3 +44,12 @@ fi
 if .build/python/bin/python3 -c 'import schemathesis, openapi_python_client' 2>/dev/null; then
   export SIGNALBOX_TEST_OPENAPI="$PWD/.build/python/bin/python3"
 fi
+
+# jpush, JPush's own client for Python, calls the API that is compatible with JPush.
+if [ -x .build/python/bin/python3 ] && ! .build/python/bin/python3 -c 'import jpush' 2>/dev/null; then
+  .build/python/bin/pip install --quiet --disable-pip-version-check 'jpush==3.4.1' ||
+    echo "${0##*/}: jpush could not be installed; its test will be skipped" >&2
+fi
+if .build/python/bin/python3 -c 'import jpush' 2>/dev/null; then
+  export SIGNALBOX_TEST_JPUSH="$PWD/.build/python/bin/python3"
+fi

@@ -1,0 +1,136 @@
+import Foundation
+import HTTPServer
+import Model
+import Reactor
+import Store
+import Synchronization
+import Text
+
+/// Finds the app whose key pair a request carries (HTTP Basic, RFC 7617), before any of its body is read.
+enum JPushAccess {
+  /// - Throws: ``JPushError``: not authenticated, or too many wrong secrets.
+  static func call(
+    _ console: Console, _ request: Request, _ family: JPushFamily, now: Date
+  ) async throws -> JPushCall {
+    let refusal = JPushError(
+      family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
+    guard let (name, secret) = credentials(request) else { throw refusal }
+    let found = try await console.store.read { database in
+      try JPushKey.find(database, appKey: name).flatMap { key in try App.find(database, id: key.appID).map { (key, $0) }
+      }
+    }
+    // Unknown app keys share one counter, so that guessing them fills no memory.
+    let subject = JPushLimits.Stranger(request.remoteAddress, appKey: found?.0.appKey)
+    guard console.jpushLimits.mayTry(subject, now: now) else {
+      throw JPushError(.tooOften, "Too many wrong secrets from this address. Wait a minute.")
+    }
+    guard let (key, app) = found, key.isRight(secret) else {
+      console.jpushLimits.countWrong(subject, now: now)
+      throw refusal
+    }
+    if key.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
+      await console.store.noteUse { try JPushKey.touch($0, app: app.id, now: now) }
+    }
+    return JPushCall(console: console, request: request, key: key, app: app, family: family, now: now)
+  }
+
+  private static func credentials(_ request: Request) -> (name: String, secret: String)? {
+    let parts = (request.header("Authorization") ?? "").split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "basic",
+      let data = Data(base64Encoded: String(parts[1].trimmedOfSpace)), let text = String(data: data, encoding: .utf8),
+      let colon = text.firstIndex(of: ":")
+    else { return nil }
+    let (name, secret) = (text[..<colon], text[text.index(after: colon)...])
+    // Longer than any key: not worth a query or a hash.
+    guard name.utf8.count <= 64, secret.utf8.count <= 256 else { return nil }
+    return (String(name), String(secret))
+  }
+}
+
+/// Counts calls by app and wrong secrets by address, each in windows of one minute that begin with the first one. In
+/// memory: a restart begins anew.
+final class JPushLimits: Sendable {
+  /// Wrong secrets for one app key from one address in a minute. Others with the right secret at other addresses are not
+  /// affected, and nobody can lock them out.
+  static let wrongLimit = 10
+  /// Addresses that are remembered; with more of them in one minute, further ones are not counted.
+  private static let strangersLimit = 10_000
+  private static let length: TimeInterval = 60
+
+  /// An address (of IPv6 the network /64, which one customer has) and the app key it tries; nil: an unknown one.
+  struct Stranger: Hashable {
+    private let address: String
+    private let appKey: String?
+
+    init(_ address: SocketAddress?, appKey: String?) {
+      self.address = address.map { $0.bytes.count == 16 ? $0.network(64) : $0.host } ?? ""
+      self.appKey = appKey
+    }
+  }
+
+  /// What is left of a minute's calls.
+  struct Quota {
+    let limit: Int
+    /// Below 0: this call is one too many.
+    let remaining: Int
+    /// Seconds.
+    let reset: Int
+
+    /// JPush's documents name the limit Quota, its client for Java reads Limit (docs/protocols.md §4.3).
+    func add(to response: inout Response) {
+      for (name, value) in [
+        ("Quota", limit), ("Limit", limit), ("Remaining", max(0, remaining)), ("Reset", reset),
+      ] { response.headers.append("X-Rate-Limit-\(name)", String(value)) }
+      if remaining < 0 { response.headers.setDefault("Retry-After", String(reset)) }
+    }
+  }
+
+  private struct Window {
+    let start: Date
+    var count = 0
+
+    func isOver(_ now: Date) -> Bool { !(0..<JPushLimits.length).contains(now.timeIntervalSince(start)) }
+  }
+
+  private struct Subject: Hashable {
+    let app: Int64
+    let family: JPushFamily
+  }
+
+  private struct State {
+    var calls: [Subject: Window] = [:]
+    var wrong: [Stranger: Window] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Counts a call.
+  func count(app: Int64, _ family: JPushFamily, now: Date) -> Quota {
+    state.withLock { state in
+      let subject = Subject(app: app, family: family)
+      var window = state.calls[subject].flatMap { $0.isOver(now) ? nil : $0 } ?? Window(start: now)
+      window.count = min(window.count + 1, family.quota + 1)
+      state.calls[subject] = window
+      let left = Self.length - now.timeIntervalSince(window.start)
+      return Quota(
+        limit: family.quota, remaining: family.quota - window.count, reset: max(1, Int(left.rounded(.up))))
+    }
+  }
+
+  func mayTry(_ stranger: Stranger, now: Date) -> Bool {
+    state.withLock { state in
+      guard let window = state.wrong[stranger], !window.isOver(now) else { return true }
+      return window.count < Self.wrongLimit
+    }
+  }
+
+  func countWrong(_ stranger: Stranger, now: Date) {
+    state.withLock { state in
+      if state.wrong.count >= Self.strangersLimit { state.wrong = state.wrong.filter { !$0.value.isOver(now) } }
+      guard state.wrong.count < Self.strangersLimit || state.wrong[stranger] != nil else { return }
+      var window = state.wrong[stranger].flatMap { $0.isOver(now) ? nil : $0 } ?? Window(start: now)
+      window.count += 1
+      state.wrong[stranger] = window
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import HTTPServer
+import JSON
+import Logging
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// One call of the API that is compatible with JPush: the request and the app whose key it carries.
+struct JPushCall: Sendable {
+  let console: Console
+  let request: Request
+  let key: JPushKey
+  let app: App
+  let family: JPushFamily
+  let now: Date
+
+  var store: Store { console.store }
+
+  /// The name in the activity log and beside pushes.
+  var actor: String { "jpush \(key.appKey)" }
+
+  var address: String? { request.remoteAddress?.host }
+
+  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
+    NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: address)
+  }
+
+  func invalid(_ text: String) -> JPushError { JPushError(family.invalid, text) }
+
+  /// Reads the body. Any kind of JSON will do: JPush's client for Python writes `application/json;charset:utf-8`.
+  ///
+  /// - Throws: ``JPushError`` if it is not JSON.
+  func body() async throws -> JSONValue {
+    let type = request.mediaType ?? ""
+    // A page of another site can send any other type without asking first.
+    guard type.hasSuffix("/json") || type.hasSuffix("+json") else {
+      throw invalid("The Content-Type must be application/json.")
+    }
+    let bytes = try await request.body.collect(upTo: JPushAPI.bodyLimit)
+    do {
+      return try JSONValue(checking: bytes)
+    } catch {
+      throw invalid("The request data is not JSON: \(error.text)")
+    }
+  }
+
+  static func answer(_ json: JSONValue) -> Response { APIContext.answer(json) }
+
+  /// Status 200 and no body, as JPush answers a change.
+  static var done: Response { Response(headers: ["Cache-Control": "no-store"]) }
+}
+
+/// The API that is compatible with JPush's REST API v3 (docs/protocols.md §4): JPush's own server libraries work against
+/// it after a change of the host.
+enum JPushAPI {
+  /// A batch has up to 1000 pushes of 4 kB and more.
+  static let bodyLimit = 8 << 20
+
+  static func add(to routes: inout ConsoleRouter) {
+    JPushPushes.add(to: &routes)
+    JPushSchedules.add(to: &routes)
+    JPushDevices.add(to: &routes)
+    JPushReports.add(to: &routes)
+  }
+
+  /// Answers a request: who asks, then how often, then the call. Every error is JSON in JPush's form.
+  static func answer(
+    _ console: Console, _ request: Request, _ handler: (JPushCall) async throws -> Response
+  ) async throws -> Response {
+    let now = console.clock()
+    let family = JPushFamily(path: request.path) ?? .push
+    let call: JPushCall
+    do {
+      call = try await JPushAccess.call(console, request, family, now: now)
+    } catch {
+      return try refusal(of: error, family, request, console.log)
+    }
+    let quota = console.jpushLimits.count(app: call.app.id, family, now: now)
+    var response: Response
+    do {
+      guard quota.remaining >= 0 else { throw JPushError(.tooOften, "Rate limit exceeded") }
+      response = try await handler(call)
+    } catch {
+      response = try refusal(of: error, family, request, console.log)
+    }
+    quota.add(to: &response)
+    return response
+  }
+
+  /// - Throws: `error` itself if nobody waits for an answer.
+  private static func refusal(
+    of error: any Error, _ family: JPushFamily, _ request: Request, _ log: Logger
+  ) throws -> Response {
+    if error is ClientGone || error is CancellationError { throw error }
+    if let error = error as? JPushError { return refusal(error.answered(by: family)) }
+    if let problems = error as? Problems { return refusal(JPushPushes.error(of: problems).answered(by: family)) }
+    if let known = APIError(error) { return refusal(known.status, known.message, known.headers, family) }
+    if let known = error as? any HTTPResponseError {
+      return refusal(known.status, known.message, known.headers, family)
+    }
+    // Unexpected errors may name devices: their text is masked, and only logged.
+    log.error(
+      "request failed",
+      ["request": request.id, "path": request.route ?? "", "error": Redaction.masking("\(error)")])
+    return refusal(.internalServerError, "", Headers(), family)
+  }
+
+  /// A failure in JPush's form; also for addresses and methods that no route has.
+  static func refusal(_ status: Status, _ message: String, _ headers: Headers, _ family: JPushFamily) -> Response {
+    let text = status.code >= 500 && message.isEmpty ? "Server internal error" : message
+    let code = family.code(status: status.code)
+    var response = refusal(code, text.isEmpty ? status.reason : text, status: status)
+    for field in headers.fields { response.headers.append(field.name, field.value) }
+    return response
+  }
+
+  private static func refusal(_ error: JPushError) -> Response {
+    refusal(error.code, error.message, status: Status(error.code.status))
+  }
+
+  private static func refusal(_ code: JPushCode, _ message: String, status: Status) -> Response {
+    var response = APIContext.answer(status: status) { json in
+      // JPush numbers a push that reaches nobody, too.
+      if code == .noTarget { json.member("msg_id", JPushPushes.unusedID()) }
+      json.object("error") { json in
+        json.member("code", code.rawValue)
+        json.member("message", message)
+      }
+    }
+    if status == .unauthorized { response.headers.append("WWW-Authenticate", "Basic realm=\"JPush\"") }
+    return response
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import HTTPServer
+import Mustache
+import Reactor
+import Store
+
+/// The part of an app's page with its JPush key pair.
+enum JPushKeyPages {
+  /// Creates the key pair, or replaces its secret, and shows the secret this once.
+  static func issue(_ page: PageContext) async throws -> Response {
+    let app = try await AppPages.find(page)
+    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
+    let issued = try await page.store.write {
+      try JPushKey.issue($0, app: app, by: actor, from: address, now: now)
+    }
+    var response = try await AppPage.show(page, secret: issued.secret)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+  }
+
+  static func remove(_ page: PageContext) async throws -> Response {
+    let app = try await AppPages.find(page)
+    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
+    _ = try await page.store.write { try JPushKey.remove($0, app: app, by: actor, from: address, now: now) }
+    return page.redirect(to: "/apps/\(app.id)", flash: "jpush_key_removed")
+  }
+}
+
+/// An app's JPush key pair; the secret only when it was just made.
+struct JPushKeyView: View {
+  /// Nil: the app has none.
+  let key: JPushKey?
+  let secret: String?
+  let mayChange: Bool
+  /// The console's public address.
+  let address: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .flag("has_key") { $0.key != nil },
+    .text("app_key") { $0.key?.appKey ?? "" },
+    .optional("secret") { $0.secret },
+    .flag("may_change") { $0.mayChange },
+    .view("used") { view in view.key?.lastUsedAt.map { MomentView(date: $0, now: view.now) } },
+    .text("code") { $0.code },
+  ]
+
+  /// A program for JPush's client for Python that runs unchanged.
+  private var code: String {
+    """
+    import jpush
+    from jpush import common
+
+    url = '\(address)/v3/'
+    common.ZONES['SIGNALBOX'] = dict(
+        PUSH=url, REPORT=url, DEVICE=url + 'devices/', ALIAS=url + 'aliases/',
+        TAG=url + 'tags/', SCHEDULE=url + 'schedules/', ADMIN='\(address)/v1/')
+    push = jpush.JPush('\(key?.appKey ?? "")', '\(secret ?? "<master secret>")', zone='signalbox').create_push()
+    push.platform = jpush.all_
+    push.audience = jpush.audience(jpush.tag('beta'))
+    push.notification = jpush.notification(alert='Hello')
+    push.options = {'apns_production': False}
+    print(push.send().payload)
+    """
+  }
+}

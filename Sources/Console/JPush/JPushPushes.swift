@@ -1,0 +1,138 @@
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/v3/push`, `/v3/push/validate`, `/v3/push/cid` and the batches.
+enum JPushPushes {
+  /// Pushes of one batch.
+  private static let batchLimit = 1000
+  private static let cids = 0...1000
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.jpush(.post, "/v3/push") { call in try await send(call) }
+    routes.jpush(.post, "/v3/push/validate") { call in try await validate(call) }
+    routes.jpush(.get, "/v3/push/cid") { call in try cidList(call) }
+    for target in JPushRequest.Target.allCases {
+      routes.jpush(.post, "/v3/push/batch/\(target.rawValue)/single") { call in try await batch(call, target) }
+    }
+  }
+
+  /// Milliseconds since 1970 and three random digits: the number of a push that is not stored. Numbers of stored ones
+  /// are row IDs, which are far below.
+  static func unusedID(now: Date = Date()) -> Int64 {
+    Int64(now.timeIntervalSince1970 * 1000) * 1000 + Int64.random(in: 0..<1000)
+  }
+
+  /// The first of a draft's problems in JPush's terms.
+  static func error(of problems: Problems) -> JPushError {
+    guard let problem = problems.all.first else { return JPushError(.internalError, "Server internal error") }
+    switch problem.code {
+    case DraftMessage.nobody.code: return JPushError(.noTarget, "cannot find user by this audience")
+    case PayloadMessage.tooLarge.code: return JPushError(.tooLarge, problem.description)
+    default: return JPushError(.invalid, problem.description)
+    }
+  }
+
+  /// Sends a push through the intake, once for each `cid`.
+  ///
+  /// - Returns: the push's `msg_id`, and the answer as it was given the first time.
+  private static func take(_ call: JPushCall, _ request: JPushRequest, cid: String?) async throws -> Idempotency.Answer
+  {
+    let draft = try await draft(call, request)
+    let order = PushIntake.Order(draft, door: .jpush, by: call.actor, from: call.address, now: call.now)
+    // As at JPush, the cid alone decides: another body with the same one is not sent either.
+    let idempotency = Idempotency(actor: call.actor, key: cid, route: "POST /v3/push", content: [], now: call.now)
+    return try await call.console.intake.take(order, once: idempotency) { _, kept in
+      guard case .push(let push) = kept else { throw JPushError(.internalError, "Server internal error") }
+      return Idempotency.Answer(status: .ok, json: accepted(request, String(push.id)))
+    }
+  }
+
+  private static func accepted(_ request: JPushRequest, _ id: String) -> JSONValue {
+    ["sendno": .string(String(request.sendno)), "msg_id": .string(id)]
+  }
+
+  /// The draft of a request, with what `override_msg_id` takes from an earlier push.
+  static func draft(_ call: JPushCall, _ request: JPushRequest) async throws -> PushDraft {
+    guard let id = request.replaces else { return request.draft }
+    let earlier = try await call.store.read { database -> PushDraft? in
+      guard let push = try Push.find(database, id: id), push.appID == call.app.id,
+        push.createdAt > call.now.addingTimeInterval(-86_400)
+      else { return nil }
+      return try PushDraft(json: try JSONValue(checking: Array(push.draftJSON.utf8)))
+    }
+    var request = request
+    try request.replace(earlier)
+    return request.draft
+  }
+
+  /// Names keys without effect, so that nothing is left out in silence.
+  private static func named(_ unused: [String], in response: Response) -> Response {
+    var response = response
+    if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
+    return response
+  }
+
+  private static func send(_ call: JPushCall) async throws -> Response {
+    let request = try JPushRequest(try await call.body(), app: call.app.bundleID)
+    return named(request.unused, in: try await take(call, request, cid: request.cid).response)
+  }
+
+  private static func validate(_ call: JPushCall) async throws -> Response {
+    let request = try JPushRequest(try await call.body(), app: call.app.bundleID)
+    let draft = try await draft(call, request)
+    let check = try await call.console.intake.check(draft, now: call.now, within: .seconds(10))
+    guard check.problems.isEmpty else { throw Problems(check.problems) }
+    return named(request.unused, in: JPushCall.answer(accepted(request, String(unusedID()))))
+  }
+
+  private static func cidList(_ call: JPushCall) throws -> Response {
+    let query = call.request.queryItems
+    let type = query["type"] ?? "push"
+    guard ["push", "schedule"].contains(type) else { throw call.invalid("type must be push or schedule.") }
+    guard let count = query["count"].map({ Int($0) }) ?? 1, cids.contains(count) else {
+      throw call.invalid("count must be a number from 1 to 1000.")
+    }
+    let list = (0..<count).map { _ in JSONValue.string("\(call.key.appKey)-\(UUID().uuidString.lowercased())") }
+    return JPushCall.answer(["cidlist": .array(list)])
+  }
+
+  /// Each push of a batch succeeds or fails by itself.
+  private static func batch(_ call: JPushCall, _ target: JPushRequest.Target) async throws -> Response {
+    let body = try await call.body()
+    guard let list = body["pushlist"]?.object, body.object?.count == 1 else {
+      throw JPushError(.missing, "Missing parameter: pushlist")
+    }
+    guard list.count <= batchLimit else {
+      throw call.invalid("pushlist has \(list.count) pushes; at most \(batchLimit) are allowed.")
+    }
+    var answers: [String: JSONValue] = [:]
+    var unused: Set<String> = []
+    for (cid, push) in list.sorted(by: { $0.key < $1.key }) {
+      do {
+        guard JPushRequest.isCID(cid) else { throw call.invalid("This key is not a cid. Get one from /v3/push/cid.") }
+        let request = try JPushRequest(push, app: call.app.bundleID, target: target)
+        let answer = try JSONValue(checking: try await take(call, request, cid: cid).body)
+        unused.formUnion(request.unused)
+        answers[cid] = ["msg_id": answer["msg_id"]?.string.flatMap { Int64($0) }.map(JSONValue.integer) ?? .null]
+      } catch let error as JPushError {
+        answers[cid] = json(error)
+      } catch let problems as Problems {
+        answers[cid] = json(error(of: problems))
+      }
+    }
+    return named(unused.sorted(), in: JPushCall.answer(.object(answers)))
+  }
+
+  private static func json(_ error: JPushError) -> JSONValue {
+    var members: [String: JSONValue] = [
+      "error": ["code": .integer(Int64(error.code.rawValue)), "message": .string(error.message)]
+    ]
+    if error.code == .noTarget { members["msg_id"] = .integer(unusedID()) }
+    return .object(members)
+  }
+}

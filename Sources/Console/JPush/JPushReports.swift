@@ -1,0 +1,224 @@
+import Calendar
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// The reports, from the outcomes of our own pushes. `…_sent` is what APNs or FCM accepted. Nobody tells a server what a
+/// phone received or what a person tapped: those figures are null.
+enum JPushReports {
+  private static let idLimit = 100
+  private static let deviceLimit = 1000
+  /// Days that `/v3/users` looks back, and counts.
+  private static let userDays = 60
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.jpush(.get, "/v3/received") { call in try await pushes(call, received) }
+    routes.jpush(.get, "/v3/received/detail") { call in try await pushes(call, receivedDetail) }
+    routes.jpush(.get, "/v3/messages") { call in try await pushes(call, messages) }
+    routes.jpush(.get, "/v3/messages/detail") { call in try await pushes(call, messagesDetail) }
+    routes.jpush(.post, "/v3/status/message") { call in try await status(call) }
+    routes.jpush(.get, "/v3/users") { call in try await users(call) }
+  }
+
+  // MARK: By push
+
+  /// What is known of one push; nothing for a push that the app did not send.
+  private struct Figures: Sendable {
+    let id: Int64
+    /// Devices of the audience on a platform; nil: none, or not counted yet.
+    var target: [Platform: Int] = [:]
+    /// Devices that the provider accepted the push for.
+    var sent: [Platform: Int] = [:]
+
+    func target(_ platform: Platform) -> JSONValue { target[platform].map(JSONValue.number) ?? .null }
+    func sent(_ platform: Platform) -> JSONValue { sent[platform].map(JSONValue.number) ?? .null }
+  }
+
+  private static func figures(_ database: Database, _ call: JPushCall, _ id: Int64) throws -> Figures {
+    var figures = Figures(id: id)
+    guard let push = try Push.find(database, id: id), push.appID == call.app.id else { return figures }
+    figures.target = try Push.targets(database, id: id).filter { $0.value > 0 }
+    for platform in figures.target.keys { figures.sent[platform] = 0 }
+    for count in try Delivery.reasonCounts(database, push: id) where count.outcome == .accepted {
+      figures.sent[count.platform, default: 0] += count.count
+    }
+    return figures
+  }
+
+  private static func pushes(_ call: JPushCall, _ json: @Sendable (Figures) -> JSONValue) async throws -> Response {
+    let words = (call.request.queryItems["msg_ids"] ?? "").split(separator: ",").map(String.init)
+    let ids = words.compactMap { Int64($0.trimmingCharacters(in: .whitespaces)) }
+    guard !ids.isEmpty, ids.count == words.count, ids.count <= idLimit else {
+      throw call.invalid("msg_ids must be 1 to \(idLimit) message IDs, separated by commas.")
+    }
+    let all = try await call.store.read { database in try ids.map { try figures(database, call, $0) } }
+    return JPushCall.answer(.array(all.map(json)))
+  }
+
+  private static func received(_ push: Figures) -> JSONValue {
+    [
+      "msg_id": .string(String(push.id)), "android_received": .null, "ios_apns_sent": push.sent(.ios),
+      "ios_apns_received": .null, "ios_msg_received": .null, "wp_mpns_sent": .null,
+    ]
+  }
+
+  private static func receivedDetail(_ push: Figures) -> JSONValue {
+    [
+      "msg_id": .string(String(push.id)), "jpush_received": .null, "android_pns_sent": push.sent(.android),
+      "ios_apns_sent": push.sent(.ios), "ios_apns_received": .null, "ios_msg_received": .null, "wp_mpns_sent": .null,
+    ]
+  }
+
+  private static func messages(_ push: Figures) -> JSONValue {
+    [
+      "msg_id": .string(String(push.id)),
+      "android": [
+        "received": .null, "target": push.target(.android), "online_push": .null, "click": .null, "msg_click": .null,
+      ],
+      "ios": [
+        "apns_sent": push.sent(.ios), "apns_target": push.target(.ios), "apns_received": .null, "click": .null,
+        "target": .null, "received": .null,
+      ],
+      "winphone": .null,
+    ]
+  }
+
+  private static func messagesDetail(_ push: Figures) -> JSONValue {
+    [
+      "msg_id": .integer(push.id),
+      "jpush": ["target": .null, "online_push": .null, "received": .null, "click": .null, "msg_click": .null],
+      "android_pns": [
+        "pns_target": push.target(.android), "pns_sent": push.sent(.android), "xm_detail": .null, "hw_detail": .null,
+        "mz_detail": .null, "oppo_detail": .null, "vivo_detail": .null,
+        "fcm_detail": ["target": push.target(.android), "sent": push.sent(.android)],
+      ],
+      "ios": [
+        "apns_target": push.target(.ios), "apns_sent": push.sent(.ios), "apns_received": .null, "apns_click": .null,
+        "msg_target": .null, "msg_received": .null,
+      ],
+      "winphone": .null,
+    ]
+  }
+
+  // MARK: By device
+
+  /// JPush's numbers for a device of a push. "Delivered" is what the provider accepted: more is not known.
+  private enum DeviceStatus: Int64 { case delivered, notDelivered, foreign, notTarget, unknown }
+
+  private static func status(_ call: JPushCall) async throws -> Response {
+    let body = try await call.body()
+    guard let id = body["msg_id"]?.integer ?? body["msg_id"]?.string.flatMap({ Int64($0) }) else {
+      throw JPushError(.missing, "Missing parameter: msg_id")
+    }
+    let ids = body["registration_ids"]?.array?.compactMap(\.string) ?? []
+    guard !ids.isEmpty, ids.count == body["registration_ids"]?.array?.count, ids.count <= deviceLimit else {
+      throw call.invalid("registration_ids must be a list of 1 to \(deviceLimit) strings.")
+    }
+    if let date = body["date"], date != .null, date.string.flatMap({ JPushTime.day($0) }) == nil {
+      throw call.invalid("date must be a day such as 2026-12-01.")
+    }
+    let found = try await call.store.read { database in
+      let push = try Push.find(database, id: id).flatMap { $0.appID == call.app.id ? $0 : nil }
+      return try ids.map { ($0, try status(database, call, push, $0)) }
+    }
+    let answer = found.map { ($0, JSONValue.object(["status": .integer($1.rawValue)])) }
+    return JPushCall.answer(.object(Dictionary(answer) { first, _ in first }))
+  }
+
+  private static func status(
+    _ database: Database, _ call: JPushCall, _ push: Push?, _ id: String
+  ) throws -> DeviceStatus {
+    guard let device = try Device.find(database, app: call.app.id, registrationID: id) else { return .foreign }
+    guard let push else { return .notTarget }
+    guard let delivery = try Delivery.find(database, push: push.id, device: device.id)?.delivery else {
+      // Without an outcome: still to come, or never meant.
+      return push.state.isOver && !push.isSettling ? .notTarget : .notDelivered
+    }
+    return switch delivery.outcome {
+    case .accepted: .delivered
+    case .failed, .deadToken, .skipped: .notDelivered
+    case .unknown: .unknown
+    }
+  }
+
+  // MARK: Users
+
+  private enum Unit: String { case hour = "HOUR", day = "DAY", month = "MONTH" }
+
+  /// New devices by hour, day or month in Beijing. Who was online or active is not known: those members are left out.
+  private static func users(_ call: JPushCall) async throws -> Response {
+    let query = call.request.queryItems
+    guard let unit = query["time_unit"].flatMap({ Unit(rawValue: $0.uppercased()) }) else {
+      throw call.invalid("time_unit must be HOUR, DAY or MONTH.")
+    }
+    guard let duration = query["duration"].flatMap({ Int($0) }), (1...userDays).contains(duration) else {
+      throw call.invalid("duration must be a number from 1 to \(userDays).")
+    }
+    let text = query["start"] ?? ""
+    guard let first = start(unit, text) else {
+      throw JPushError(.reportUnit, "start does not match time_unit, such as 2026-12-01 09, 2026-12-01 or 2026-12.")
+    }
+    let steps = (0...duration).map { step(unit, first, $0) }
+    let oldest = JPushTime.moment(JPushTime.wall(call.now).day + -userDays)
+    let longest = unit == .hour ? 24 : unit == .month ? 2 : userDays
+    guard duration <= longest, steps[0].start >= oldest else {
+      throw JPushError(.reportSpan, "Only users of the last \(userDays) days can be queried.")
+    }
+    let hours: [Device.NewCount]
+    do {
+      hours = try await call.store.read(limit: .seconds(10)) { database in
+        try Device.newCounts(database, app: call.app.id, from: steps[0].start, before: steps[duration].start)
+      }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      throw JPushError(.reportInternal, "Counting took too long. Ask for fewer days.")
+    }
+    let items = zip(steps, steps.dropFirst()).map { step, next in
+      var item: [String: JSONValue] = ["time": .string(step.name)]
+      for platform in Platform.allCases {
+        let count = hours.filter { $0.platform == platform && (step.start..<next.start).contains($0.hour) }
+          .reduce(0) { $0 + $1.count }
+        if count > 0 { item[platform.rawValue] = ["new": .number(count)] }
+      }
+      return JSONValue.object(item)
+    }
+    return JPushCall.answer([
+      "time_unit": .string(unit.rawValue), "start": .string(text), "duration": .number(duration),
+      "items": .array(items),
+    ])
+  }
+
+  private static func start(_ unit: Unit, _ text: String) -> (day: CivilDate, hour: Int)? {
+    switch unit {
+    case .day: return JPushTime.day(text).map { ($0, 0) }
+    case .month: return JPushTime.day(text + "-01").map { ($0, 0) }
+    case .hour:
+      let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+      guard parts.count == 2, let day = JPushTime.day(parts[0]), parts[1].utf8.count == 2, let hour = Int(parts[1]),
+        (0..<24).contains(hour)
+      else { return nil }
+      return (day, hour)
+    }
+  }
+
+  private static func step(_ unit: Unit, _ first: (day: CivilDate, hour: Int), _ index: Int) -> (
+    name: String, start: Date
+  ) {
+    switch unit {
+    case .day:
+      let day = first.day + index
+      return (day.text, JPushTime.moment(day))
+    case .month:
+      let (year, month, _) = first.day.parts
+      let (years, months) = CivilDate.floor(month - 1 + index, 12)
+      let day = CivilDate(year: year + years, month: months + 1, day: 1)
+      return (String(day.text.prefix(7)), JPushTime.moment(day))
+    case .hour:
+      let (days, hour) = CivilDate.floor(first.hour + index, 24)
+      let day = first.day + days
+      return ("\(day.text) \(CivilDate.padded(hour, 2))", JPushTime.moment(day, second: hour * 3600))
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import JSON
+
+/// What a JPush request shows on each platform (docs/protocols.md §4.2).
+struct JPushContent {
+  /// Those that get something: JPush sends nothing to a platform whose part is missing.
+  let platforms: Set<Platform>
+  /// What Android shows, and iOS too unless there is a ``payload``.
+  let notification: Notification
+  /// What iOS gets, if it differs from ``notification`` or a notification cannot express it.
+  let payload: JSONValue?
+  /// Paths of the keys without effect.
+  let unused: [String]
+
+  /// Bytes of `notification.ios`.
+  static let iosLimit = 2000
+  /// Bytes of `notification.android` and `message` together, and of `message` on iOS.
+  static let messageLimit = 4000
+  /// The key of `message` in the payload.
+  static let messageKey = "message"
+
+  private static let notHere = (
+    code: JPushCode.noRight, why: "Signalbox sends to ios and android only. Remove this key."
+  )
+
+  init(_ fields: JPushFields, platforms wanted: Set<Platform>) throws(JPushError) {
+    let message = try Self.message(fields)
+    let parts = try fields["notification"].map { value throws(JPushError) in
+      try JPushFields(
+        value, at: "notification", known: ["alert", "ios", "android"],
+        refused: ["winphone": Self.notHere, "hmos": Self.notHere, "quickapp": Self.notHere, "voip": Self.notHere])
+    }
+    let alert = try parts?.text("alert")
+    var unused: [String] = []
+    var ios: (notification: Notification, payload: JSONValue?)?
+    var android: Notification?
+    if wanted.contains(.ios), let parts, alert != nil || parts["ios"] != nil {
+      ios = try Self.ios(parts["ios"] ?? [:], alert, &unused)
+    }
+    if wanted.contains(.android), let parts, alert != nil || parts["android"] != nil {
+      android = try Self.android(parts["android"] ?? [:], alert, message, &unused)
+    }
+    if let message {
+      try Self.check(message, "message", limit: Self.messageLimit)
+      if wanted.contains(.ios) {
+        var part = ios ?? (Self.silent, nil)
+        try Self.add(message, to: &part.notification)
+        if let payload = part.payload?.object {
+          part.payload = .object(payload.merging([Self.messageKey: message]) { $1 })
+        }
+        ios = part
+      }
+      if wanted.contains(.android) {
+        var part = android ?? Self.silent
+        try Self.add(message, to: &part)
+        android = part
+      }
+    }
+    guard ios != nil || android != nil else {
+      throw JPushError(
+        .missing, "Missing parameter: notification or message, with content for at least one of the platforms.")
+    }
+    platforms = Set((ios == nil ? [] : [.ios]) + (android == nil ? [] : [.android]))
+    self.unused = unused
+    guard let ios else {
+      (notification, payload) = (android ?? Notification(), nil)
+      return
+    }
+    guard let android else {
+      (notification, payload) = (ios.payload == nil ? ios.notification : Notification(), ios.payload)
+      return
+    }
+    notification = android
+    payload =
+      ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
+  }
+
+  /// A `message` alone: the app is woken, and nothing is shown.
+  private static var silent: Notification {
+    var notification = Notification()
+    notification.contentAvailable = true
+    return notification
+  }
+
+  private static func add(_ message: JSONValue, to notification: inout Notification) throws(JPushError) {
+    guard notification.extras.updateValue(message, forKey: messageKey) == nil else {
+      throw JPushError(
+        .invalid, "extras must not have the key “\(messageKey)” in a push with a message: the message is sent there.")
+    }
+  }
+
+  private static func check(_ value: JSONValue, _ place: String, limit: Int) throws(JPushError) {
+    let count = value.bytes.count
+    guard count <= limit else { throw JPushError(.tooLarge, "\(place) has \(count) bytes; the limit is \(limit).") }
+  }
+
+  /// Nil if absent; JPush's documents show an empty one for none.
+  private static func message(_ fields: JPushFields) throws(JPushError) -> JSONValue? {
+    guard let value = fields["message"], value != [:] else { return nil }
+    let message = try JPushFields(
+      value, at: "message", known: ["msg_content", "title", "content_type", "extras"])
+    guard message["msg_content"] != nil else { throw JPushError(.missing, "Missing parameter: message.msg_content") }
+    _ = try message.text("title")
+    _ = try message.text("content_type")
+    _ = try message.object("extras")
+    return .object(message.members)
+  }
+
+  // MARK: iOS
+
+  private static func ios(
+    _ value: JSONValue, _ alert: String?, _ unused: inout [String]
+  ) throws(JPushError) -> (Notification, JSONValue?) {
+    try check(value, "notification.ios", limit: iosLimit)
+    let fields = try JPushFields(
+      value, at: "notification.ios",
+      known: [
+        "alert", "sound", "badge", "content-available", "mutable-content", "category", "thread-id",
+        "interruption-level", "extras",
+      ])
+    var notification = Notification()
+    // What a notification cannot express: an alert with keys for translations, a critical sound.
+    var raw: [String: JSONValue] = [:]
+    switch fields["alert"] {
+    case nil: notification.body = alert
+    case .string(let text)?: notification.body = text.isEmpty ? nil : text
+    case .object(let members)?:
+      let plain = ["title", "subtitle", "body"]
+      if members.allSatisfy({ plain.contains($0.key) && $0.value.string != nil }) {
+        func text(_ name: String) -> String? { members[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+        (notification.title, notification.subtitle, notification.body) = (
+          text("title"), text("subtitle"), text("body")
+        )
+      } else {
+        raw["alert"] = .object(members)
+      }
+    default: throw fields.invalid("alert", "must be a string or a JSON object.")
+    }
+    if fields["sound"]?.object != nil {
+      raw["sound"] = fields["sound"]
+    } else {
+      notification.sound = try fields.text("sound")
+    }
+    notification.badge = try badge(fields, &unused)
+    notification.contentAvailable = try fields.flag("content-available") ?? false
+    notification.mutableContent = try fields.flag("mutable-content") ?? false
+    notification.category = try fields.text("category")
+    notification.threadID = try fields.text("thread-id")
+    notification.interruptionLevel = try interruptionLevel(fields)
+    notification.extras = try fields.object("extras") ?? [:]
+    guard !raw.isEmpty else { return (notification, nil) }
+    guard notification.extras["aps"] == nil else { throw fields.invalid("extras", "must not have the key aps.") }
+    var payload = APNsPayload.payload(of: notification, uid: nil).object ?? [:]
+    payload["aps"] = .object((payload["aps"]?.object ?? [:]).merging(raw) { $1 })
+    return (notification, .object(payload))
+  }
+
+  /// JPush counts `+1` per device from what its client library reports. Signalbox has no such counter: the badge stays
+  /// as it is.
+  private static func badge(_ fields: JPushFields, _ unused: inout [String]) throws(JPushError) -> Int? {
+    guard let value = fields["badge"] else { return nil }
+    if let text = value.string, text == "auto" || text.first == "+" || text.first == "-" {
+      unused.append(fields.place("badge"))
+      return nil
+    }
+    let number = value.integer.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
+    guard let number, PushLimits.badge.contains(number) else {
+      throw fields.invalid("badge", "must be a number from 0 to 99999, or a text such as \"+1\".")
+    }
+    return number
+  }
+
+  private static func interruptionLevel(_ fields: JPushFields) throws(JPushError) -> Notification.InterruptionLevel? {
+    guard let word = try fields.text("interruption-level") else { return nil }
+    // JPush writes timeSensitive, Apple time-sensitive.
+    guard let level = Notification.InterruptionLevel(rawValue: word == "timeSensitive" ? "time-sensitive" : word) else {
+      throw fields.invalid("interruption-level", "must be active, critical, passive or timeSensitive.")
+    }
+    return level
+  }
+
+  // MARK: Android
+
+  /// They change how JPush's library for Android draws the notification; FCM has nothing of the kind.
+  private static let unusedOfAndroid = [
+    "alert_type", "badge_add_num", "badge_class", "badge_set_num", "big_pic_path", "big_text", "builder_id", "category",
+    "channel_id", "display_foreground", "inbox", "intent", "large_icon", "priority", "small_icon_uri", "style",
+    "uri_action", "uri_activity",
+  ]
+
+  private static func android(
+    _ value: JSONValue, _ alert: String?, _ message: JSONValue?, _ unused: inout [String]
+  ) throws(JPushError) -> Notification {
+    let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
+    let fields = try JPushFields(
+      value, at: "notification.android", known: Set(["alert", "title", "sound", "extras"] + unusedOfAndroid),
+      refused: ["show_begin_time": hours, "show_end_time": hours])
+    let size = value.bytes.count + (message?.bytes.count ?? 0)
+    guard size <= messageLimit else {
+      throw JPushError(
+        .tooLarge, "notification.android and message have \(size) bytes; the limit is \(messageLimit).")
+    }
+    var notification = Notification()
+    notification.title = try fields.text("title")
+    notification.body = fields["alert"] == nil ? alert : try fields.text("alert")
+    notification.sound = try fields.text("sound")
+    notification.extras = try fields.object("extras") ?? [:]
+    unused += unusedOfAndroid.filter { fields[$0] != nil }.map(fields.place)
+    return notification
+  }
+}

@@ -1,0 +1,203 @@
+package import JSON
+import Text
+
+/// The body of `POST /v3/push`, or one push of a batch or a schedule (docs/protocols.md §4.2), as a draft.
+///
+/// What would change who gets what is sent as JPush would, or refused by name. What only changes how Android draws a
+/// notification has no effect; ``unused`` names it, and the answer repeats the names.
+package struct JPushRequest: Sendable, Hashable {
+  package private(set) var draft: PushDraft
+  /// 0 if absent.
+  package let sendno: Int64
+  /// Makes the request idempotent for a day; nil: it is not.
+  package let cid: String?
+  /// `override_msg_id`: the push whose notification this one replaces.
+  package let replaces: Int64?
+  /// Paths of the keys without effect, in order.
+  package let unused: [String]
+
+  /// The receiver of a push in a batch.
+  package enum Target: String, Sendable, CaseIterable {
+    case registrationID = "regid"
+    case alias
+  }
+
+  /// Seconds that JPush keeps a push without a `time_to_live`.
+  static let usualTimeToLive = 86_400
+  /// Seconds: 10 days.
+  static let timeToLive: ClosedRange<Int64> = 0...864_000
+  /// Minutes of `big_push_duration`.
+  static let spreadMinutes: ClosedRange<Int64> = 1...1400
+  /// Letters, digits, `_` and `-` of a `cid`.
+  static let cidLimit = 64
+
+  private static let refused: [String: (code: JPushCode, why: String)] = [
+    "sms_message": (.noRight, "Signalbox sends no text messages. Remove this key."),
+    "live_activity": (.noRight, "Signalbox does not update Live Activities here. Remove this key."),
+    "inapp_message": (.paidFeature, "Signalbox has no in-app messages of this kind. Remove this key."),
+    "notification_3rd": (.paidFeature, "Signalbox sends no second notification. Remove this key."),
+    "voip": (.noRight, "Signalbox sends no VoIP pushes here. Remove this key."),
+  ]
+
+  /// - Parameters:
+  ///   - app: bundle ID.
+  ///   - target: what `target` names in a batch; nil: the body has an `audience`.
+  /// - Throws: ``JPushError``, the first thing that is wrong.
+  package init(_ json: JSONValue, app: String, target: Target? = nil) throws(JPushError) {
+    let receiver = target == nil ? ["audience", "cid"] : ["target"]
+    let fields = try JPushFields(
+      json, known: Set(["platform", "notification", "message", "options"] + receiver), refused: Self.refused)
+    for name in ["platform", target == nil ? "audience" : "target"] where fields[name] == nil {
+      throw JPushError(.missing, "Missing parameter: \(name)")
+    }
+    cid = try Self.cid(fields)
+    let platforms = try Self.platforms(fields)
+    let audience: Audience
+    if let target { audience = try Self.audience(fields, target) } else { audience = try Self.audience(fields) }
+    let content = try JPushContent(fields, platforms: platforms)
+    let options = try Self.optionFields(fields)
+    (sendno, replaces) = (
+      try options.integer("sendno", in: .min ... .max) ?? 0, try options.messageID("override_msg_id")
+    )
+    var draft = PushDraft(
+      app: app, environment: try options.flag("apns_production") ?? true ? .production : .development,
+      platforms: content.platforms, audience: audience, notification: content.notification)
+    draft.apns.payload = content.payload
+    draft.options.timeToLive = Int(
+      try options.integer("time_to_live", in: Self.timeToLive) ?? Int64(Self.usualTimeToLive))
+    draft.options.collapseID = try Self.collapseID(options)
+    draft.options.spreadMinutes = try options.integer("big_push_duration", in: Self.spreadMinutes).map { Int($0) }
+    unused = content.unused + Self.unusedOptions.filter { options[$0] != nil }.map(options.place)
+    self.draft = try Self.storable(draft)
+  }
+
+  /// Replaces the notification of an earlier push.
+  ///
+  /// - Parameter earlier: that push's draft; nil: the app sent no such push within a day.
+  /// - Throws: ``JPushError`` if it cannot be replaced.
+  package mutating func replace(_ earlier: PushDraft?) throws(JPushError) {
+    guard let earlier else {
+      throw JPushError(.invalid, "options.override_msg_id: this app sent no such push within the last day.")
+    }
+    guard let collapseID = earlier.options.collapseID else {
+      throw JPushError(
+        .noRight,
+        "options.override_msg_id: Signalbox can replace only a push that was sent with options.apns_collapse_id.")
+    }
+    guard draft.options.collapseID ?? collapseID == collapseID else {
+      throw JPushError(.invalid, "options.apns_collapse_id must be that of the push in options.override_msg_id.")
+    }
+    draft.options.collapseID = collapseID
+  }
+
+  // MARK: Who
+
+  private static func cid(_ fields: JPushFields) throws(JPushError) -> String? {
+    guard let cid = try fields.text("cid") else { return nil }
+    guard isCID(cid) else { throw fields.invalid("cid", "must have 1 to \(cidLimit) letters, digits, “_” and “-”.") }
+    return cid
+  }
+
+  package static func isCID(_ text: String) -> Bool {
+    (1...cidLimit).contains(text.utf8.count)
+      && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+  }
+
+  private static func platforms(_ fields: JPushFields) throws(JPushError) -> Set<Platform> {
+    let value = fields["platform"]
+    if value == "all" { return Set(Platform.allCases) }
+    // JPush's documents write a single platform as a string, too.
+    let words = value?.string.map { [$0] } ?? value?.array?.compactMap(\.string) ?? []
+    guard !words.isEmpty, words.count == value?.array?.count ?? 1 else {
+      throw fields.invalid("platform", "must be \"all\" or a list of ios and android.")
+    }
+    var platforms: Set<Platform> = []
+    for word in words {
+      if ["winphone", "hmos", "quickapp"].contains(word) {
+        throw JPushError(.noRight, "platform: Signalbox does not send to \(word). Use ios and android.")
+      }
+      guard let platform = Platform(rawValue: word) else {
+        throw fields.invalid("platform", "“\(word.abbreviated(to: 40))” is not ios or android.")
+      }
+      platforms.insert(platform)
+    }
+    return platforms
+  }
+
+  private static func audience(_ fields: JPushFields, _ target: Target) throws(JPushError) -> Audience {
+    guard let text = fields["target"]?.string else { throw fields.invalid("target", "must be a string.") }
+    var rule = Audience.Rule()
+    let problem: Problem?
+    switch target {
+    case .registrationID: (rule.registrationID, problem) = ([text], RegistrationID.problem(with: text))
+    case .alias: (rule.alias, problem) = ([text], AliasRule.jpush.problem(with: text))
+    }
+    if let problem { throw JPushError(.invalid, "Invalid target “\(text.abbreviated(to: 60))”: \(problem.text)") }
+    return .rule(rule)
+  }
+
+  private static func audience(_ fields: JPushFields) throws(JPushError) -> Audience {
+    if fields["audience"] == "all" { return .all }
+    let paid = (code: JPushCode.paidFeature, why: "Signalbox has no such audience. Use tags and aliases.")
+    let kinds = try JPushFields(
+      fields["audience"] ?? .null, at: "audience", known: ["tag", "tag_and", "tag_not", "alias", "registration_id"],
+      refused: ["segment": paid, "abtest": paid, "live_activity_id": paid, "file": paid])
+    let tag: (String) -> Problem? = { TagRule.problem(with: $0, rule: .jpush) }
+    var rule = Audience.Rule()
+    rule.tag = try kinds.texts("tag", atMost: PushLimits.tags, check: tag)
+    rule.tagAnd = try kinds.texts("tag_and", atMost: PushLimits.tags, check: tag)
+    rule.tagNot = try kinds.texts("tag_not", atMost: PushLimits.tags, check: tag)
+    rule.alias = try kinds.texts("alias", atMost: PushLimits.names, check: AliasRule.jpush.problem(with:))
+    rule.registrationID = try kinds.texts(
+      "registration_id", atMost: PushLimits.names, check: RegistrationID.problem(with:))
+    guard !rule.isEmpty else {
+      throw JPushError(.invalid, "audience names nobody. Use \"all\", or at least one tag, alias or registration_id.")
+    }
+    return .rule(rule)
+  }
+
+  // MARK: Options
+
+  private static let unusedOptions = ["classification", "third_party_channel"]
+
+  private static func optionFields(_ fields: JPushFields) throws(JPushError) -> JPushFields {
+    let nested =
+      "this is an object inside of options. Its members must stand in options itself: with jpush.options(…), "
+      + "use the value of its key \"options\"."
+    return try JPushFields(
+      fields["options"] ?? [:], at: "options",
+      known: Set(
+        [
+          "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id", "big_push_duration",
+        ] + unusedOptions),
+      refused: ["options": (.unknownKey, nested)])
+  }
+
+  private static func collapseID(_ options: JPushFields) throws(JPushError) -> String? {
+    guard let text = try options.text("apns_collapse_id") else { return nil }
+    if let problem = APNsHeader.problem(with: APNsHeader.collapseID, value: text) {
+      throw JPushError(.invalid, "options.apns_collapse_id: \(problem.text)")
+    }
+    return text
+  }
+
+  /// A draft is stored as JSON and read back when it is sent: what cannot be read back is refused now.
+  private static func storable(_ draft: PushDraft) throws(JPushError) -> PushDraft {
+    do {
+      return try PushDraft(json: draft.json)
+    } catch {
+      throw JPushError(.invalid, error.all.first?.description ?? "This push cannot be sent.")
+    }
+  }
+}
+
+extension JPushFields {
+  /// JPush's clients send message IDs as numbers or as strings of digits.
+  func messageID(_ name: String) throws(JPushError) -> Int64? {
+    guard let value = members[name] else { return nil }
+    guard let id = value.integer ?? value.string.flatMap({ Int64($0) }), id > 0 else {
+      throw invalid(name, "must be a msg_id.")
+    }
+    return id
+  }
+}
