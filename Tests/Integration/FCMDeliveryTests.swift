@@ -44,20 +44,28 @@ private final class FCMServer: ServerHandler {
 
 @Suite("From a service account's file to Android devices", .timeLimit(.minutes(2)))
 struct FCMDeliveryTests {
-  private static func file(_ key: PrivateKey, port: UInt16) throws -> InspectedFile {
-    let json: JSONValue = [
+  private static func json(_ key: PrivateKey, port: UInt16) -> JSONValue {
+    [
       "type": "service_account", "project_id": "shop-1a2b3", "private_key_id": "0123456789abcdef",
       "client_email": "push@shop-1a2b3.iam.gserviceaccount.com", "private_key": .string(key.pkcs8PEM),
       "token_uri": .string("https://localhost:\(port)/token"),
     ]
-    return try CertificateFile.inspect(data: json.data(), fileName: "shop.json", password: nil)
   }
 
-  @Test("a file is tried, bound, and sends; one with another key is refused with Google's words")
-  func chain() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
+  private static func file(_ key: PrivateKey, port: UInt16) throws -> InspectedFile {
+    try CertificateFile.inspect(data: json(key, port: port).data(), fileName: "shop.json", password: nil)
+  }
+
+  private struct World {
+    let fcm: FCMServer
+    let port: UInt16
+    let key: PrivateKey
+    let authority: Certificate
+    let loop: EventLoop
+    let pool: BlockingPool
+  }
+
+  private static func run(_ body: (World) async throws -> Void) async throws {
     let now = Date()
     let authority = try CertificateAuthority(
       subject: [.commonName("Authority")], notBefore: now - 3600, notAfter: now + 86_400)
@@ -72,8 +80,61 @@ struct FCMDeliveryTests {
     settings.stopTimeout = .milliseconds(200)
     let server = HTTP2Server(loop: serverLoop, tls: tls, settings: settings, handler: fcm)
     let port = try await server.start(on: try #require(SocketAddress(host: "127.0.0.1", port: 0))).port
+    let result: Result<Void, any Error>
+    do {
+      let world = World(
+        fcm: fcm, port: port, key: key, authority: authority.certificate, loop: loop, pool: pool)
+      result = .success(try await body(world))
+    } catch {
+      result = .failure(error)
+    }
+    await server.stop()
+    serverLoop.stop()
+    loop.stop()
+    pool.stop()
+    try result.get()
+  }
+
+  @Test("the command line tries a service account before it uses it")
+  func command() async throws {
+    try await Self.run { world in
+      try await CommandRunner.with { box in
+        try Data(world.authority.pem.utf8).write(to: URL(fileURLWithPath: box.folder + "/ca.pem"))
+        for (name, key) in [("good", world.key), ("wrong", try PrivateKey.generateRSA())] {
+          let file = Self.json(key, port: world.port).data()
+          try file.write(to: URL(fileURLWithPath: box.folder + "/\(name).json"))
+        }
+        await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+        func add(_ name: String) async -> CommandResult {
+          await box.run(
+            "certificates", "add", "\(box.folder)/\(name).json", "--app", "com.example.shop", "--use-for", "production",
+            "--endpoint", "localhost:\(world.port)", "--trust", "\(box.folder)/ca.pem")
+        }
+        let refused = await add("wrong")
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("invalid_grant (Invalid JWT Signature.)"), "\(refused)")
+        let taken = await add("good")
+        #expect(taken.code == 0, "\(taken)")
+        let list = await box.run("certificates", "list")
+        #expect(list.output.contains("fcm_service_account"))
+        #expect(list.output.contains("com.example.shop/production"))
+        #expect(!list.output.contains("wrong"))
+      }
+    }
+  }
+
+  @Test("a file is tried, bound, and sends; one with another key is refused with Google's words")
+  func chain() async throws {
+    try await Self.run { world in try await chain(world) }
+  }
+
+  private func chain(_ world: World) async throws {
+    let (fcm, port, key, authority, now) = (world.fcm, world.port, world.key, world.authority, Date())
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: now)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool)
+    let routes = CredentialRoutes(store: store, loop: world.loop, resolver: world.pool)
 
     let good = try Self.file(key, port: port)
     let wrong = try Self.file(try PrivateKey.generateRSA(), port: port)
@@ -95,7 +156,7 @@ struct FCMDeliveryTests {
     func wanted(_ certificate: TrackedCertificate) -> Credential {
       Credential(
         app: app.id, provider: .fcm, environment: .production, certificate: certificate.id,
-        endpoint: "localhost:\(port)", trustPEM: authority.certificate.pem)
+        endpoint: "localhost:\(port)", trustPEM: authority.pem)
     }
     let refused = try await CredentialAttempt.binding(wanted(other), app, store: store, attempt: routes.attempt)
     #expect(refused?.verdict == .refused(reason: "invalid_grant (Invalid JWT Signature.)"))
@@ -110,7 +171,7 @@ struct FCMDeliveryTests {
     let push = try await store.write { database in
       try Credential.bind(
         database, app: app.id, provider: .fcm, environment: .production, certificate: kept.id,
-        endpoint: "localhost:\(port)", trustPEM: authority.certificate.pem, now: now)
+        endpoint: "localhost:\(port)", trustPEM: authority.pem, now: now)
       let new = NewPush(
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .production, draftJSON: draft.text(),
         source: "test", createdBy: "test")
@@ -122,10 +183,6 @@ struct FCMDeliveryTests {
     #expect(fcm.tokens.withLock { Set($0).count } == 50)
 
     routes.stop()
-    await server.stop()
-    serverLoop.stop()
-    loop.stop()
-    pool.stop()
     store.close()
   }
 }
