@@ -189,7 +189,9 @@ struct MaintenanceTests {
       await box.run("apps", "add", "com.example.one", "--name", "One")
       let line =
         #"{"app":"com.example.one","environment":"production","platform":"ios","token":"\#(String(repeating: "ab", count: 32))"}"#
-      await box.run("devices", "import", "-", "--format", "ndjson", input: line)
+      let phone =
+        #"{"app":"com.example.one","environment":"production","platform":"android","token":"cXyz:APA91bHun4MxP5egoKMwt2K"}"#
+      await box.run("devices", "import", "-", "--format", "ndjson", input: line + "\n" + phone)
       for (path, mode) in [("", 0o755), ("/secret.key", 0o644), ("/signalbox.sqlite", 0o644)] {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: box.data + path)
       }
@@ -199,7 +201,8 @@ struct MaintenanceTests {
       for text in [
         "WARNING  data: other users can read \(box.data) (mode 755). Fix: chmod 700 \(box.data)",
         "WARNING  database: other users can read \(box.data)/signalbox.sqlite (mode 644). Fix: chmod 600",
-        "WARNING  app: com.example.one has 1 production devices but no credential. Fix: Run signalbox",
+        "WARNING  app: com.example.one has 1 production iOS devices but no credential. Fix: Run signalbox",
+        "WARNING  app: com.example.one has 1 production Android devices but no credential. Fix: Run signalbox",
         "ERROR    clock: 2026-11-20T11:00:00Z is earlier than the latest entry, 2026-11-20T12:00:00Z. Fix: ",
         "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificates but not the APNs root",
         "ERROR    secret.key: \(box.data)/secret.key is readable by other users (mode 644)",

@@ -147,6 +147,33 @@ struct PushPageTests {
     }
   }
 
+  @Test("an Android device's delivery shows the request to FCM and its answer")
+  func android() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let (token, dayBefore) = ("cXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH", Self.dayBefore)
+      try await scene.store.write { database in
+        let phone = Registration(
+          token: DeviceToken(bytes: Array(token.utf8)), environment: .development, platform: .android)
+        _ = try Device.register(database, app: app.id, [phone], now: dayBefore)
+      }
+      scene.provider.answer { _ in .outcome(.rejected(status: 404, reason: "UNREGISTERED", tokenInvalidSince: nil)) }
+      var draft = Self.draft("Hello")
+      draft.platforms = [.android]
+      let push = try await scene.send(draft)
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1"))
+      for text in [
+        "POST /v1/projects/$PROJECT/messages:send HTTP/2", "host: fcm.googleapis.com", "authorization: Bearer …", token,
+        "HTTP/2 404", "UNREGISTERED", "The app was removed",
+      ] { #expect(page.text.contains(text), "\(text)") }
+      #expect(!page.text.contains("apns-id"))
+      let device = try await scene.store.read { try Device.get($0, id: 1) }
+      #expect(device.state == .dead)
+      #expect(try await anna.get("/devices?q=\(token.prefix(8))").text.contains("cXyz:APA"))
+    }
+  }
+
   @Test("a page that is asked for while its push ends shows it before or after, never half of each")
   func oneMoment() async throws {
     try await ConsoleScene.with { scene in
