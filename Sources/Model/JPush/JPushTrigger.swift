@@ -92,10 +92,11 @@ package struct JPushTrigger: Sendable, Hashable {
         throw fields.invalid("point", "must list days of the month: \"01\" to \"31\".")
       }
       // JPush leaves out a month without the day; a rule of Signalbox would use the month's last day.
-      guard let day = days.first, Set(days).count == 1, day <= 28 else {
-        throw fields.invalid("point", "may name one day of the month, from 01 to 28. Use a schedule for each day.")
+      let sorted = Set(days).sorted()
+      guard let first = sorted.first, sorted.allSatisfy({ $0 <= 28 }) else {
+        throw fields.invalid("point", "may name days from 01 to 28, which every month has.")
       }
-      return .monthly(day: day)
+      return sorted.count == 1 ? .monthly(day: first) : .monthlyOn(sorted)
     }
   }
 }
