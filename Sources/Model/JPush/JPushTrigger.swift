@@ -6,9 +6,8 @@ import Text
 /// When a JPush schedule sends (docs/protocols.md §4.6), as a repeat rule. All times are Beijing time, UTC+8.
 package struct JPushTrigger: Sendable, Hashable {
   /// The two kinds; a schedule never changes its kind.
-  package enum Kind: String, Sendable, CaseIterable { case single, periodical }
+  private enum Kind: String { case single, periodical }
 
-  package let kind: Kind
   /// Nothing is sent before.
   package let startAt: Date
   package let rule: RepeatRule
@@ -31,7 +30,6 @@ package struct JPushTrigger: Sendable, Hashable {
     do { zone = try NamedZone(JPushTime.zoneName) } catch {
       throw JPushError(.scheduleInternal, "The time zone \(error.name) is not installed.")
     }
-    self.kind = kind
     switch kind {
     case .single:
       let fields = try JPushFields(value, at: "trigger.single", known: ["time"])
