@@ -36,6 +36,10 @@ package struct Recurrence: Sendable, Hashable {
       var number = year * 12 + month - 1
       while isEarly(Self.day(wanted, of: number)) { number += 1 }
       (anchor, place) = (number, 0)
+    case .monthlyOn(let days):
+      while isEarly(day) || !days.contains(day.parts.day) && !days.isEmpty { day = day + 1 }
+      let (year, month, number) = day.parts
+      (anchor, place) = (year * 12 + month - 1, days.firstIndex(of: number) ?? 0)
     }
   }
 
@@ -53,6 +57,9 @@ package struct Recurrence: Sendable, Hashable {
       let (week, number) = CivilDate.floor(place + index, max(1, weekdays.count))
       day = CivilDate(number: anchor + week * 7 * rule.interval + (weekdays.isEmpty ? 0 : weekdays[number].number))
     case .monthly(let wanted): day = Self.day(wanted, of: anchor + index * rule.interval)
+    case .monthlyOn(let days):
+      let (month, number) = CivilDate.floor(place + index, max(1, days.count))
+      day = Self.day(days.isEmpty ? 1 : days[number], of: anchor + month * rule.interval)
     }
     return rule.zone.moment(day, second: rule.second)
   }
@@ -68,6 +75,9 @@ package struct Recurrence: Sendable, Hashable {
     case .monthly:
       let (year, month, _) = day.parts
       index = (year * 12 + month - 1 - anchor) / rule.interval - 2
+    case .monthlyOn(let days):
+      let (year, month, _) = day.parts
+      index = ((year * 12 + month - 1 - anchor) / rule.interval - 2) * days.count - place
     }
     index = max(0, index)
     while moment(index) < date { index += 1 }

@@ -159,6 +159,27 @@ struct RecurrenceTests {
     wrong.report()
   }
 
+  @Test("several days of a month are the rules of each day together, from any moment")
+  func severalDays() throws {
+    let zone = try NamedZone("Europe/Berlin")
+    for (days, interval) in [([1, 15, 28], 1), ([3, 4], 2), ([1, 28], 13)] {
+      // The first of the days after the start is 1 January: every rule counts its interval from that month.
+      let start = try date("2026-12-31T12:00:00Z")
+      func recurrence(_ days: RepeatRule.Days) -> Recurrence {
+        Recurrence(RepeatRule(days, interval: interval, minute: 9 * 60, zone: zone), from: start)
+      }
+      let all = recurrence(.monthlyOn(days))
+      let expected = days.flatMap { recurrence(.monthly(day: $0)).occurrences(from: start, limit: 40) }.sorted()
+      #expect(all.occurrences(from: start, limit: 40 * days.count) == expected)
+      for (index, moment) in expected.enumerated().dropLast() {
+        #expect(all.first(from: moment) == moment && all.next(after: moment) == expected[index + 1])
+        #expect(all.last(through: expected[index + 1] - 1) == moment)
+        #expect(all.count(from: start, to: moment) == index)
+      }
+      #expect(all.last(through: expected[0] - 1) == nil)
+    }
+  }
+
   @Test("the 31st is the last day of a shorter month, and the 29th of February comes in leap years only")
   func monthEnds() throws {
     let start = try date("2027-12-15T00:00:00Z")

@@ -23,8 +23,8 @@ enum JPushPushes {
 
   /// Milliseconds since 1970 and three random digits: the number of a push that is not stored. Numbers of stored ones
   /// are row IDs, which are far below.
-  static func unusedID(now: Date = Date()) -> Int64 {
-    Int64(now.timeIntervalSince1970 * 1000) * 1000 + Int64.random(in: 0..<1000)
+  static func unusedID() -> Int64 {
+    Int64(Date().timeIntervalSince1970 * 1000) * 1000 + Int64.random(in: 0..<1000)
   }
 
   /// The first of a draft's problems in JPush's terms.
@@ -39,7 +39,7 @@ enum JPushPushes {
 
   /// Sends a push through the intake, once for each `cid`.
   ///
-  /// - Returns: the push's `msg_id`, and the answer as it was given the first time.
+  /// - Returns: the answer as it was given the first time.
   private static func take(_ call: JPushCall, _ request: JPushRequest, cid: String?) async throws -> Idempotency.Answer
   {
     let draft = try await draft(call, request)

@@ -58,7 +58,6 @@ enum JPushSchedules {
   // MARK: Changing
 
   private struct Plan {
-    let trigger: JPushTrigger
     let order: PushIntake.Order
     let push: JSONValue
   }
@@ -74,7 +73,7 @@ enum JPushSchedules {
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
     let order = PushIntake.Order(draft, door: .jpush, by: call.actor, from: call.address, now: call.now)
-    return Plan(trigger: found, order: order, push: push)
+    return Plan(order: order, push: push)
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {

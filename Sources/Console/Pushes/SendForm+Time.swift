@@ -107,6 +107,10 @@ extension SendForm {
       case .monthly(let day):
         add("every", "month")
         add("day", String(day))
+      case .monthlyOn(let days):
+        // The form has one day: a person chooses again.
+        add("every", "month")
+        add("day", days.first.map(String.init))
       }
     } else {
       add("when", draft.sendAt == nil ? "now" : "at")

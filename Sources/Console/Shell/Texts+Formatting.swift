@@ -83,6 +83,8 @@ extension Texts {
           ["days": weekdays.map { self("when.\($0.rawValue)") }.joined(separator: ", ")])
       case .monthly(31): self("when.monthly_last", count: rule.interval)
       case .monthly(let day): self("when.monthly", count: rule.interval, ["day": String(day)])
+      case .monthlyOn(let days):
+        self("when.monthly_days", count: rule.interval, ["days": days.map(String.init).joined(separator: ", ")])
       }
     var parts = [self("when.rule", ["days": days, "time": rule.time, "zone": rule.zone.name])]
     if let until = rule.until { parts.append(self("when.rule_until", ["date": rule.zone.text(until)])) }

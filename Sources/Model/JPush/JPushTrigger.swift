@@ -6,9 +6,8 @@ import Text
 /// When a JPush schedule sends (docs/protocols.md §4.6), as a repeat rule. All times are Beijing time, UTC+8.
 package struct JPushTrigger: Sendable, Hashable {
   /// The two kinds; a schedule never changes its kind.
-  package enum Kind: String, Sendable, CaseIterable { case single, periodical }
+  private enum Kind: String { case single, periodical }
 
-  package let kind: Kind
   /// Nothing is sent before.
   package let startAt: Date
   package let rule: RepeatRule
@@ -31,7 +30,6 @@ package struct JPushTrigger: Sendable, Hashable {
     do { zone = try NamedZone(JPushTime.zoneName) } catch {
       throw JPushError(.scheduleInternal, "The time zone \(error.name) is not installed.")
     }
-    self.kind = kind
     switch kind {
     case .single:
       let fields = try JPushFields(value, at: "trigger.single", known: ["time"])
@@ -92,10 +90,11 @@ package struct JPushTrigger: Sendable, Hashable {
         throw fields.invalid("point", "must list days of the month: \"01\" to \"31\".")
       }
       // JPush leaves out a month without the day; a rule of Signalbox would use the month's last day.
-      guard let day = days.first, Set(days).count == 1, day <= 28 else {
-        throw fields.invalid("point", "may name one day of the month, from 01 to 28. Use a schedule for each day.")
+      let sorted = Set(days).sorted()
+      guard let first = sorted.first, sorted.allSatisfy({ $0 <= 28 }) else {
+        throw fields.invalid("point", "may name days from 01 to 28, which every month has.")
       }
-      return .monthly(day: day)
+      return sorted.count == 1 ? .monthly(day: first) : .monthlyOn(sorted)
     }
   }
 }

@@ -10,7 +10,8 @@ extension RepeatRule {
     let unit = fields.choice("every", required: true, as: Unit.self)
     let interval = fields.integer("interval", in: PushLimits.repeatInterval) ?? 1
     let weekdays = readWeekdays(fields, unit)
-    let day = readDay(fields, unit)
+    let several = readDays(fields, unit)
+    let day = several.isEmpty ? readDay(fields, unit) : nil
     let second = fields.string("at", required: true, limit: .bytes(16)) { text in
       Self.second(text) == nil ? Problem("", RepeatMessage.time, ["value": text]) : nil
     }.flatMap(Self.second)
@@ -25,7 +26,7 @@ extension RepeatRule {
       switch unit {
       case .day: .daily
       case .week: .weekly(weekdays.sorted())
-      case .month: .monthly(day: day ?? 1)
+      case .month: several.isEmpty ? .monthly(day: day ?? 1) : .monthlyOn(several)
       }
     var rule = RepeatRule(days, interval: interval, minute: 0, zone: zone)
     (rule.second, rule.until, rule.count) = (second, until, count)
@@ -45,6 +46,17 @@ extension RepeatRule {
       fields.report("weekdays", Problem("", RepeatMessage.weekdaysUnused, ["unit": unit.rawValue]))
     }
     return weekdays
+  }
+
+  /// A list of 2 to 28 days that every month has; empty if `day` is not a list.
+  private static func readDays(_ fields: JSONFields, _ unit: Unit?) -> [Int] {
+    guard unit == .month, let list = fields.value("day")?.array else { return [] }
+    let days = list.compactMap { $0.integer.flatMap { Int(exactly: $0) } }
+    guard Set(days).count == list.count, days.count > 1, days.allSatisfy((1...28).contains) else {
+      fields.report("day", Problem("", RepeatMessage.days))
+      return [1, 2]
+    }
+    return days.sorted()
   }
 
   /// 1…31, or `last`, which is 31.
@@ -68,6 +80,9 @@ extension RepeatRule {
     case .monthly(let day):
       members["every"] = "month"
       members["day"] = .integer(Int64(day))
+    case .monthlyOn(let days):
+      members["every"] = "month"
+      members["day"] = .array(days.map { .integer(Int64($0)) })
     }
     if interval != 1 { members["interval"] = .integer(Int64(interval)) }
     if let until { members["until"] = .string(Timestamp.text(until)) }
@@ -95,6 +110,7 @@ package enum RepeatMessage: String, MessageSet {
   case weekdaysUnused = "repeat.weekdays_unused"
   case dayMissing = "repeat.day_missing"
   case dayUnused = "repeat.day_unused"
+  case days = "repeat.days"
   case speedTwice = "options.speed_twice"
 
   package var english: String {
@@ -106,6 +122,7 @@ package enum RepeatMessage: String, MessageSet {
     case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."
     case .dayMissing: "Choose a day of the month from 1 to 31. Shorter months use their last day."
     case .dayUnused: "A day of the month applies only to “every month”, but this repeats every {unit}. Leave it out."
+    case .days: "Several days of a month must be different numbers from 1 to 28, which every month has."
     case .speedTwice: "Choose either a limit per second (rate) or a spread over time (spread_minutes), not both."
     }
   }

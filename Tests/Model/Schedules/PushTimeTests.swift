@@ -28,6 +28,9 @@ struct PushTimeTests {
       #expect(try PushDraft(json: draft.json) == draft)
     }
     #expect(try rule(["every": "month", "day": "last", "at": "09:00", "time_zone": "UTC"]).days == .monthly(day: 31))
+    let several = try rule(["every": "month", "day": [15, 1], "at": "09:00:30", "time_zone": "UTC"])
+    #expect(several.days == .monthlyOn([1, 15]) && several.second == 9 * 3600 + 30)
+    #expect(several.json["day"] == [1, 15] && several.json["at"] == "09:00:30")
     #expect(
       try rule(["every": "week", "weekdays": ["Fri", "mon", "fri"], "at": "09:00", "time_zone": "UTC"]).days
         == .weekly([.monday, .friday]))
@@ -54,6 +57,10 @@ struct PushTimeTests {
       ),
       (["every": "month", "at": "09:60", "time_zone": "UTC"], ["day repeat.day_missing", "at repeat.time"]),
       (["every": "month", "day": 32, "at": "09:00", "time_zone": "UTC"], ["day field.out_of_range"]),
+      (["every": "month", "day": [1, 29], "at": "09:00", "time_zone": "UTC"], ["day repeat.days"]),
+      (
+        ["every": "month", "day": [1, 1], "at": "09:00:60", "time_zone": "UTC"], ["day repeat.days", "at repeat.time"]
+      ),
       (
         ["every": "day", "day": 1, "weekdays": ["mon"], "at": "09:00", "time_zone": "UTC"],
         ["weekdays repeat.weekdays_unused", "day repeat.day_unused"]
