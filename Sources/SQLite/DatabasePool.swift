@@ -85,7 +85,7 @@ package final class DatabasePool: Sendable {
         readers.take { reader in
           reader.async { database in
             let result = Swift.Result {
-              try interruption.watch(database) { try database.snapshot { try body(database) } }
+              try database.snapshot { try interruption.watch(database) { try body(database) } }
             }
             readers.give(back: reader)
             self.noteRead(result)
@@ -106,7 +106,7 @@ package final class DatabasePool: Sendable {
     defer { requests.give(back: reader) }
     do {
       return try reader.sync { database in
-        try database.within(Self.patience) { try database.snapshot { try body(database) } }
+        try database.snapshot { try database.within(Self.patience) { try body(database) } }
       }
     } catch let error as SQLiteError where error.code == .interrupt {
       return nil
@@ -128,7 +128,7 @@ package final class DatabasePool: Sendable {
     let reader = requests.waitForOne()
     defer { requests.give(back: reader) }
     return try reader.sync { database in
-      try Interruption(limit: limit).watch(database) { try database.snapshot { try body(database) } }
+      try database.snapshot { try Interruption(limit: limit).watch(database) { try body(database) } }
     }
   }
 

@@ -97,7 +97,7 @@ final class Interruption: Sendable {
     return ContinuousClock.now >= deadline
   }
 
-  /// Runs `body` on a connection and can stop it.
+  /// Runs `body` on a connection and can stop it. Inside the transaction: its end must not be stopped.
   func watch<Result>(_ database: Database, _ body: () throws -> Result) throws -> Result {
     let connection = try database.connection()
     // Every 10 000 steps of the virtual machine: about a millisecond.
@@ -119,7 +119,8 @@ final class Interruption: Sendable {
 }
 
 extension Database {
-  /// Runs `body`, and interrupts its queries when the time is over.
+  /// Runs `body`, and interrupts its queries when the time is over. Inside the transaction: SQLite counts the steps of a
+  /// statement over all its runs, so that a rollback would be interrupted now and then, and the transaction stay open.
   ///
   /// - Throws: what `body` throws; `SQLiteError.Code.interrupt`.
   func within<Result>(_ time: Duration, _ body: () throws -> Result) throws -> Result {

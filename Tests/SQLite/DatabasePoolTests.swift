@@ -167,6 +167,19 @@ import Testing
     }
   }
 
+  @Test("hundreds of queries that are interrupted and run again leave no transaction open")
+  func interrupted() async throws {
+    try await withPool(readers: 1) { pool in
+      for _ in 0..<300 {
+        let sum = try await pool.read { database in
+          try database.int(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT sum(x) FROM n")
+        }
+        #expect(sum == 200_010_000)
+      }
+    }
+  }
+
   @Test("a query with a limit, and one for an export, never run on their caller's thread")
   func elsewhere() async throws {
     try await withPool { pool in

@@ -61,8 +61,10 @@ extension RepeatRule {
 
   /// 1…31, or `last`, which is 31.
   private static func readDay(_ fields: JSONFields, _ unit: Unit?) -> Int? {
-    let isGiven = fields.value("day") != nil
-    let day = fields.value("day") == "last" ? 31 : fields.integer("day", in: 1...31)
+    let value = fields.value("day")
+    let isGiven = value != nil
+    // A list is right for months alone, where it is read before.
+    let day = value == "last" ? 31 : value?.array != nil ? 1 : fields.integer("day", in: 1...31)
     if unit == .month, !isGiven { fields.report("day", Problem("", RepeatMessage.dayMissing)) }
     if let unit, unit != .month, isGiven, day != nil {
       fields.report("day", Problem("", RepeatMessage.dayUnused, ["unit": unit.rawValue]))

@@ -147,10 +147,13 @@ private struct PendingAnswer {
       return (status, reason)
     }
     let status = status ?? 0
-    // The most common reason of a status with several in Apple's table.
-    let usual = [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
+    // The most common reason of a status with several in the provider's table.
+    let usual =
+      server == .fcm
+      ? [400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "SENDER_ID_MISMATCH", 404: "UNREGISTERED"]
+      : [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
     let reasons = Set(known.filter { $0.status == status }.map(\.code))
-    guard let reason = (server == .fcm ? nil : usual[status]) ?? (reasons.count == 1 ? reasons.first : nil) else {
+    guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {
       throw .reasonNeeded(status: status)
     }
     return (status, reason)
