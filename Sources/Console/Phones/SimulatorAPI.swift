@@ -133,11 +133,15 @@ enum SimulatorAPI {
     let environment = fields.choice("environment", required: true, as: Environment.self)
     let name = fields.string("name")
     let model = fields.string("model")
-    let platform = fields.choice("platform", as: Platform.self) ?? .ios
+    let given = fields.choice("platform", as: Platform.self)
+    var platform = given ?? .ios
     var token: DeviceToken?
     let text = fields.string("token", limit: .bytes(1024)) { text in
       do throws(Problem) {
-        token = try DeviceToken(parsing: text, platform: platform)
+        let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
+        // FCM's tokens are kept as their text.
+        platform = read.bytes == Array(text.utf8) ? .android : .ios
+        token = read
         return nil
       } catch {
         return error
@@ -145,6 +149,9 @@ enum SimulatorAPI {
     }
     try fields.finish()
     guard let app, let environment else { throw APIError(.unprocessableContent, "") }
+    guard given == nil || given == platform else {
+      throw APIError(.conflict, "The token is of another platform: \(platform.rawValue).")
+    }
     let phones = try call.phones()
     let new = NewPhone(
       name: name ?? "Phone \(phones.phones().count + 1)", model: model, platform: platform, environment: environment,

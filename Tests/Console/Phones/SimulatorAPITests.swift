@@ -88,6 +88,10 @@ struct SimulatorAPITests {
       }
       let refreshed = try await Self.call(scene, .post, "/phones/1/refresh", of: "/phones/{id}/refresh")
       #expect(refreshed.status == 200 && refreshed.json?["token"] != .string(token))
+      var other: [String: JSONValue] = input.object ?? [:]
+      other["token"] = .string(token)
+      other["platform"] = "ios"
+      #expect(try await Self.call(scene, .post, "/phones", json: .object(other)).status == 409, "not an iPhone's token")
       let iPhone: JSONValue = ["app": "com.example.other", "environment": "production"]
       #expect(try await Self.call(scene, .post, "/phones", json: iPhone).json?["android"] == .null)
       #expect(try await Self.call(scene, .post, "/phones/2/refresh", of: "/phones/{id}/refresh").status == 409)
