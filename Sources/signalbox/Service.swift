@@ -212,9 +212,13 @@ final class Service: Sendable {
           ["error": "\(error)", "gave_way": gaveWay, "refused": refused])
       }
     }
+    configuration.errorLog = { failure in
+      log.error("request aborted", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
+    }
+    guard log.level <= .info else { return configuration }
     configuration.accessLog = { entry in
       // Leaves out the query, which can contain a sign-in link or an alias.
-      let path = entry.target?.prefix { $0 != "?" } ?? "-"
+      let path = entry.target.map { $0[..<($0.utf8.firstIndex(of: UInt8(ascii: "?")) ?? $0.endIndex)] } ?? "-"
       log.info(
         "request",
         [
@@ -222,9 +226,6 @@ final class Service: Sendable {
           "bytes": entry.bytes, "ms": entry.duration.milliseconds, "from": entry.remoteAddress?.host ?? "-",
           "request": entry.requestID,
         ])
-    }
-    configuration.errorLog = { failure in
-      log.error("request aborted", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
     }
     return configuration
   }

@@ -119,14 +119,13 @@ struct RouterTests {
   func middleware() async throws {
     var router = Router()
     for name in ["outer", "inner"] {
-      router.use { request, next in
-        var request = request
-        request.context[Name.self] = (request.context[Name.self] ?? "") + name
-        if request.path == "/\(name)" { throw HTTPError(.forbidden, "Not by \(name).") }
-        var response = try await next(request)
-        response.headers["X-Way"] = name + " " + (response.headers["X-Way"] ?? "")
-        return response
-      }
+      router.use(
+        Middleware(
+          prepare: { request in
+            request.context[Name.self] = (request.context[Name.self] ?? "") + name
+            if request.path == "/\(name)" { throw HTTPError(.forbidden, "Not by \(name).") }
+          },
+          finish: { response, _ in response.headers["X-Way"] = name + " " + (response.headers["X-Way"] ?? "") }))
     }
     router.get("/hello") { request in .text(request.context[Name.self] ?? "-") }
     let hello = await router.respond(to: try Request(.get, "/hello"))
@@ -137,5 +136,30 @@ struct RouterTests {
     #expect(outer.status == .forbidden && outer.headers["X-Way"] == nil)
     let missing = await router.respond(to: try Request(.get, "/missing"))
     #expect(missing.status == .notFound && missing.headers["X-Way"] == "outer inner ")
+  }
+
+  @Test("a quick answer passes the middleware; without one, the handler answers; its errors are pages")
+  func quick() async throws {
+    var router = Router()
+    router.use(Middleware(finish: { response, _ in response.headers["X-Way"] = "seen" }))
+    router.on(
+      .get, "/files/:name",
+      quick: { request in
+        if request.parameters["name"] == "gone" { throw HTTPError(410) }
+        return request.parameters["name"] == "known" ? .text("quick") : nil
+      }
+    ) { _ in .text("slow") }
+    for (name, status, expected) in [("known", 200, "quick"), ("new", 200, "slow"), ("gone", 410, "410 Gone\n")] {
+      let answer = await router.respond(to: try Request(.get, "/files/\(name)"))
+      #expect(answer.status.code == status && text(answer) == expected && answer.headers["X-Way"] == "seen")
+    }
+  }
+
+  @Test("a request without a route has a handler of its own")
+  func missing() async throws {
+    var router = router()
+    router.missing = { request in .text("nothing at \(request.path)", status: .notFound) }
+    let answer = await router.respond(to: try Request(.get, "/nothing"))
+    #expect(answer.status == .notFound && text(answer) == "nothing at /nothing")
   }
 }

@@ -189,10 +189,7 @@ struct ServerTests {
         "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9999999\r\n\r\n")
       #expect(large.statuses == [413])
       var router = testRouter()
-      router.use { request, next in
-        if request.method == .post { throw HTTPError(.forbidden) }
-        return try await next(request)
-      }
+      router.use(Middleware(prepare: { if $0.method == .post { throw HTTPError(.forbidden) } }))
       try await withServer(router) { server in
         let refused = try await server.exchange(
           "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
@@ -242,11 +239,7 @@ struct ServerTests {
         failure.status, headers: ["X-Content-Type-Options": "nosniff"],
         body: .bytes(Array("page \(failure.status.code) for \(failure.request?.path ?? "nobody")".utf8)))
     }
-    router.use { request, next in
-      var response = try await next(request)
-      response.headers["X-Layer"] = "seen"
-      return response
-    }
+    router.use(Middleware(finish: { response, _ in response.headers["X-Layer"] = "seen" }))
     try await withServer(router) { server in
       for (request, page, isSeen) in [
         ("GET /secret HTTP/1.1\r\n", "page 500 for /secret", true),

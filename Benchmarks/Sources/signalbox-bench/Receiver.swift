@@ -30,8 +30,23 @@ final class Receiver: ServerHandler {
           status: isDead ? 410 : 400, fields: [HeaderField("apns-id", id, indexing: .never)], body: Array(body.utf8)))
       return
     }
-    let response = ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)])
+    let response =
+      Self.answer(to: request.path)
+      ?? ServerResponse(status: 200, fields: [HeaderField("apns-id", id, indexing: .never)])
     if let delay { responder.respond(response, after: delay) } else { responder.respond(response) }
+  }
+
+  /// What Google and JPush answer; nil: an address of APNs.
+  private static func answer(to path: String) -> ServerResponse? {
+    if path.hasPrefix("/3/") { return nil }
+    let body =
+      path == "/token"
+      ? #"{"access_token":"bench","expires_in":3599,"token_type":"Bearer"}"#
+      : path.hasPrefix("/v3/")
+        ? #"{"sendno":"0","msg_id":"18100287008546176"}"#
+        : #"{"name":"projects/simulator/messages/0:1500415314455276%31bd1c9631bd1c96"}"#
+    return ServerResponse(
+      status: 200, fields: [HeaderField("content-type", "application/json")], body: Array(body.utf8))
   }
 
   /// Serves until standard input ends. The authority's certificate is in `folder/ca.pem`.

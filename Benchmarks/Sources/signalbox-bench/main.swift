@@ -1,6 +1,7 @@
 // What script/bench measures with, beside the program itself.
 import Foundation
 import Glibc
+import Model
 import SQLite
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -9,10 +10,14 @@ switch (arguments.first, arguments.count, numbers.count) {
 case ("receive", 5, 3):
   try await Receiver.run(
     folder: arguments[1], port: UInt16(numbers[0]), refused: numbers[1], delay: numbers[2])
-case ("push", 7, 5):
+case ("push", 8, 5):
+  guard let kind = ProviderKind(rawValue: arguments[7]) else {
+    print("signalbox-bench: \(arguments[7]) is no provider")
+    exit(64)
+  }
   try await pushes(
-    folder: arguments[1], port: UInt16(numbers[0]), count: numbers[1], connections: numbers[2], streams: numbers[3],
-    first: numbers[4])
+    kind, folder: arguments[1], port: UInt16(numbers[0]), count: numbers[1], connections: numbers[2],
+    streams: numbers[3], first: numbers[4])
 case ("audience", 4, _): try audience(database: arguments[1], name: arguments[2], app: arguments[3])
 case ("rows", 5, 3): try rows(database: arguments[1], rows: numbers[0], devices: numbers[1], pushes: numbers[2])
 case ("devices", 3, 1):
@@ -22,7 +27,7 @@ default:
   print(
     """
     usage: signalbox-bench receive FOLDER PORT REFUSED MILLISECONDS
-           signalbox-bench push FOLDER PORT COUNT CONNECTIONS STREAMS FIRST
+           signalbox-bench push FOLDER PORT COUNT CONNECTIONS STREAMS FIRST apns|fcm|jpush
            signalbox-bench audience DATABASE all|tag|tag_and|tag_not|alias APP
            signalbox-bench rows DATABASE ROWS DEVICES PUSHES
            signalbox-bench devices DATABASE DEVICES

@@ -3,7 +3,7 @@ import Mustache
 import Store
 
 struct AccountView: PageView {
-  static let template = "account/show"
+  static let template = "people/show"
   static let section: Section? = .account
 
   let email: String

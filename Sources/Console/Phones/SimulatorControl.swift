@@ -16,14 +16,14 @@ package enum SimulatorControl {
       for field in failure.headers.fields { response.headers.append(field.name, field.value) }
       return response
     }
-    router.use { request, next in
-      // Keeps web pages in a local browser out: browsers send this field, programs do not.
-      let site = request.header("Sec-Fetch-Site") ?? "none"
-      guard site == "none" || site == "same-origin" else {
-        throw HTTPError(.forbidden, "Pages on other sites cannot use the simulator.")
-      }
-      return try await next(request)
-    }
+    router.use(
+      Middleware(prepare: { request in
+        // Keeps web pages in a local browser out: browsers send this field, programs do not.
+        let site = request.header("Sec-Fetch-Site") ?? "none"
+        guard site == "none" || site == "same-origin" else {
+          throw HTTPError(.forbidden, "Pages on other sites cannot use the simulator.")
+        }
+      }))
     router.get("/healthz") { _ in .text("ok\n") }
     for operation in SimulatorAPI.operations {
       router.on(operation.method, SimulatorAPI.prefix + operation.pattern, name: "api") { request in

@@ -28,20 +28,20 @@ struct ConsoleRouter {
     }
     let proxies = TrustedProxies(
       ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
-    router.use { request, next in
-      try address.check(request, through: proxies)
-      var request = proxies.restored(request)
-      // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
-      if address.isSecure { request.isSecure = true }
-      var response = try await next(request)
-      if request.route == nil, response.status == .notFound,
-        response.headers["Content-Type"]?.hasPrefix("text/html") == true,
-        let page = try await Self.notFound(console, request)
-      {
-        response = page
+    router.use(
+      Middleware(
+        prepare: { request in
+          try address.check(request, through: proxies)
+          request = proxies.restored(request)
+          // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
+          if address.isSecure { request.isSecure = true }
+        },
+        finish: { response, request in SecurityHeaders.add(to: &response, isSecure: request.isSecure) }))
+    router.missing = { request in
+      guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
+        throw HTTPError(.notFound)
       }
-      SecurityHeaders.add(to: &response, isSecure: request.isSecure)
-      return response
+      return page
     }
   }
 
@@ -50,15 +50,15 @@ struct ConsoleRouter {
     var router = router
     let files = console.publicFiles
     let assets = console.assets
-    router.get("/assets/:version/*path") { request in
-      let version = request.parameters["version"] ?? ""
-      guard let response = try assets.response(to: request, version: version, path: request.parameters.rest) else {
-        throw HTTPError(.notFound)
+    router.on(
+      .get, "/assets/:version/*path",
+      quick: { request in
+        let version = request.parameters["version"] ?? ""
+        return try assets.response(to: request, version: version, path: request.parameters.rest)
       }
-      return response
-    }
+    ) { _ in throw HTTPError(.notFound) }
     for folder in Console.assetFolders + ["api"] {
-      router.get("/\(folder)/*path") { request in
+      router.on(.get, "/\(folder)/*path", quick: { try files.quickResponse(to: $0) }) { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
           throw HTTPError(.notFound)
         }

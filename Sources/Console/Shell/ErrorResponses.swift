@@ -31,6 +31,9 @@ struct ErrorResponses: Sendable {
     return response
   }
 
+  /// Whether a failed request is answered with a page.
+  func isPage(_ request: Request) -> Bool { JPushFamily(path: request.path) == nil && !wantsJSON(request) }
+
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }
     // Uses the raw path: a path with an invalid escape has no segments.

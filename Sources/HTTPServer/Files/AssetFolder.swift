@@ -45,10 +45,11 @@ package struct AssetFolder: Sendable {
   /// - Returns: nil if there is no such file.
   package func response(to request: Request, version: String, path: [String]) throws -> Response? {
     guard let file = files[path.joined(separator: "/")] else { return nil }
-    let isCurrent = version == self.version
-    return try file.response(
-      to: request, cacheControl: isCurrent ? "public, max-age=31536000, immutable" : "no-cache")
+    return try file.response(to: request, cacheControl: version == self.version ? Self.forEver : Self.notAtAll)
   }
+
+  private static let forEver = FileAnswer.cacheControl("public, max-age=31536000, immutable")
+  private static let notAtAll = FileAnswer.cacheControl("no-cache")
 
   private static func text(_ digest: [UInt8]) -> String {
     digest.prefix(8).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()

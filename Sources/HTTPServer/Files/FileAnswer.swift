@@ -38,6 +38,7 @@ struct FileAnswer: Sendable {
   let modified: Int
   /// Of the plain bytes.
   let etag: String
+  private let packedTag: String
   private let date: String
   /// Fields of every answer with the plain bytes, or with the compressed ones.
   private let plainFields: HeaderBlock
@@ -59,8 +60,9 @@ struct FileAnswer: Sendable {
         ] + vary)
     }
     self.date = date
+    packedTag = "\(etag.dropLast())-gzip\""
     plainFields = fields(etag)
-    packedFields = fields(Self.packedTag(etag))
+    packedFields = fields(packedTag)
     contentType = HeaderBlock([.init(name: "Content-Type", value: ContentType.of(fileName: name))])
   }
 
@@ -69,17 +71,19 @@ struct FileAnswer: Sendable {
     FileAnswer(content: content, gzip: gzip, modified: modified, etag: etag, name: name)
   }
 
-  private static func packedTag(_ etag: String) -> String { "\(etag.dropLast())-gzip\"" }
+  static func cacheControl(_ value: String) -> HeaderBlock { HeaderBlock([.init(name: "Cache-Control", value: value)]) }
 
   /// Answers GET and HEAD.
   ///
+  /// - Parameter cacheControl: the field of that name.
   /// - Throws: 412 if a precondition fails, 416 for a part that does not exist.
-  func response(to request: Request, cacheControl: String) throws -> Response {
+  func response(to request: Request, cacheControl: HeaderBlock) throws -> Response {
     // A part is always one of the plain bytes, so that parts of several downloads fit together.
     let packed =
       request.header("Range") == nil && ContentCoding.takesGzip(request.header("Accept-Encoding")) ? gzip : nil
-    let tag = packed == nil ? etag : Self.packedTag(etag)
-    var response = Response(headers: ["Cache-Control": cacheControl])
+    let tag = packed == nil ? etag : packedTag
+    var response = Response()
+    response.headers.setDefaults(cacheControl)
     response.headers.setDefaults(packed == nil ? plainFields : packedFields)
     switch Conditions.judge(request, etag: tag, modified: modified) {
     case .hold: break

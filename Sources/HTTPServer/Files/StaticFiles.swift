@@ -10,7 +10,7 @@ package struct StaticFiles: Sendable {
 
   /// The folder, symbolic links resolved.
   package let root: String
-  private let cacheControl: String
+  private let cacheControl: HeaderBlock
   private let pool: BlockingPool
   private let cache = FileCache()
 
@@ -21,7 +21,7 @@ package struct StaticFiles: Sendable {
   package init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
     guard let resolved = Self.resolve(root) else { throw SystemError("realpath \(root)") }
     self.root = resolved
-    self.cacheControl = cacheControl
+    self.cacheControl = FileAnswer.cacheControl(cacheControl)
     self.pool = pool
   }
 
@@ -31,10 +31,28 @@ package struct StaticFiles: Sendable {
   /// - Returns: nil if there is no such file.
   /// - Throws: 412 or 416 for the request's conditions and range; ``SystemError`` if the file cannot be read.
   package func response(to request: Request, path: [String]) async throws -> Response? {
-    guard !path.isEmpty, path.allSatisfy(Self.isVisible), let name = path.last else { return nil }
-    let location = ([root] + path).joined(separator: "/")
+    guard let name = path.last, let location = location(path) else { return nil }
     guard let found = try await find(location, name: name) else { return nil }
     return try found.response(to: request, cacheControl: cacheControl)
+  }
+
+  /// Answers GET and HEAD with a file that was read a moment ago, without blocking.
+  ///
+  /// - Parameter request: its whole path is the file's path below the root.
+  /// - Returns: nil: ask ``response(to:path:)``.
+  /// - Throws: as that.
+  package func quickResponse(to request: Request) throws -> Response? {
+    guard let location = location(request.pathSegments) else { return nil }
+    return try cache.file(location, at: EventLoop.now())?.response(to: request, cacheControl: cacheControl)
+  }
+
+  /// Nil for what is never served.
+  private func location(_ path: [String]) -> String? {
+    guard !path.isEmpty, path.allSatisfy(Self.isVisible) else { return nil }
+    return path.reduce(into: root) { location, segment in
+      location += "/"
+      location += segment
+    }
   }
 
   private func find(_ location: String, name: String) async throws -> FileAnswer? {

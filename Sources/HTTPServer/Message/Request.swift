@@ -141,8 +141,9 @@ package struct RequestContext: Sendable {
 
 package struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   private var pairs: [(name: String, value: String)] = []
+  private var restName: String?
   /// The segments that `*rest` matched.
-  package internal(set) var rest: [String] = []
+  package private(set) var rest: [String] = []
 
   package init() {}
 
@@ -152,9 +153,16 @@ package struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// The value of `:name`, decoded; for `*name` its segments joined with slashes.
-  package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? {
+    name == restName ? rest.joined(separator: "/") : pairs.first { $0.name == name }?.value
+  }
 
   mutating func set(_ name: String, _ value: String) { pairs.append((name, value)) }
+
+  mutating func set(rest name: String, _ segments: ArraySlice<String>) {
+    restName = name
+    rest = Array(segments)
+  }
 }
 
 /// Random ids for requests.

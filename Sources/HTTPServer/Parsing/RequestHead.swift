@@ -18,6 +18,7 @@ final class RequestHead: Sendable {
   /// The bytes from the request line to the empty line.
   let bytes: [UInt8]
   let fields: [Field]
+  private let names: NameSet
   let method: Method
   /// The whole target as sent.
   let target: Range<Int>
@@ -44,6 +45,9 @@ final class RequestHead: Sendable {
   ) {
     self.bytes = bytes
     self.fields = fields
+    var names = NameSet()
+    for field in fields { names.insert(first: bytes[Int(field.name)], count: Int(field.nameCount)) }
+    self.names = names
     method = line.method
     target = line.target
     path = line.path
@@ -60,6 +64,7 @@ final class RequestHead: Sendable {
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   func first(named name: String) -> String? {
+    guard names.mayContain(name) else { return nil }
     var name = name
     return name.withUTF8 { name in
       bytes.withUnsafeBufferPointer { bytes in

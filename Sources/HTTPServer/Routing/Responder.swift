@@ -2,10 +2,24 @@ import Reactor
 
 package typealias Handler = @Sendable (Request) async throws -> Response
 
-/// Wraps handlers: may answer by itself, or call `next` and change the answer.
-///
-/// `next` throws only errors that become answers: others are already error pages.
-package typealias Middleware = @Sendable (_ request: Request, _ next: Handler) async throws -> Response
+/// Answers on the event loop without a task of its own, from what is in memory; nil leaves the request to the route's
+/// handler. Must not block. Its answer is sent as it is: it negotiates the content coding itself.
+package typealias QuickHandler = @Sendable (Request) throws -> Response?
+
+/// Steps around all handlers. Both are synchronous, so that a quick answer passes them too.
+package struct Middleware: Sendable {
+  /// Before the handler: may change the request, or refuse it by an error, which becomes an answer.
+  package var prepare: @Sendable (inout Request) throws -> Void
+  /// After the handler, for answers and error pages. Not called if `prepare` has thrown.
+  package var finish: @Sendable (inout Response, Request) -> Void
+  package init(
+    prepare: @escaping @Sendable (inout Request) throws -> Void = { _ in },
+    finish: @escaping @Sendable (inout Response, Request) -> Void = { _, _ in }
+  ) {
+    self.prepare = prepare
+    self.finish = finish
+  }
+}
 
 /// Chooses and renders the answers of a server.
 package protocol Responder: Sendable {
@@ -27,6 +41,8 @@ extension Responder {
 /// The handler of a request, and its limits.
 package struct Resolution: Sendable {
   package var handler: Handler
+  /// Tried first.
+  package var quick: QuickHandler?
   /// The most bytes of a body; a longer one is answered with 413 before it is read.
   package var bodyLimit: Int
   /// Whether the handler is cancelled when the client closes its side.

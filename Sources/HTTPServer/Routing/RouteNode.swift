@@ -61,8 +61,7 @@ extension Parameters {
     self.init()
     for variable in route.variables {
       if variable.isRest {
-        rest = Array(segments[variable.index...])
-        set(variable.name, rest.joined(separator: "/"))
+        set(rest: variable.name, segments[variable.index...])
       } else {
         set(variable.name, segments[variable.index])
       }
@@ -101,9 +100,12 @@ package struct Route: Sendable {
   /// Settings that apply before the body is read.
   package let options: Options
   let handler: Handler
+  let quick: QuickHandler?
   let variables: [RouteNode.Variable]
 
-  func with(_ handler: @escaping Handler) -> Route {
-    Route(method: method, pattern: pattern, name: name, options: options, handler: handler, variables: variables)
+  func with(_ handler: @escaping Handler, quick: QuickHandler?) -> Route {
+    Route(
+      method: method, pattern: pattern, name: name, options: options, handler: handler, quick: quick,
+      variables: variables)
   }
 }

@@ -6,6 +6,8 @@
 package struct Router: Responder {
   /// All routes in the order in which they were added.
   package private(set) var routes: [Route] = []
+  /// Answers requests for which there is no route.
+  package var missing: Handler = { _ in throw HTTPError(.notFound) }
   /// Renders each failure; must not block. Plain text by default.
   package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse } {
     didSet { rebuild() }
@@ -21,7 +23,7 @@ package struct Router: Responder {
   package init() {}
 
   /// Adds middleware around all routes and the router's own answers; the first added is the outermost.
-  package mutating func use(_ middleware: @escaping Middleware) {
+  package mutating func use(_ middleware: Middleware) {
     self.middleware.append(middleware)
     rebuild()
   }
@@ -29,18 +31,18 @@ package struct Router: Responder {
   /// Adds a route. A duplicate or malformed pattern is a programming mistake.
   package mutating func on(
     _ method: Method, _ pattern: String, name: String? = nil, options: Route.Options = .init(),
-    _ handler: @escaping Handler
+    quick: QuickHandler? = nil, _ handler: @escaping Handler
   ) {
     let route = Route(
-      method: method, pattern: pattern, name: name, options: options, handler: handler,
+      method: method, pattern: pattern, name: name, options: options, handler: handler, quick: quick,
       variables: RouteNode.variables(of: pattern))
     routes.append(route)
-    root.add(route.with(wrapped(handler)))
+    root.add(route.with(wrapped(handler), quick: quick.map(wrapped)))
   }
 
   private mutating func rebuild() {
     root = RouteNode()
-    for route in routes { root.add(route.with(wrapped(route.handler))) }
+    for route in routes { root.add(route.with(wrapped(route.handler), quick: route.quick.map(wrapped))) }
   }
 
   package mutating func get(
@@ -56,7 +58,7 @@ package struct Router: Responder {
       let methods = Set(routes.map(\.method)).union([.options])
       return Resolution(handler: wrapped { _ in Self.allowed(methods) })
     }
-    guard let found = root.find(request.pathSegments) else { return failing(HTTPError(.notFound)) }
+    guard let found = root.find(request.pathSegments) else { return Resolution(handler: wrapped(missing)) }
     let method: Method = request.method == .head && found[.head] == nil ? .get : request.method
     guard let route = found[method] else {
       let methods = Set(found.keys).union(found[.get] == nil ? [.options] : [.options, .head])
@@ -86,6 +88,7 @@ package struct Router: Responder {
     request.route = route.pattern
     var resolution = Resolution(
       bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: route.handler)
+    resolution.quick = route.quick
     resolution.endsWithClient = route.options.endsWithClient
     return resolution
   }
@@ -93,9 +96,10 @@ package struct Router: Responder {
   /// Answers without a connection, for tests: errors are pages as over a connection.
   package func respond(to request: Request) async -> Response {
     var request = request
-    let handler = resolve(&request).handler
+    let resolution = resolve(&request)
     do {
-      return try await handler(request)
+      if let answer = try resolution.quick?(request) { return answer }
+      return try await resolution.handler(request)
     } catch {
       return errorResponse(for: Failure(error, request: request, requestID: request.id))
     }
@@ -112,29 +116,66 @@ package struct Router: Responder {
     return Response(.noContent, headers: ["Allow": names.joined(separator: ", ")])
   }
 
-  /// Wraps a handler in the middleware. Each layer's errors become pages before the next layer sees them, so that
-  /// middleware that adds header fields adds them to error pages too.
+  /// Wraps a handler in the middleware. The error of a step becomes a page before the outer steps see it, so that
+  /// steps that add header fields add them to error pages too.
   private func wrapped(_ handler: @escaping Handler) -> Handler {
     if middleware.isEmpty { return handler }
-    var chain = paged(handler)
-    for layer in middleware.reversed() {
-      let next = chain
-      chain = paged { request in try await layer(request, next) }
-    }
-    return chain
-  }
-
-  private func paged(_ handler: @escaping Handler) -> Handler {
-    { [errorPage] request in
+    return { [middleware, errorPage] request in
+      var way = Way(middleware, request)
       do {
-        return try await handler(request)
-      } catch let error as ClientGone {
-        throw error
+        try way.prepare()
+        return way.finished(try await handler(way.request))
       } catch {
-        let failure = Failure(error, request: request, requestID: request.id)
-        if failure.status == .internalServerError { request.report?(failure) }
-        return errorPage(failure)
+        return way.finished(try Self.page(error, way.request, errorPage))
       }
     }
+  }
+
+  private func wrapped(_ quick: @escaping QuickHandler) -> QuickHandler {
+    if middleware.isEmpty { return quick }
+    return { [middleware, errorPage] request in
+      var way = Way(middleware, request)
+      do {
+        try way.prepare()
+        return try quick(way.request).map { way.finished($0) }
+      } catch {
+        return way.finished(try Self.page(error, way.request, errorPage))
+      }
+    }
+  }
+
+  private static func page(
+    _ error: any Error, _ request: Request, _ errorPage: @Sendable (Failure) -> Response
+  ) throws -> Response {
+    if let error = error as? ClientGone { throw error }
+    let failure = Failure(error, request: request, requestID: request.id)
+    if failure.status == .internalServerError { request.report?(failure) }
+    return errorPage(failure)
+  }
+}
+
+/// A request's way through the middleware and back.
+private struct Way {
+  private let middleware: [Middleware]
+  /// How many steps have prepared the request: only these see the answer.
+  private var prepared = 0
+  private(set) var request: Request
+
+  init(_ middleware: [Middleware], _ request: Request) {
+    self.middleware = middleware
+    self.request = request
+  }
+
+  mutating func prepare() throws {
+    for step in middleware {
+      try step.prepare(&request)
+      prepared += 1
+    }
+  }
+
+  func finished(_ answer: Response) -> Response {
+    var answer = answer
+    for step in middleware[..<prepared].reversed() { step.finish(&answer, request) }
+    return answer
   }
 }

@@ -14,7 +14,7 @@ extension Exchange {
     keepsAlive =
       head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
       && head.method != "CONNECT"
-      && response.headers["Connection"]?.equalsIgnoringCase("close") != true
+      && !response.headers.closesConnection
     let isBodiless = head.method == .head || response.status.forbidsBody
     let framing = framing(of: response)
     if case .untilClose = framing { keepsAlive = false }

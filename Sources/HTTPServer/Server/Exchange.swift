@@ -74,11 +74,26 @@ final class Exchange: @unchecked Sendable {
       mustClose = true
       if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
     }
+    if let quick = resolution.quick, head.framing == .none, let answer = quickAnswer(quick, request) {
+      // Quick answers have their body in memory: nothing is left to run.
+      _ = begin(answer)
+      return
+    }
     // Unstructured, because a request's task begins with its bytes, not in a scope; the connection cancels it.
     let task = Task.immediate(executorPreference: loop) { [handler, request] in
       await self.run(handler, request)
     }
     if connection != nil { self.task = task } else { task.cancel() }
+  }
+
+  /// Nil: the handler answers. So does it if the quick answer would be a stream.
+  private func quickAnswer(_ quick: QuickHandler, _ request: Request) -> Response? {
+    do {
+      guard let answer = try quick(request), !answer.body.isStreamed else { return nil }
+      return answer
+    } catch {
+      return page(for: error)
+    }
   }
 
   func run(_ handler: Handler, _ request: Request) async {

@@ -76,11 +76,16 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   /// Adds the fields of a block, each unless one of its name exists.
   package mutating func setDefaults(_ block: HeaderBlock) {
     if blocks.contains(where: { $0 === block }) { return }
-    if received == nil, !block.fields.contains(where: { contains($0.name) }) {
+    if received == nil, isFree(of: block) {
       blocks.append(block)
     } else {
       for field in block.fields { setDefault(field.name, field.value) }
     }
+  }
+
+  private func isFree(of block: HeaderBlock) -> Bool {
+    let names = NameSet(written.lazy.map(\.name)).union(blocks.reduce(NameSet()) { $0.union($1.names) })
+    return names.isDisjoint(with: block.names) || !block.fields.contains { contains($0.name) }
   }
 
   package mutating func remove(_ name: String) {
@@ -90,6 +95,11 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
 
   /// The fields of a response outside of blocks, without a copy.
   var responseFields: [Field] { received == nil ? written : fields }
+
+  /// Whether the field `Connection` asks for the end of the connection. No block has one.
+  var closesConnection: Bool {
+    responseFields.contains { $0.name.equalsIgnoringCase("connection") && $0.value.equalsIgnoringCase("close") }
+  }
 
   /// The name of the first field that must not be written: an invalid name, or a control byte in the value.
   var firstInvalidName: String? {
@@ -114,6 +124,7 @@ package final class HeaderBlock: Sendable {
   package let fields: [Headers.Field]
   /// The encoded fields, each with its line end.
   let bytes: [UInt8]
+  let names: NameSet
 
   /// - Precondition: names and values are valid, and no field is one that the server alone sets.
   package init(_ fields: [Headers.Field]) {
@@ -121,7 +132,40 @@ package final class HeaderBlock: Sendable {
     precondition(!fields.contains { ResponseHead.isOurs($0.name) }, "a field that the server decides")
     self.fields = fields
     bytes = fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) }
+    names = NameSet(fields.lazy.map(\.name))
   }
 
-  func first(named name: String) -> String? { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
+  func first(named name: String) -> String? {
+    names.mayContain(name) ? fields.first { $0.name.equalsIgnoringCase(name) }?.value : nil
+  }
+}
+
+/// A set of field names, of which it may believe too many to be its own: a Bloom filter of one word, which saves most
+/// comparisons of names.
+struct NameSet: Sendable {
+  private var bits: UInt64 = 0
+
+  init() {}
+
+  init(_ names: some Sequence<String>) {
+    for name in names { bits |= Self.bit(name) }
+  }
+
+  mutating func insert(first byte: UInt8, count: Int) { bits |= Self.bit(byte, count) }
+
+  func mayContain(_ name: String) -> Bool { bits & Self.bit(name) != 0 }
+
+  func union(_ other: NameSet) -> NameSet {
+    var all = self
+    all.bits |= other.bits
+    return all
+  }
+
+  func isDisjoint(with other: NameSet) -> Bool { bits & other.bits == 0 }
+
+  private static func bit(_ name: String) -> UInt64 { bit(name.utf8.first ?? 0, name.utf8.count) }
+
+  private static func bit(_ first: UInt8, _ count: Int) -> UInt64 {
+    1 << UInt64((Int(ByteClass.lowercased(first)) &* 7 &+ count) & 63)
+  }
 }

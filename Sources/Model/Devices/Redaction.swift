@@ -8,6 +8,7 @@ package enum Redaction {
 
   /// Shortens every token to its ends, and removes secrets.
   package static func masking(_ text: String) -> String {
+    if isPlain(text) { return text }
     var result = ""
     var rest = text[...]
     var before: Substring = ""
@@ -28,6 +29,14 @@ package enum Redaction {
       }
     }
     return result
+  }
+
+  /// Whether a text is too short for a token, and has no mark of another secret: most paths in the access log.
+  private static func isPlain(_ text: String) -> Bool {
+    guard text.utf8.count < hexadecimalDigits else { return false }
+    return text.utf8.allSatisfy { byte in
+      byte != UInt8(ascii: " ") && byte != UInt8(ascii: ":") && byte != UInt8(ascii: "J")
+    }
   }
 
   private static func isWord(_ character: Character) -> Bool {

@@ -37,12 +37,12 @@ addresses() {
   jwt=$(head -c 138 /dev/urandom | base64 -w0 | tr '+/' '-_')
 }
 
-# signalbox_round MEASURE COUNT CONNECTIONS STREAMS FIRST
+# signalbox_round MEASURE COUNT CONNECTIONS STREAMS FIRST [PROVIDER [SUBJECT]]
 signalbox_round() {
   local cpu wall
-  taskset -c "$client_core" "$bench" push "$folder" "$port" "$2" "$3" "$4" "$5" >"$folder/push.log"
+  taskset -c "$client_core" "$bench" push "$folder" "$port" "$2" "$3" "$4" "$5" "${6:-apns}" >"$folder/push.log"
   read -r cpu wall < <(sed -n 's/^cpu \(.*\) wall \(.*\)$/\1 \2/p' "$folder/push.log")
-  row "$1" Signalbox "$cpu" "$wall" "$2"
+  row "$1" "${7:-Signalbox}" "$cpu" "$wall" "$2"
 }
 
 # h2load_round MEASURE SUBJECT ADDRESSES COUNT CONNECTIONS [STREAMS]
