@@ -148,6 +148,7 @@ package struct Console: Sendable {
     HostPages.add(to: &routes)
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
+    ActivityPages.add(to: &routes)
     RetentionPage.add(to: &routes)
     SettingsPages.add(to: &routes)
     API.add(to: &routes)

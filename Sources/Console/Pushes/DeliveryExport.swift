@@ -3,44 +3,32 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
-import SQLite
 import Store
-import Text
 
-/// Exports the devices of a push, with the page's filters, one page at a time.
+/// Exports the devices of a push, with the page's filters.
 struct DeliveryExport: Sendable {
-  private static let pageSize = 1000
   private static let columns = [
     "device_id", "token", "alias", "registration_id", "outcome", "status", "reason", "at", "duration_ms", "attempts",
     "apns_id",
   ]
 
-  private let store: Store
   private let push: Push
-  private let filter: DeliveryFilter
+  private let pages: PagedExport<Delivery.WithDevice>
 
   init(_ page: PageContext, _ push: Push) {
-    store = page.store
     self.push = push
-    filter = DeliverySearch.filter(page)
+    let filter = DeliverySearch.filter(page)
+    pages = PagedExport(store: page.store, name: "push-\(push.uid)") { database, cursor, limit in
+      try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit)
+    }
   }
 
   func csv() -> Response {
-    answer("text/csv; charset=utf-8", "csv", before: CSV.line(Self.columns), after: "") { rows, _ in
-      rows.map { CSV.line(cells($0)) }.joined()
-    }
+    pages.csv(columns: Self.columns) { row in cells(row) }
   }
 
   func json() -> Response {
-    answer("application/json", "json", before: "[", after: "\n]\n") { rows, isFirst in
-      var json = JSONWriter(capacity: rows.count * 384)
-      for (index, row) in rows.enumerated() {
-        if index > 0 { json.separate() }
-        json.endLine()
-        write(row, to: &json)
-      }
-      return (isFirst || rows.isEmpty ? "" : ",") + json.text
-    }
+    pages.json { json, row in write(row, to: &json) }
   }
 
   private func write(_ row: Delivery.WithDevice, to json: inout JSONWriter) {
@@ -68,56 +56,5 @@ struct DeliveryExport: Sendable {
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       APNsID(seed: push.seed, device: delivery.deviceID).description,
     ]
-  }
-
-  private func answer(
-    _ type: String, _ ending: String, before: String, after: String,
-    _ write: @escaping @Sendable ([Delivery.WithDevice], Bool) -> String
-  ) -> Response {
-    // Rows are read and written on the reader's thread, page by page, so an export blocks neither the server's event
-    // loop nor other readers.
-    let (store, push, filter) = (store, push, filter)
-    return Response(
-      headers: [
-        "Content-Type": type, "Content-Disposition": "attachment; filename=\"push-\(push.uid).\(ending)\"",
-        "Cache-Control": "no-store",
-      ],
-      body: .stream(length: nil) { writer in
-        try await writer.write(Array(before.utf8))
-        var cursor: String?
-        var isFirst = true
-        repeat {
-          let (from, begins) = (cursor, isFirst)
-          let (bytes, next) = try await store.read(lane: .exports) { database in
-            let page = try Delivery.list(database, push: push.id, filter, cursor: from, limit: Self.pageSize)
-            return (Array(write(page.items, begins).utf8), page.next)
-          }
-          if !bytes.isEmpty { try await writer.write(bytes) }
-          isFirst = false
-          cursor = next
-        } while cursor != nil
-        if !after.isEmpty { try await writer.write(Array(after.utf8)) }
-      })
-  }
-}
-
-/// Writes RFC 4180 lines; values that a spreadsheet would run as a formula are made harmless.
-enum CSV {
-  static func line(_ fields: [String]) -> String { fields.map(field).joined(separator: ",") + "\r\n" }
-
-  // Compares scalars, not characters: a combining mark after a quote, or the single character CR LF, would hide the
-  // special one.
-  private static let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
-
-  private static func field(_ text: String) -> String {
-    let scalars = SpreadsheetText.guarded(text).unicodeScalars
-    guard scalars.contains(where: special.contains) else { return String(scalars) }
-    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
-    for scalar in scalars {
-      if scalar == "\"" { quoted.append(scalar) }
-      quoted.append(scalar)
-    }
-    quoted.append("\"")
-    return String(quoted)
   }
 }

@@ -1,4 +1,3 @@
-import Calendar
 import Delivery
 import Foundation
 import HTTPServer
@@ -54,9 +53,9 @@ enum PushPages {
     filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
     filter.source = page.filled("source")
     filter.search = page.filled("q")
-    filter.from = page.filled("from").flatMap { Timestamp.parse($0 + "T00:00:00Z") }
+    filter.from = page.day("from")
     // Includes the whole last day.
-    filter.before = page.filled("to").flatMap { Timestamp.parse($0 + "T00:00:00Z") }?.addingTimeInterval(86_400)
+    filter.before = page.day("to")?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
     let found = try await page.kept { database, _ in

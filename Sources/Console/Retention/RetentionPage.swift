@@ -107,7 +107,7 @@ struct TrimmedRows: View {
   static let fields: [Field<Self>] = [.number("rows") { $0.rows }, .written("date") { $1.write(utc: $0.at) }]
 
   static func last(_ database: Database) throws -> TrimmedRows? {
-    let lines = try AuditEntry.list(database, action: "retention.trim", subject: "retention", limit: 1).items
+    let lines = try AuditEntry.list(database, .init(action: "retention.trim", subject: "retention"), limit: 1).items
     return lines.first.map { line in
       let rows = line.entry.detail?.object?.values.compactMap(\.integer).reduce(0, +) ?? 0
       return TrimmedRows(at: line.at, rows: Int(rows))

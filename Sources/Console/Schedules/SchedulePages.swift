@@ -67,7 +67,7 @@ enum SchedulePages {
       errors.add("undo_seconds", page.texts("schedules.undo_problem"))
       return try await index(page, undo: page.form.raw("undo_seconds"), errors: errors)
     }
-    let (now, audit) = (page.now, page.audit("setting.undo", "undo window", ["seconds": .integer(Int64(seconds))]))
+    let (now, audit) = (page.now, page.audit("setting.undo", "settings undo", ["seconds": .integer(Int64(seconds))]))
     try await page.store.write { database in
       try UndoWindow.set(database, seconds: seconds)
       try AuditEntry.add(database, audit, now: now)

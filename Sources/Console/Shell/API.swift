@@ -23,6 +23,7 @@ enum API {
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)
+    ActivityAPI.add(to: &routes)
     SimulatorAPI.add(to: &routes)
   }
 }

@@ -1,3 +1,4 @@
+import Calendar
 import Foundation
 import HTTPServer
 import Model
@@ -57,6 +58,14 @@ struct APIQuery {
     if let found = choices.first(where: { $0.word == word }) { return found.value }
     let words = choices.map(\.word).joined(separator: ", ")
     report(Problem(name, FieldMessage.expectedChoice, ["choices": words, "value": String(word.prefix(40))]))
+    return nil
+  }
+
+  /// A time as RFC 3339.
+  mutating func time(_ name: String) -> Date? {
+    guard let text = text(name) else { return nil }
+    if let date = Timestamp.parse(text) { return date }
+    report(Problem(name, FieldMessage.notATime, ["value": String(text.prefix(40))]))
     return nil
   }
 

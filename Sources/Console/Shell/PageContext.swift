@@ -1,3 +1,4 @@
+import Calendar
 import Foundation
 import HTTPServer
 import JSON
@@ -78,6 +79,11 @@ struct PageContext: Sendable {
     guard request.query != nil else { return nil }
     let text = (query[name] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
     return text.isEmpty ? nil : text
+  }
+
+  /// A query parameter as `2026-11-20`: its first moment in UTC. Nil if empty or no date.
+  func day(_ name: String) -> Date? {
+    filled(name).flatMap { $0.utf8.count == 10 ? Timestamp.parse($0 + "T00:00:00Z") : nil }
   }
 
   /// The row ID in the path.

@@ -18,22 +18,54 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     return database.lastInsertedID
   }
 
-  /// A page of matching entries, newest first; nil: any.
+  /// Conditions that all hold; nil: any.
+  package struct Filter: Sendable {
+    package var actor: String?
+    package var action: String?
+    package var kind: ActivityKind?
+    package var subject: String?
+    /// Part of the actor, the subject or the address, without regard to case.
+    package var search: String?
+    package var from: Date?
+    package var before: Date?
+
+    package init(
+      actor: String? = nil, action: String? = nil, kind: ActivityKind? = nil, subject: String? = nil,
+      search: String? = nil, from: Date? = nil, before: Date? = nil
+    ) {
+      (self.actor, self.action, self.kind, self.subject) = (actor, action, kind, subject)
+      (self.search, self.from, self.before) = (search, from, before)
+    }
+
+    /// SQL conditions with their values.
+    fileprivate var conditions: [(sql: String, values: [any SQLiteBindable])] {
+      var conditions: [(String, [any SQLiteBindable])] = []
+      let simple: [(String, (any SQLiteBindable)?)] = [
+        ("actor = ?", actor), ("action = ?", action), ("subject = ?", subject), ("at >= ?", from), ("at < ?", before),
+      ]
+      for case (let sql, let value?) in simple { conditions.append((sql, [value])) }
+      if let kind {
+        // "push." to "push/" covers the actions of a noun: the slash follows the dot.
+        let nouns = kind.nouns.map { _ in "action >= ? AND action < ?" }.joined(separator: " OR ")
+        conditions.append(("(\(nouns))", kind.nouns.flatMap { ["\($0).", "\($0)/"] }))
+      }
+      if let search {
+        let places = ["actor", "subject", "coalesce(address, '')"].map { "instr(lower(\($0)), lower(?)) > 0" }
+        conditions.append(("(\(places.joined(separator: " OR ")))", places.map { _ in search }))
+      }
+      return conditions
+    }
+  }
+
+  /// A page of matching entries, newest first.
   ///
   /// - Parameter cursor: `next` of the previous page; nil: the first page.
   package static func list(
-    _ database: Database, actor: String? = nil, action: String? = nil, subject: String? = nil, from: Date? = nil,
-    before: Date? = nil, cursor: String? = nil, limit: Int
+    _ database: Database, _ filter: Filter = Filter(), cursor: String? = nil, limit: Int
   ) throws -> Page<AuditEntry> {
-    var conditions = ["id < ?"]
-    var arguments: [any SQLiteBindable] = [try position(cursor) ?? .max]
-    let filters: [(String, (any SQLiteBindable)?)] = [
-      ("actor = ?", actor), ("action = ?", action), ("subject = ?", subject), ("at >= ?", from), ("at < ?", before),
-    ]
-    for case (let condition, let value?) in filters {
-      conditions.append(condition)
-      arguments.append(value)
-    }
+    let filters = filter.conditions
+    let conditions = ["id < ?"] + filters.map(\.sql)
+    let arguments = [try position(cursor) ?? .max] + filters.flatMap(\.values)
     let found = try database.fetchAll(
       """
       SELECT id, at, actor, action, subject, detail, address FROM audit
@@ -47,6 +79,36 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
           detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)))
     }
     return Page(found, limit: limit, key: \.id)
+  }
+
+  /// Everybody who has done something, in alphabetical order; at most `limit`.
+  package static func actors(_ database: Database, limit: Int) throws -> [String] {
+    // Each step is one search in the index: the number of entries does not matter.
+    try database.fetchAll(
+      """
+      WITH RECURSIVE found(actor) AS (
+        SELECT min(actor) FROM audit
+        UNION ALL SELECT (SELECT min(actor) FROM audit WHERE actor > found.actor) FROM found WHERE actor IS NOT NULL)
+      SELECT actor FROM found WHERE actor IS NOT NULL LIMIT ?
+      """, limit
+    ) { $0.text(0) }
+  }
+}
+
+/// A group of actions, to filter by. Each action begins with one of its nouns.
+package enum ActivityKind: String, Sendable, CaseIterable {
+  case pushes, devices, apps, certificates, people, settings
+
+  /// What the actions are done to, as in `push.create`.
+  package var nouns: [String] {
+    switch self {
+    case .pushes: ["push", "schedule"]
+    case .devices: ["device", "alias", "tag"]
+    case .apps: ["app", "credential", "jpush_key", "demo"]
+    case .certificates: ["certificate", "certificate_request", "host"]
+    case .people: ["user", "session", "token", "calendar"]
+    case .settings: ["settings", "setting", "receiver", "retention", "key", "database"]
+    }
   }
 }
 

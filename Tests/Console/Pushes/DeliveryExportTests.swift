@@ -17,7 +17,7 @@ struct DeliveryExportTests {
   /// A finished push to so many devices, and a person who may see it.
   private static func withPush(
     _ devices: Int,
-    _ body: @Sendable (ConsoleScene, SocketAddress, _ uid: String, _ cookie: String) async throws -> Void
+    _ body: @Sendable (ConsoleScene, ServedScene, _ uid: String) async throws -> Void
   ) async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(devices, of: try await scene.addApp())
@@ -29,15 +29,7 @@ struct DeliveryExportTests {
         ])
       let uid = try #require(created.json?["id"]?.string)
       _ = try await scene.finished(uid)
-      let browser = try await scene.signIn(.viewer)
-      let cookie = try #require(browser.cookies["signalbox_session"])
-      let address = try #require(SocketAddress("127.0.0.1:0"))
-      let server = Server(ServerConfiguration(address: address), scene.router)
-      let bound = try await server.start()
-      let result: Result<Void, any Error>
-      do { result = .success(try await body(scene, bound, uid, cookie)) } catch { result = .failure(error) }
-      await server.stop(within: .seconds(5))
-      try result.get()
+      try await scene.served(to: try await scene.signIn(.viewer)) { served in try await body(scene, served, uid) }
     }
   }
 
@@ -45,38 +37,33 @@ struct DeliveryExportTests {
     let number = Mutex(0)
   }
 
-  private static func get(
-    _ address: SocketAddress, _ target: String, _ cookie: String, _ ended: Count? = nil
-  ) async throws -> String {
-    let request = """
-      GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: signalbox_session=\(cookie)\r\n\r\n
-      """
-    let text = try await EventClient.read(address, request) {}
-    ended?.number.withLock { $0 += 1 }
+  private static func get(_ served: ServedScene, _ target: String, _ ended: Count) async throws -> String {
+    let text = try await served.get(target)
+    ended.number.withLock { $0 += 1 }
     return text
   }
 
   @Test("both forms have every device once, over the edges of pages")
   func whole() async throws {
-    try await Self.withPush(2100) { _, address, uid, cookie in
-      let csv = try await Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie)
+    try await Self.withPush(2100) { _, served, uid in
+      let csv = try await served.get("/pushes/\(uid)/deliveries.csv")
       let rows = csv.components(separatedBy: "\r\n").filter { $0.contains(",accepted,") }
       #expect(Set(rows.compactMap { $0.split(separator: ",").first }).count == 2100 && rows.count == 2100)
-      let json = try await Self.get(address, "/pushes/\(uid)/deliveries.json", cookie)
+      let json = try await served.get("/pushes/\(uid)/deliveries.json")
       #expect(json.components(separatedBy: #""outcome":"accepted""#).count == 2101)
     }
   }
 
   @Test("exports wait for their own reader, and nobody else waits for them")
   func ownReader() async throws {
-    try await Self.withPush(1500) { scene, address, uid, cookie in
+    try await Self.withPush(1500) { scene, served, uid in
       let reader = DispatchSemaphore(value: 0)
       async let held: Void = scene.store.read(lane: .exports) { _ in reader.wait() }
       let ended = Count()
-      async let first = Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie, ended)
-      async let second = Self.get(address, "/pushes/\(uid)/deliveries.csv", cookie, ended)
+      async let first = Self.get(served, "/pushes/\(uid)/deliveries.csv", ended)
+      async let second = Self.get(served, "/pushes/\(uid)/deliveries.csv", ended)
       for _ in 0..<20 {
-        let page = try await Self.get(address, "/pushes/\(uid)", cookie)
+        let page = try await served.get("/pushes/\(uid)")
         #expect(page.hasPrefix("HTTP/1.1 200 "))
       }
       #expect(ended.number.withLock { $0 } == 0, "another reader served them")

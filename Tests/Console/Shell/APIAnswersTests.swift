@@ -180,6 +180,7 @@ struct APIAnswersTests {
         Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
         Call(.post, "/hosts", 201, json: ["host": "mail.example.com", "port": 587, "note": "mail"]),
         Call(.post, "/hosts", 422, json: ["host": "not a host"]),
+        Call(.get, "/activity", 200), Call(.get, "/activity", "/activity?kind=other", 422),
         Call(.get, "/hosts", 200), Call(.get, "/hosts", "/hosts?limit=0", 422),
         Call(.get, "/hosts/{id}", "/hosts/1", 200), Call(.get, "/hosts/{id}", "/hosts/999", 404),
         Call(.patch, "/hosts/{id}", "/hosts/1", 200, json: ["note": "post"]),

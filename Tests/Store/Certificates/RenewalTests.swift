@@ -77,7 +77,7 @@ struct RenewalTests {
       _ = try bind(database, app, .production, new)
       #expect(try TrackedCertificate.sweepReplaced(database, now: end).map(\.id) == [old])
       #expect(try TrackedCertificate.find(database, id: old) == nil)
-      let lines = try AuditEntry.list(database, action: "certificate.sweep", limit: 10).items.map(\.entry)
+      let lines = try AuditEntry.list(database, .init(action: "certificate.sweep"), limit: 10).items.map(\.entry)
       #expect(lines.map(\.subject) == ["certificate \(old)"] && lines.first?.actor == "signalbox")
     }
   }

@@ -230,13 +230,13 @@ import Testing
           #expect(error.message == "the audit is append-only")
         }
       }
-      let page = try AuditEntry.list(database, actor: "anna", cursor: nil, limit: 3)
+      let page = try AuditEntry.list(database, .init(actor: "anna"), limit: 3)
       #expect(page.items.map(\.entry.subject) == ["device 6", "device 4", "device 2"])
       #expect(page.items[0].entry.detail == ["name": "x"])
-      #expect(try AuditEntry.list(database, actor: "anna", cursor: page.next, limit: 3).items.count == 1)
-      #expect(try AuditEntry.list(database, subject: "device 3", limit: 3).items.map(\.at) == [noon + 3])
-      #expect(try AuditEntry.list(database, from: noon + 2, before: noon + 4, limit: 9).items.count == 2)
-      #expect(try AuditEntry.list(database, action: "none", limit: 9).items == [])
+      #expect(try AuditEntry.list(database, .init(actor: "anna"), cursor: page.next, limit: 3).items.count == 1)
+      #expect(try AuditEntry.list(database, .init(subject: "device 3"), limit: 3).items.map(\.at) == [noon + 3])
+      #expect(try AuditEntry.list(database, .init(from: noon + 2, before: noon + 4), limit: 9).items.count == 2)
+      #expect(try AuditEntry.list(database, .init(action: "none"), limit: 9).items == [])
     }
   }
 

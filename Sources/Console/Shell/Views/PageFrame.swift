@@ -3,7 +3,7 @@ import Store
 
 /// An entry of the navigation.
 enum Section: String, Sendable, CaseIterable {
-  case overview, send, pushes, devices, apps, certificates, phones, settings, account
+  case overview, send, pushes, devices, apps, certificates, phones, settings, activity, account
 }
 
 /// A page of the console; the layout surrounds its template.
@@ -39,6 +39,7 @@ struct PageFrame: View {
       .flag("signed_in") { $0.person != nil },
       .view("user") { $0.person },
       .flag("may_send") { $0.person.map { $0.role >= .operator } ?? false },
+      .flag("may_see_activity") { $0.person.map { $0.role >= .operator } ?? false },
       .flag("may_set_up") { $0.person?.role == .admin },
       .view("flash") { $0.flash },
       .list("languages") { $0.languages },

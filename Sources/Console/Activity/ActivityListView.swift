@@ -1,0 +1,105 @@
+import Foundation
+import JSON
+import Mustache
+import Store
+
+/// `/activity`.
+struct ActivityListView: PageView {
+  static let template = "activity/index"
+  static let section: Section? = .activity
+
+  let filter: ActivityFilterView
+  let entries: [ActivityRow]
+  /// The addresses of the exports, with the page's filters.
+  let csv: String
+  let json: String
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .view("filter") { $0.filter },
+    .list("entries") { $0.entries },
+    .flag("has_entries") { !$0.entries.isEmpty },
+    .view("shown") { CountView(count: $0.entries.count) },
+    .text("csv") { $0.csv },
+    .text("json") { $0.json },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// The filter form, filled in as submitted.
+struct ActivityFilterView: View {
+  let search: String
+  let from: String
+  let to: String
+  let actors: [ChoiceView]
+  let kinds: [ChoiceView]
+  let isActive: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .text("from") { $0.from },
+    .text("to") { $0.to },
+    .view("who") { FieldView(choices: $0.actors) },
+    .view("kind") { FieldView(choices: $0.kinds) },
+    .flag("active") { $0.isActive },
+  ]
+}
+
+struct ActivityRow: View {
+  let entry: AuditEntry
+  let texts: Texts
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .text("actor") { $0.actor.name($0.texts) },
+    .text("initial") { String($0.actor.name($0.texts).prefix(1)).uppercased() },
+    .text("did") { $0.did },
+    // Who signs in is the same person twice.
+    .text("subject") {
+      $0.entry.entry.subject == "user " + $0.entry.entry.actor ? "" : AuditSubject($0.entry.entry.subject).name
+    },
+    .optional("href") { AuditSubject($0.entry.entry.subject).href },
+    .optional("detail") { $0.entry.entry.detail.map { ActivityDetail($0).text } },
+    .text("source") { $0.texts("activity.from.\($0.actor.source.rawValue)") },
+    .optional("address") { $0.entry.entry.address },
+    .view("at") { MomentView(date: $0.entry.at, now: $0.now) },
+  ]
+
+  private var actor: ActivityActor { ActivityActor(entry.entry.actor) }
+
+  /// An action that a newer version has written keeps its code.
+  private var did: String { texts.known("activity.did.\(entry.entry.action)") ?? entry.entry.action }
+}
+
+/// An entry's details in a line: `name: old → new, app: com.example.shop`.
+struct ActivityDetail {
+  /// Longer values are cut: the export has them whole.
+  private static let longest = 80
+
+  let json: JSONValue
+
+  init(_ json: JSONValue) { self.json = json }
+
+  var text: String {
+    guard let members = json.object else { return Self.short(json) }
+    let before = members["before"]?.object
+    let after = members["after"]?.object
+    var parts: [String] = []
+    if before != nil || after != nil {
+      for name in Set((before ?? [:]).keys).union((after ?? [:]).keys).sorted() where before?[name] != after?[name] {
+        parts.append("\(name): \(Self.short(before?[name])) → \(Self.short(after?[name]))")
+      }
+    }
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      let isShown = (name == "before" && before != nil) || (name == "after" && after != nil)
+      if !isShown { parts.append("\(name): \(Self.short(value))") }
+    }
+    return parts.joined(separator: ", ")
+  }
+
+  private static func short(_ value: JSONValue?) -> String {
+    guard let value, value != .null else { return "–" }
+    let text = value.string ?? value.text()
+    return text.count > longest ? text.prefix(longest) + "…" : text
+  }
+}

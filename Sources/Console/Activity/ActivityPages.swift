@@ -1,0 +1,108 @@
+import Foundation
+import HTTPServer
+import Model
+import SQLite
+import Store
+
+/// The activity log: who did what, when and from where.
+enum ActivityPages {
+  static let views: [any PageView.Type] = [ActivityListView.self]
+
+  private static let pageSize = 50
+  /// More people do not fit into a menu; the search finds the rest.
+  private static let mostActors = 200
+
+  static func add(to routes: inout ConsoleRouter) {
+    // Addresses of people are not for viewers.
+    routes.page(.get, "/activity", role: .operator) { page in try await index(page) }
+    routes.page(.get, "/activity.csv", role: .operator) { page in ActivityExport(page.store, filter(page)).csv() }
+    routes.page(.get, "/activity.json", role: .operator) { page in ActivityExport(page.store, filter(page)).json() }
+  }
+
+  private static func filter(_ page: PageContext) -> AuditEntry.Filter {
+    AuditEntry.Filter(
+      actor: page.filled("who"), kind: page.filled("kind").flatMap(ActivityKind.init), search: page.filled("q"),
+      from: page.day("from"), before: page.day("to")?.addingTimeInterval(86_400))
+  }
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let (texts, filter, pager) = (page.texts, filter(page), Pager(page.request))
+    let (found, actors) = try await page.store.read { database in
+      (
+        try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize),
+        try AuditEntry.actors(database, limit: mostActors)
+      )
+    }
+    let query = page.request.query.map { "?" + $0 } ?? ""
+    return page.answer(
+      ActivityListView(
+        filter: ActivityFilterView(
+          search: filter.search ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
+          actors: ChoiceView.list(
+            actors.map { ($0, ActivityActor($0).name(texts)) }, chosen: page.query["who"] ?? ""),
+          kinds: ChoiceView.list(
+            ActivityKind.allCases.map { ($0.rawValue, texts("activity.kinds.\($0.rawValue)")) },
+            chosen: page.query["kind"] ?? ""),
+          isActive: ["q", "who", "kind", "from", "to"].contains { page.filled($0) != nil }),
+        entries: found.items.map { ActivityRow(entry: $0, texts: texts, now: page.now) },
+        csv: "/activity.csv\(query)", json: "/activity.json\(query)", pager: PagerView(pager, next: found.next)))
+  }
+}
+
+/// Who did it, as the log names them.
+struct ActivityActor {
+  enum Source: String, CaseIterable {
+    case console, api, jpush, cli, server
+  }
+
+  let source: Source
+  private let written: String
+
+  init(_ actor: String) {
+    let (word, rest) = AuditSubject.split(actor)
+    switch word {
+    case "token" where !rest.isEmpty: (source, written) = (.api, rest)
+    case "jpush" where !rest.isEmpty: (source, written) = (.jpush, rest)
+    case "cli" where rest.isEmpty: (source, written) = (.cli, "")
+    case "signalbox" where rest.isEmpty, "retention" where rest.isEmpty: (source, written) = (.server, "")
+    default: (source, written) = (.console, actor)
+    }
+  }
+
+  func name(_ texts: Texts) -> String {
+    switch source {
+    case .cli: texts("activity.command_line")
+    case .server: texts("layout.product")
+    case .console, .api, .jpush: written
+    }
+  }
+}
+
+/// What was changed, as the log names it: a noun, and which one.
+struct AuditSubject {
+  let noun: String
+  let name: String
+
+  init(_ subject: String) {
+    let request = "certificate request "
+    (noun, name) =
+      subject.hasPrefix(request)
+      ? ("certificate request", String(subject.dropFirst(request.count))) : Self.split(subject)
+  }
+
+  /// At the first space.
+  static func split(_ text: String) -> (first: String, rest: String) {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
+  }
+
+  /// Its page. It may be gone meanwhile: the page says so then.
+  var href: String? {
+    guard let folder = Self.folders[noun], noun == "push" || noun == "schedule" || Int(name) != nil else { return nil }
+    return "/\(folder)/\(ConsoleRouter.escaped(name))"
+  }
+
+  private static let folders = [
+    "push": "pushes", "schedule": "schedules", "device": "devices", "certificate": "certificates", "host": "hosts",
+  ]
+}

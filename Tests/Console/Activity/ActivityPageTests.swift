@@ -1,0 +1,125 @@
+import Foundation
+import JSON
+import Model
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("Pages: activity")
+struct ActivityPageTests {
+  private static func note(
+    _ scene: ConsoleScene, _ actor: String, _ action: String, _ subject: String, _ detail: JSONValue? = nil,
+    address: String? = nil, after seconds: TimeInterval = 0
+  ) async throws {
+    let entry = NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: address)
+    try await scene.store.write { database in
+      _ = try AuditEntry.add(database, entry, now: ConsoleScene.noon.addingTimeInterval(seconds))
+    }
+  }
+
+  private static func fill(_ scene: ConsoleScene) async throws {
+    try await note(
+      scene, "ada@example.com", "push.create", "push 7f3a", ["app": "com.example.shop"], address: "10.0.4.17")
+    try await note(
+      scene, "token ci", "device.update", "device 7", ["before": ["name": "old"], "after": ["name": "new"]])
+    try await note(scene, "cli", "certificate.delete", "certificate 3")
+    try await note(scene, "signalbox", "certificate.sweep", "certificate 4")
+    try await note(scene, "grace@example.com", "later.version", "thing 1", after: 86_400)
+  }
+
+  @Test("says who did what, from where, with the page of what it was done to")
+  func rows() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.fill(scene)
+      var lin = try await scene.signIn(.operator)
+      let page = ScenePage(try await lin.get("/activity"))
+      #expect(Set(page.links).isSuperset(of: ["/pushes/7f3a", "/devices/7", "/certificates/3", "/activity.csv"]))
+      for text in [
+        "ada@example.com sent push 7f3a", "app: com.example.shop", "Console · 10.0.4.17", "ci changed device 7",
+        "name: old → new", "API", "Command line deleted certificate 3", "Signalbox deleted the private key",
+        "grace@example.com later.version 1",
+      ] { #expect(page.text.contains(text), "\(text)") }
+    }
+  }
+
+  @Test(
+    "is filtered by person, kind, day and text",
+    arguments: [
+      ("", 5), ("who=token%20ci", 1), ("kind=certificates", 2), ("kind=pushes", 1), ("kind=people", 0),
+      ("q=GRACE", 1), ("q=10.0.4", 1), ("q=certificate", 2), ("from=2026-11-21", 1), ("to=2026-11-20", 4),
+      ("who=cli&kind=pushes", 0),
+    ])
+  func filters(query: String, count: Int) async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.fill(scene)
+      var lin = try await scene.signIn(.operator)
+      let page = ScenePage(try await lin.get("/activity?\(query)"))
+      #expect(page.tags.count { $0.attributes["class"] == "avatar" } == count)
+      #expect(page.text.contains("No entry matches.") == (count == 0))
+    }
+  }
+
+  @Test("is exported as the page filters it, and read over the API; viewers get neither")
+  func exports() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.fill(scene)
+      try await scene.served(to: try await scene.signIn(.operator)) { served in
+        let json = try await served.get("/activity.json?kind=devices")
+        #expect(json.contains(#""action":"device.update""#) && json.contains(#""after":{"name":"new"}"#))
+        #expect(!json.contains("push.create"))
+        let csv = try await served.get("/activity.csv?who=ada%40example.com")
+        #expect(csv.contains("id,at,actor,action,subject,detail,address\r\n") && !csv.contains("token ci"))
+        #expect(
+          csv.contains(#"ada@example.com,push.create,push 7f3a,"{""app"":""com.example.shop""}",10.0.4.17"#))
+      }
+      let page = try await scene.call(.get, "/api/v1/activity?kind=certificates&limit=1", as: .operator)
+      #expect(page.json?["items"]?.array?.map { $0["action"]?.string } == ["certificate.sweep"])
+      #expect(page.json?["next"]?.string != nil)
+      #expect(try await scene.call(.get, "/api/v1/activity?from=yesterday", as: .operator).status == 422)
+      var vera = try await scene.signIn(.viewer)
+      #expect(try await vera.get("/activity").status == 403)
+      #expect(!ScenePage(try await vera.get("/devices")).links.contains("/activity"))
+    }
+  }
+
+  @Test("every action that the sources write has its words and its kind, and no words are left over")
+  func words() throws {
+    let nouns = Set(ActivityKind.allCases.flatMap(\.nouns))
+    #expect(nouns.count == ActivityKind.allCases.reduce(0) { $0 + $1.nouns.count })
+    let folder = ConsoleScene.root.appendingPathComponent("Sources")
+    var written: Set<String> = []
+    for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
+    where name.hasSuffix(".swift") {
+      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      guard text.contains("AuditEntry") || text.contains("audit(") else { continue }
+      for match in text.matches(of: /"([a-z_]+)\.([a-z_]+)"/) { written.insert("\(match.1).\(match.2)") }
+    }
+    for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
+    for verb in ["create", "rotate", "delete"] { written.insert("jpush_key.\(verb)") }
+    for noun in ["certificate", "host"] { written.formUnion(["\(noun).acknowledge", "\(noun).unacknowledge"]) }
+    let data = try Data(contentsOf: ConsoleScene.root.appendingPathComponent("Templates/locales/en.json"))
+    let texts = Texts(code: "en", table: try JSONValue(parsing: data))
+    let prefix = "activity.did."
+    let worded = Set(texts.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
+    #expect(worded.subtracting(written) == [], "words without an action")
+    #expect(worded.filter { !nouns.contains(String($0.prefix { $0 != "." })) } == [], "actions without a kind")
+    // The literals of these files hold keys of texts and fields too: an action is what some call passes first.
+    for action in try Self.actions() { #expect(worded.contains(action), "\(action) has no words") }
+  }
+
+  /// What is passed as the action of an entry.
+  private static func actions() throws -> Set<String> {
+    let folder = ConsoleScene.root.appendingPathComponent("Sources")
+    var actions: Set<String> = []
+    for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
+    where name.hasSuffix(".swift") {
+      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      for match in text.matches(of: /(?:\.audit\(|action:|audit\(\s*database,)\s*"([a-z_]+\.[a-z_]+)"/) {
+        actions.insert(String(match.1))
+      }
+    }
+    #expect(actions.count > 30)
+    return actions
+  }
+}
