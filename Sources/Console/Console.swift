@@ -85,6 +85,8 @@ package struct Console: Sendable {
   let locales: Locales
   let views: PageViews
   let publicFiles: StaticFiles
+  /// The API, as its documents describe it.
+  let reference: APIReference
   /// Page assets under URLs that browsers may cache.
   let assets: AssetFolder
   /// Sends reminders and their tests.
@@ -129,6 +131,8 @@ package struct Console: Sendable {
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       isStrict: configuration.isStrict)
+    let documents = configuration.publicFiles + "/api"
+    reference = try APIReference([("\(documents)/openapi.json", ""), ("\(documents)/jpush.json", "JPush")])
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 
@@ -149,6 +153,7 @@ package struct Console: Sendable {
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
     ActivityPages.add(to: &routes)
+    DocsPage.add(to: &routes)
     RetentionPage.add(to: &routes)
     SettingsPages.add(to: &routes)
     API.add(to: &routes)

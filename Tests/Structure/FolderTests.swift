@@ -24,6 +24,7 @@ struct FolderTests {
     "Sources/Console": [
       "Shell": "router, context, sign-in, errors, security headers",
       "Overview": "the start page, over all nouns",
+      "Docs": "the API reference",
     ],
     "Sources/signalbox": ["Shell": "start, options and output of every command"],
     "Templates": [
@@ -34,6 +35,7 @@ struct FolderTests {
       "errors": "pages of errors, of no noun",
       "session": "sign-in and first start, before there is anybody",
       "overview": "the start page, over all nouns",
+      "docs": "the API reference",
     ],
   ]
 

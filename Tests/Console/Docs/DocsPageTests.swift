@@ -1,0 +1,87 @@
+import Foundation
+import JSON
+import Model
+import Testing
+
+@testable import Console
+
+@Suite("Pages: API reference")
+struct DocsPageTests {
+  private static let documents = ["openapi.json", "jpush.json"]
+
+  @Test("every operation of the documents stands on one page, with its parameters, answers and a call")
+  func whole() async throws {
+    let described = try Self.documents.reduce(into: Set<String>()) { names, document in
+      names.formUnion(try OpenAPIDocument(document).operations.map(\.description))
+    }
+    try await ConsoleScene.with { scene in
+      var vera = try await scene.signIn(.viewer)
+      var shown: [String] = []
+      for section in scene.console.reference.sections {
+        let page = ScenePage(try await vera.get("/docs/\(section.slug)"))
+        for operation in section.operations {
+          shown.append("\(operation.method) \(operation.path)")
+          #expect(page.text(id: "\(operation.id)-heading") == operation.summary)
+          let call = try #require(page.text(id: "\(operation.id)-curl"))
+          #expect(call.hasPrefix("curl ") && call.contains("\"http://localhost/"), "\(call)")
+          #expect(!operation.answers.contains { $0.meaning.isEmpty }, "\(operation.path)")
+        }
+        for link in page.links where link.hasPrefix("#") {
+          #expect(page.tags.contains { $0.attributes["id"] == String(link.dropFirst()) }, "\(link)")
+        }
+      }
+      #expect(Set(shown) == described && shown.count == described.count)
+      #expect(try await vera.get("/docs/none").status == 404)
+      let first = ScenePage(try await vera.get("/docs"))
+      #expect(Set(first.links).isSuperset(of: scene.console.reference.sections.map { "/docs/\($0.slug)" }))
+    }
+  }
+
+  @Test("every call with a JSON body has an example that fits its schema", arguments: documents)
+  func examples(name: String) throws {
+    let document = try OpenAPIDocument(name)
+    for operation in document.operations {
+      guard let content = try document.description(operation)["requestBody"]?["content"]?.object else { continue }
+      for (type, media) in content where !type.hasPrefix("multipart/") {
+        let example = try #require(media["example"], "\(operation)")
+        guard type == "application/json" else { continue }
+        #expect(try document.requestErrors(example, of: operation) == [], "\(operation)")
+      }
+    }
+  }
+
+  @Test("the example of the reference sends a push")
+  func runs() async throws {
+    let document = try OpenAPIDocument()
+    let operation = OpenAPIDocument.Operation(method: "POST", path: "/api/v1/pushes")
+    let content = try document.description(operation)["requestBody"]?["content"]?["application/json"]
+    var example = try #require(content?["example"]?.object)
+    // The demo's app, which the example names, has another name here.
+    #expect(example["app"] == "com.example.shop")
+    example["app"] = .string(ConsoleScene.bundleID)
+    let json = JSONValue.object(example)
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: try await scene.addApp())
+      #expect(try await scene.call(.post, operation.path, as: .operator, json: json).status == 202)
+    }
+  }
+
+  @Test("a command survives quotes in its body, and code in a text is marked")
+  func quoting() throws {
+    let operation = APIReference.Operation(
+      id: "x", method: "POST", path: "/api/v1/apps/{app}/things/{id}", summary: "", description: "", role: "",
+      parameters: [], answers: [],
+      example: .init(authorization: nil, contentType: "application/json", body: #"{"name":"Ada's"}"#))
+    #expect(
+      operation.curl(address: "https://push.example.com")
+        == #"""
+        curl -X POST "https://push.example.com/api/v1/apps/com.example.shop/things/$ID" \
+          -H "Content-Type: application/json" \
+          --data-binary '{"name":"Ada'\''s"}'
+        """#)
+    #expect(
+      MarkedText.parts(of: "a `b` c`d`").map { "\($0.text)|\($0.isCode)" } == [
+        "a |false", "b|true", " c|false", "d|true",
+      ])
+  }
+}
