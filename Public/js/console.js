@@ -13,3 +13,10 @@ document.addEventListener('refreshed', ({ target }) => {
   showCopyButtons(target);
 });
 forgetDrafts();
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
+  const link = document.querySelector('[data-jump]');
+  if (!link) return;
+  event.preventDefault();
+  link.click();
+});

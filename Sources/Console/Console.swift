@@ -154,6 +154,7 @@ package struct Console: Sendable {
     AccountPages.add(to: &routes)
     ActivityPages.add(to: &routes)
     DocsPage.add(to: &routes)
+    SearchPage.add(to: &routes)
     RetentionPage.add(to: &routes)
     SettingsPages.add(to: &routes)
     API.add(to: &routes)

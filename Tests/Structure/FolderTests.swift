@@ -25,6 +25,7 @@ struct FolderTests {
       "Shell": "router, context, sign-in, errors, security headers",
       "Overview": "the start page, over all nouns",
       "Docs": "the API reference",
+      "Search": "whatever a text names, over all nouns",
     ],
     "Sources/signalbox": ["Shell": "start, options and output of every command"],
     "Templates": [
@@ -36,6 +37,7 @@ struct FolderTests {
       "session": "sign-in and first start, before there is anybody",
       "overview": "the start page, over all nouns",
       "docs": "the API reference",
+      "search": "whatever a text names, over all nouns",
     ],
   ]
 

@@ -42,7 +42,7 @@ enum DevicePages {
     do {
       found = try await page.store.read { database in
         guard let text else { return try Device.list(database, base, cursor: pager.cursor, limit: pageSize) }
-        return try search(database, text, base, cursor: pager.cursor)
+        return try Device.search(database, text, base, cursor: pager.cursor, limit: pageSize)
       }
     } catch let error as StoreError {
       problem = error.description
@@ -66,32 +66,6 @@ enum DevicePages {
           DeviceRow(
             device: $0, app: names[$0.appID] ?? "", platform: texts("platform.\($0.platform.rawValue)"), now: page.now)
         }, pager: PagerView(pager, next: found.next)))
-  }
-
-  /// The search text can be a token, an alias, a tag or a registration ID: the first kind that matches is used.
-  private static func search(
-    _ database: Database, _ text: String, _ base: DeviceFilter, cursor: String?
-  ) throws -> Page<Device> {
-    var kinds: [DeviceFilter] = []
-    func add(_ change: (inout DeviceFilter) -> Void) {
-      var filter = base
-      change(&filter)
-      kinds.append(filter)
-    }
-    add { $0.alias = text }
-    add { $0.registrationID = text }
-    add { $0.tag = text }
-    if let token = try? DeviceToken(parsing: text, platform: .ios) {  // nil: a prefix of a token, or other text
-      add { $0.tokenPrefix = token.bytes }
-    } else if let bytes = TokenPrefix.bytes(text) {
-      add { $0.tokenPrefix = bytes }
-    }
-    if text.utf8.count >= 8 { add { $0.tokenPrefix = Array(text.utf8) } }
-    for filter in kinds {
-      let found = try Device.list(database, filter, cursor: cursor, limit: pageSize)
-      if !found.items.isEmpty { return found }
-    }
-    return Page(items: [], next: nil)
   }
 
   // MARK: Registering

@@ -15,17 +15,3 @@ enum DeliverySearch {
     return filter
   }
 }
-
-/// The start of a device token in any notation: hexadecimal, optionally with angle brackets or spaces. Anything after
-/// an ellipsis is ignored.
-enum TokenPrefix {
-  static func bytes(_ text: String) -> [UInt8]? {
-    let head = text.prefix { $0 != "…" }
-    let digits = head.utf8.filter { !"<> ".utf8.contains($0) }
-    guard digits.count >= 2, digits.allSatisfy({ UInt8(ascii: "0") <= $0 && Character(UnicodeScalar($0)).isHexDigit })
-    else { return nil }
-    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-      UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16)
-    }
-  }
-}

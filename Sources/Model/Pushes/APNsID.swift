@@ -16,6 +16,21 @@ package struct APNsID: Sendable, Hashable, CustomStringConvertible {
     low = 0x8000_0000_0000_0000 | (UInt64(bitPattern: device) & 0x3fff_ffff_ffff_ffff)
   }
 
+  /// Reads a UUID in either case.
+  ///
+  /// - Returns: nil if it is none, or none that Signalbox has made.
+  package init?(parsing text: String) {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
+      let high = UInt64(groups[0...2].joined(), radix: 16), let low = UInt64(groups[3...4].joined(), radix: 16),
+      high & 0xf000 == 0x8000, low >> 62 == 2
+    else { return nil }
+    (self.high, self.low) = (high, low)
+  }
+
+  /// The device's row ID.
+  package var device: Int64 { Int64(low & 0x3fff_ffff_ffff_ffff) }
+
   package var bytes: [UInt8] {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }

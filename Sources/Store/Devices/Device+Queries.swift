@@ -107,6 +107,9 @@ extension Device {
     if let prefix = filter.tokenPrefix {
       source = .token(prefix: prefix, range)
       condition.add("app_id", equals: filter.app)
+    } else if let prefix = filter.namePrefix {
+      source = .name(prefix: prefix, range)
+      condition.add("app_id", equals: filter.app)
     } else if let id = filter.registrationID {
       source = .registrationID([id], app: filter.app, range)
     } else if let alias = filter.alias {

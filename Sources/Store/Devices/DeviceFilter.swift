@@ -15,6 +15,8 @@ package struct DeviceFilter: Sendable, Hashable {
   package var tokenPrefix: [UInt8]?
   /// Exact registration ID.
   package var registrationID: String?
+  /// The beginning of the name; ASCII case is ignored.
+  package var namePrefix: String?
 
   package init(app: Int64? = nil) { self.app = app }
 }

@@ -88,6 +88,18 @@ struct DeviceSource {
     looked(up: "token", index: "devices_token", tokens.map { .blob($0.bytes) }, app: app, range)
   }
 
+  /// Devices whose name begins with this text.
+  static func name(prefix: String, _ range: Range) -> DeviceSource {
+    // The last character of all ends what begins with the prefix.
+    DeviceSource(
+      arms: [
+        """
+        SELECT id FROM devices INDEXED BY devices_name WHERE name IS NOT NULL AND name COLLATE NOCASE >= ?
+        AND name COLLATE NOCASE < ? AND +id > ? AND +id <= ?
+        """
+      ], [.text(prefix), .text(prefix + "\u{10FFFF}"), .integer(range.after), .integer(range.upTo)], range)
+  }
+
   /// Devices whose token has this prefix.
   static func token(prefix: [UInt8], _ range: Range) -> DeviceSource {
     let (sql, arguments) = unordered(tokenPrefix: prefix)

@@ -7,6 +7,15 @@ extension Push {
     try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.uid = ?", uid) { try Push($0) }
   }
 
+  /// The push whose request to a device had this ID; nil if it is unknown, or its details were removed.
+  package static func find(_ database: Database, apnsID id: APNsID) throws -> Push? {
+    let pushes = try database.fetchAll("SELECT push_id FROM deliveries WHERE device_id = ?", id.device) { $0.int64(0) }
+    for push in pushes.reversed() {
+      if let found = try find(database, id: push), APNsID(seed: found.seed, device: id.device) == id { return found }
+    }
+    return nil
+  }
+
   package static func find(_ database: Database, id: Int64) throws -> Push? {
     try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try Push($0) }
   }

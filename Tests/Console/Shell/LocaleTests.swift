@@ -144,6 +144,7 @@ struct LocaleTests {
     for (guide, steps) in RenewalGuide.steps {
       add("guide.\(guide).", ["title", "lead"] + steps.flatMap { [$0.name, $0.name + "_detail"] })
     }
+    add("search.kinds.", ["pushes", "devices", "apps", "certificates", "reasons", "pages"])
     add("activity.kinds.", ActivityKind.allCases.map(\.rawValue))
     add("activity.from.", ActivityActor.Source.allCases.map(\.rawValue))
     return keys.union(try errorKeys()).union(try flashKeys())

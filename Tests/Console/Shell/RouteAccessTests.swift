@@ -55,7 +55,7 @@ struct RouteAccessTests {
     ("GET /phones/ca.pem", .viewer), ("POST /phones", .operator), ("POST /phones/faults", .operator),
     ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
-    ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
+    ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
     ("GET /account", .viewer), ("POST /account/password", .viewer), ("POST /account/sessions/end", .viewer),
     ("GET /settings/retention", .admin), ("POST /settings/retention", .admin),
     ("POST /account/tokens", .admin), ("POST /account/tokens/:id/revoke", .admin),

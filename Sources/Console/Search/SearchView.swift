@@ -1,0 +1,39 @@
+import Mustache
+
+struct SearchView: PageView {
+  static let template = "search/index"
+  static let section: Section? = nil
+
+  let search: String
+  let groups: [SearchGroup]
+
+  static let fields: [Field<Self>] = [
+    .text("q") { $0.search },
+    .flag("asked") { !$0.search.isEmpty },
+    .list("groups") { $0.groups },
+    .flag("has_groups") { !$0.groups.isEmpty },
+  ]
+}
+
+/// Hits of one kind.
+struct SearchGroup: View {
+  let name: String
+  let hits: [SearchHit]
+
+  static let fields: [Field<Self>] = [.text("name") { $0.name }, .list("hits") { $0.hits }]
+}
+
+struct SearchHit: View {
+  let title: String
+  let detail: String
+  /// Nil: everything about it is said here.
+  let href: String?
+  /// Whether the text can mean nothing else.
+  let isExact: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("title") { $0.title },
+    .optional("detail") { $0.detail.isEmpty ? nil : $0.detail },
+    .optional("href") { $0.href },
+  ]
+}

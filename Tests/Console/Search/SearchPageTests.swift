@@ -1,0 +1,78 @@
+import Foundation
+import JSON
+import Model
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("Pages: search")
+struct SearchPageTests {
+  private static func find(_ browser: inout SceneBrowser, _ text: String) async throws -> SceneAnswer {
+    try await browser.get("/search?q=\(SceneBrowser.escaped(text))")
+  }
+
+  @Test("finds a push, a device, an app, a code and a page; an ID leads straight to its page")
+  func everything() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: try await scene.addApp())
+      let created = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+          "notification": ["title": "Order is on its way"],
+        ])
+      let uid = try #require(created.json?["id"]?.string)
+      _ = try await scene.finished(uid)
+      let (push, device) = try await scene.store.read { database in
+        (try #require(try Push.find(database, uid: uid)), try Device.get(database, id: 2))
+      }
+      var vera = try await scene.signIn(.viewer)
+      #expect(try await Self.find(&vera, uid).location == "/pushes/\(uid)")
+      let apnsID = APNsID(seed: push.seed, device: 2).description
+      #expect(try await Self.find(&vera, apnsID).location == "/pushes/\(uid)/deliveries/2")
+      #expect(try await Self.find(&vera, apnsID.uppercased()).location == "/pushes/\(uid)/deliveries/2")
+      #expect(try await Self.find(&vera, device.token.hexadecimal).location == "/devices/2")
+      let texts = [
+        ("on its way", "/pushes/\(uid)"), (String(device.token.hexadecimal.prefix(12)), "/devices/2"),
+        (ConsoleScene.bundleID.uppercased(), "/apps/1"), ("certif", "/certificates"), ("Phones", "/phones"),
+      ]
+      for (text, href) in texts {
+        #expect(ScenePage(try await Self.find(&vera, text)).links.contains(href), "\(text)")
+      }
+      let code = ScenePage(try await Self.find(&vera, "baddevicetoken"))
+      #expect(code.text.contains(Reason.of("BadDeviceToken").cause))
+      let none = try await Self.find(&vera, "nothing like it")
+      #expect(none.status == 200 && ScenePage(none).text.contains("Nothing found."))
+      #expect(try await vera.get("/search").status == 200)
+    }
+  }
+
+  @Test("a device is found by the beginning of its name before a token that happens to begin alike")
+  func names() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      try await scene.store.write { try $0.run("UPDATE devices SET name = 'Ada’s iPhone' WHERE id = 1") }
+      try await scene.store.write { try $0.run("UPDATE devices SET token = x'adadad' WHERE id = 2") }
+      var vera = try await scene.signIn(.viewer)
+      for text in ["Ada", "ada", "ADA’S"] {
+        let links = ScenePage(try await vera.get("/devices?q=\(SceneBrowser.escaped(text))")).links
+        #expect(links.contains("/devices/1") && !links.contains("/devices/2"), "\(text)")
+      }
+      #expect(ScenePage(try await vera.get("/devices?q=adad")).links.contains("/devices/2"))
+    }
+  }
+
+  @Test(
+    "an apns-id is read back; other UUIDs are not ours",
+    arguments: [
+      "12345678-9abc-4ef0-8000-000001020304", "12345678-9abc-8ef0-4000-000001020304",
+      "123456789abc8ef08000000001020304",
+      "", "12345678-9abc-8ef0-8000-00000102030g",
+    ])
+  func apnsID(text: String) {
+    #expect(APNsID(parsing: text) == nil)
+    let id = APNsID(seed: 0xfeed_beef_0123_4567, device: 42)
+    #expect(APNsID(parsing: id.description) == id && id.device == 42)
+  }
+}
