@@ -69,7 +69,7 @@ struct KeyRotationTests {
       #expect(try Self.files(box) == ["secret.key"])
       let store = try DataDirectory(box.data, environment: [:]).open(now: CommandRunner.noon)
       defer { store.close() }
-      let lines = try store.readSync { try AuditEntry.list($0, action: "key.rotate", limit: 5).items }
+      let lines = try store.readSync { try AuditEntry.list($0, .init(action: "key.rotate"), limit: 5).items }
       #expect(lines.count == 1)
       #expect(await box.run("rotate-key", "--keep-old", old).code == 1, "nothing is overwritten")
       #expect(try Self.opened(box) == 20)

@@ -259,7 +259,8 @@ struct RestoreTests {
         #expect(good == ["cron", "token anna@example.com"])
         #expect(try CalendarFeed.find(database, user: dora.id) == nil)
         #expect(try CalendarFeed.find(database, user: ben.id) != nil)
-        let entry = try #require(try AuditEntry.list(database, action: "database.restore", limit: 1).items.first?.entry)
+        let entry = try #require(
+          try AuditEntry.list(database, .init(action: "database.restore"), limit: 1).items.first?.entry)
         #expect(entry.detail?["tokens"] == ["ci"] && entry.detail?["sessions"] == 5)
       }
     }

@@ -29,7 +29,7 @@ struct RetentionCommandTests {
       let policy = try store.readSync { try RetentionPolicy.find($0) }
       #expect(policy.deliveries == 30 && policy.signInFailures == 0 && policy.pushes == 730)
       let lines = try store.readSync {
-        try AuditEntry.list($0, action: "retention.update", limit: 9).items.map(\.entry)
+        try AuditEntry.list($0, .init(action: "retention.update"), limit: 9).items.map(\.entry)
       }
       #expect(lines.map(\.actor) == ["cli"] && lines.first?.detail?["deliveries_days"] == 30)
 

@@ -1,8 +1,8 @@
 import Calendar
 import Foundation
 import HTTPServer
-import JSON
-import Store
+package import JSON
+package import Store
 
 /// Exports the activity log with the page's filters, newest first.
 struct ActivityExport: Sendable {

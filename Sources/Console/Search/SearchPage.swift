@@ -89,7 +89,9 @@ struct Search: Sendable {
     return try ExpiryList.page(database, filter, limit: Self.most).items.map { item in
       switch item {
       case .certificate(let certificate):
-        SearchHit(title: certificate.name, detail: "", href: "/certificates/\(certificate.id)", isExact: false)
+        SearchHit(
+          title: certificate.details.name, detail: certificate.details.topics.first ?? "",
+          href: "/certificates/\(certificate.id)", isExact: false)
       case .host(let host):
         SearchHit(title: "\(host.address)", detail: "", href: "/hosts/\(host.id)", isExact: false)
       }

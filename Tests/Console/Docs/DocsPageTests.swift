@@ -1,6 +1,8 @@
 import Foundation
+import HTTPServer
 import JSON
 import Model
+import Store
 import Testing
 
 @testable import Console

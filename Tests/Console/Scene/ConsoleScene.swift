@@ -189,7 +189,7 @@ struct ConsoleScene: Sendable {
 
   /// Every line of the audit, newest first.
   func audit(_ action: String? = nil) async throws -> [NewAuditEntry] {
-    try await store.read { try AuditEntry.list($0, action: action, limit: 1000).items.map(\.entry) }
+    try await store.read { try AuditEntry.list($0, .init(action: action), limit: 1000).items.map(\.entry) }
   }
 
   // MARK: Calls of the API
