@@ -86,6 +86,23 @@ struct PushIntakeTests {
     }
   }
 
+  @Test("a tag that nobody has is told with the nearest one, whether others are reached or not")
+  func missingTags() async throws {
+    try await EngineScene.run(devices: 3) { scene in
+      let intake = PushIntake(store: scene.store)
+      for (tags, codes) in [
+        (["ODD", "odd"], ["lint.no_tag_similar"]), (["Odd"], ["push.nobody", "lint.no_tag_similar"]),
+        (["quite different"], ["push.nobody", "lint.no_tag"]), (["odd"], []),
+      ] {
+        let draft = try Self.draft(["tag": .array(tags.map { .string($0) })])
+        let check = try await intake.check(draft, now: noon, within: nil)
+        #expect(check.findings.map(\.problem.code) == codes, "\(tags)")
+        #expect(
+          check.findings.last?.problem.arguments["similar"] == (codes.last == "lint.no_tag_similar" ? "odd" : nil))
+      }
+    }
+  }
+
   @Test("what is kept: the push or the schedule, the door, the audit, unknown tokens, and how many it reaches")
   func kept() async throws {
     try await EngineScene.run(devices: 3) { scene in

@@ -46,8 +46,12 @@ extension PushIntake {
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
     let (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
+      var context = try Lint.Context(database, app, draft.environment, now: now)
+      if case .rule(let rule) = draft.audience {
+        context.missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app.id)
+      }
       return (
-        app, try Lint.Context(database, app, draft.environment, now: now),
+        app, context,
         try Device.unknownTokens(database, app: app.id, audience: draft.audience).count
       )
     }

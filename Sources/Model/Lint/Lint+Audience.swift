@@ -8,6 +8,7 @@ extension Lint {
     }
     var findings = names(draft, rule, context.aliasRule)
     findings += tokens(rule)
+    findings += missing(draft, rule, context.missingTags)
     var excluding = rule
     excluding.tagNot = []
     if excluding.isEmpty { findings.append(finding(.hint, "audience.tag_not", .onlyExclusions)) }
@@ -37,6 +38,27 @@ extension Lint {
       return finding(.error, field, .aliasForm, ["alias": alias, "result": result, "form": form], fix: fix)
     }
     return tags + aliases
+  }
+
+  private static func missing(
+    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
+  ) -> [Finding] {
+    let kinds: [(name: String, tags: WritableKeyPath<Audience.Rule, [String]>)] = [
+      ("tag", \.tag), ("tag_and", \.tagAnd), ("tag_not", \.tagNot),
+    ]
+    return kinds.flatMap { kind in
+      rule[keyPath: kind.tags].enumerated().compactMap { index, tag -> Finding? in
+        guard let known = missing[tag] else { return nil }
+        let field = "audience.\(kind.name)[\(index)]"
+        guard let similar = known else { return finding(.warning, field, .noTag, ["tag": tag]) }
+        let fix = changing(draft) {
+          var rule = rule
+          rule[keyPath: kind.tags][index] = similar
+          $0.audience = .rule(rule)
+        }
+        return finding(.warning, field, .noTagSimilar, ["tag": tag, "similar": similar], fix: fix)
+      }
+    }
   }
 
   private static func tokens(_ rule: Audience.Rule) -> [Finding] {

@@ -40,6 +40,8 @@ package enum Lint {
     package var credential: CredentialScope?
     /// Whether the app sends to Android at all. If not, drafts for every platform are not checked for it.
     package var hasAndroid: Bool
+    /// Tags of the draft that no device of the app has, each with the most similar one that a device has.
+    package var missingTags: [String: String?] = [:]
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil,
       hasAndroid: Bool = true

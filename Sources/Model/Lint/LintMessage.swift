@@ -33,6 +33,8 @@ package enum LintMessage: String, MessageSet {
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
   case onlyExclusions = "lint.only_exclusions"
+  case noTag = "lint.no_tag"
+  case noTagSimilar = "lint.no_tag_similar"
   case credentialTopic = "lint.credential_topic"
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
@@ -93,6 +95,8 @@ package enum LintMessage: String, MessageSet {
       """
     case .tokenLength: "APNs device tokens currently have 32 bytes, but this one has {count}."
     case .broadcastProduction: "This push goes to every production device of the app."
+    case .noTag: "No device of the app has the tag “{tag}”."
+    case .noTagSimilar: "No device of the app has the tag “{tag}”. Did you mean “{similar}”?"
     case .credentialTopic:
       """
       “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \

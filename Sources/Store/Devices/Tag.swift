@@ -1,4 +1,5 @@
 package import SQLite
+import Text
 
 package struct Tag: Sendable, Hashable, Identifiable {
   package let id: Int64
@@ -38,6 +39,19 @@ package struct Tag: Sendable, Hashable, Identifiable {
       }
     }
   }
+
+  /// Which of these tags no device of an app has, each with the most similar one that a device has.
+  package static func missing(_ database: Database, _ names: Set<String>, app: Int64) throws -> [String: String?] {
+    let unused = try names.filter { name in
+      try ids(database, [name], app: app).allSatisfy { try members(database, id: $0) == 0 }
+    }
+    guard !unused.isEmpty else { return [:] }
+    let used = try list(database, app: app, limit: mostCompared).items.filter { $0.members > 0 }.map(\.name)
+    return Dictionary(uniqueKeysWithValues: unused.map { ($0, Suggestion.closest(to: $0, among: used)) })
+  }
+
+  /// Comparing takes some microseconds for each tag.
+  private static let mostCompared = 2000
 
   /// The number of devices with a tag.
   static func members(_ database: Database, id: Int64) throws -> Int {

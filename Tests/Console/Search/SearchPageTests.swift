@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import SQLite
 import Store
 import Testing
 
@@ -53,8 +54,10 @@ struct SearchPageTests {
   func names() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(2, of: try await scene.addApp())
-      try await scene.store.write { try $0.run("UPDATE devices SET name = 'Ada’s iPhone' WHERE id = 1") }
-      try await scene.store.write { try $0.run("UPDATE devices SET token = x'adadad' WHERE id = 2") }
+      try await scene.store.write { database in
+        try database.run("UPDATE devices SET name = 'Ada’s iPhone' WHERE id = 1")
+        try database.run("UPDATE devices SET token = x'adadad' WHERE id = 2")
+      }
       var vera = try await scene.signIn(.viewer)
       for text in ["Ada", "ada", "ADA’S"] {
         let links = ScenePage(try await vera.get("/devices?q=\(SceneBrowser.escaped(text))")).links

@@ -252,6 +252,21 @@ struct LintTests {
     #expect(found { $0.audience = .rule(rule) } == [])
   }
 
+  @Test("a tag that no device has is told, with the nearest one on offer")
+  func missingTags() throws {
+    var context = Lint.Context()
+    context.missingTags = ["BETA": "beta", "gold": nil]
+    var rule = Audience.Rule()
+    rule.tag = ["vip", "BETA"]
+    rule.tagNot = ["gold"]
+    let findings = found(context) { $0.audience = .rule(rule) }
+    #expect(
+      lines(findings) == ["warning audience.tag[1] lint.no_tag_similar", "warning audience.tag_not[0] lint.no_tag"])
+    try expectFixed(findings[0], context)
+    rule.tag = ["vip", "beta"]
+    #expect(findings[0].fix?.audience == .rule(rule))
+  }
+
   @Test("times")
   func times() throws {
     let now = Date(timeIntervalSince1970: 1000)
