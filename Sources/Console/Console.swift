@@ -3,6 +3,7 @@ package import Delivery
 package import Foundation
 package import HTTPServer
 package import Logging
+internal import Model
 internal import Mustache
 internal import OpenSSL
 package import Reactor
@@ -34,6 +35,10 @@ package struct Console: Sendable {
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
     /// Whether a mail template that names an unknown key is an error; for tests.
     package var isStrict = false
+    /// How many calls of apps are taken.
+    package var clientRates = ClientRates()
+    /// How long receipts are collected before they are written together.
+    package var receiptPause = Duration.milliseconds(20)
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
     package init(templates: String, publicFiles: String, address: String?, version: String) {
@@ -96,6 +101,14 @@ package struct Console: Sendable {
   let pools: Pools
   /// Calls of the API that is compatible with JPush, by app.
   let jpushLimits = JPushLimits()
+  /// Calls of apps, by address, device and key.
+  let clientLimits: ClientLimits
+  /// Writes the registrations of apps.
+  let registrations: WriteGroup<AppRegistration, RegistrationCode>
+  /// Writes what apps report of pushes.
+  let receipts: WriteGroup<ReceiptBatch, ReceiptOutcome>
+  /// Tells open pages of new receipts.
+  let receiptNews = ReceiptNews()
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -118,6 +131,11 @@ package struct Console: Sendable {
     self.configuration = configuration
     self.pools = pools
     self.clock = clock
+    clientLimits = ClientLimits(configuration.clientRates)
+    registrations = WriteGroup(store, most: 200) { try AppRegistration.register($0, $1, now: clock()) }
+    receipts = WriteGroup(store, most: 200, pause: configuration.receiptPause) {
+      try ReceiptBatch.record($0, $1, now: clock())
+    }
     broadcasts = PushBroadcasts(engine: engine, store: store)
     hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
@@ -152,6 +170,8 @@ package struct Console: Sendable {
     SettingsPages.add(to: &routes)
     API.add(to: &routes)
     JPushAPI.add(to: &routes)
+    RegistrationRoutes.add(to: &routes)
+    ReceiptRoutes.add(to: &routes)
     return routes.finished()
   }
 }
