@@ -33,15 +33,3 @@ enum ClientKeyAPI {
     }
   }
 }
-
-extension ClientKey: JSONWritable {
-  /// The schema `ClientKey`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("key", key)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("last_used_at", lastUsedAt)
-    }
-  }
-}

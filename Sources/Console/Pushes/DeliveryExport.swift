@@ -12,7 +12,7 @@ struct DeliveryExport: Sendable {
   private static let pageSize = 1000
   private static let columns = [
     "device_id", "token", "alias", "registration_id", "outcome", "status", "reason", "at", "duration_ms", "attempts",
-    "apns_id",
+    "apns_id", "displayed_at", "opened_at", "dismissed_at",
   ]
 
   private let store: Store
@@ -57,6 +57,9 @@ struct DeliveryExport: Sendable {
       json.member("duration_ms", Int(delivery.durationMilliseconds))
       json.member("attempts", Int(delivery.attempts))
       json.member("apns_id", APNsID(seed: push.seed, device: delivery.deviceID).description)
+      json.member("displayed_at", row.receipt?.displayedAt)
+      json.member("opened_at", row.receipt?.openedAt)
+      json.member("dismissed_at", row.receipt?.dismissedAt)
     }
   }
 
@@ -67,7 +70,7 @@ struct DeliveryExport: Sendable {
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       APNsID(seed: push.seed, device: delivery.deviceID).description,
-    ]
+    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" }
   }
 
   private func answer(

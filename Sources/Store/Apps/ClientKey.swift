@@ -1,5 +1,6 @@
 package import Foundation
-import JSON
+package import JSON
+import Model
 internal import OpenSSL
 package import SQLite
 
@@ -86,5 +87,17 @@ package struct ClientKey: Sendable, Hashable {
       NewAuditEntry(
         actor: actor, action: "client_key.\(verb)", subject: "app \(app.bundleID)", detail: ["key": .string(key)],
         address: address), now: now)
+  }
+}
+
+extension ClientKey: JSONWritable {
+  /// The schema `ClientKey`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("key", key)
+      json.member("created_by", createdBy)
+      json.member("created_at", createdAt)
+      json.member("last_used_at", lastUsedAt)
+    }
   }
 }

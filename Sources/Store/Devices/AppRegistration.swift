@@ -101,7 +101,11 @@ extension DeviceWriter {
           registration.registrationID = .set(id)
         }
         try remove(old)
-        try note(new.id, .tokenChanged, ["from": shown(input.previousToken), "device": .integer(old.id)])
+        try note(
+          new.id, .tokenChanged,
+          [
+            "from": shown(input.previousToken), "to": shown(registration.token), "device": .integer(old.id),
+          ])
       } else {
         try database.run("UPDATE devices SET token = ? WHERE id = ?", registration.token.bytes, old.id)
         try note(

@@ -20,7 +20,7 @@ package struct DeviceEvent: Sendable, Hashable {
     case tagsChanged = "tags_changed"
     /// Another installation: `from`, `to`.
     case registrationIDChanged = "registration_id_changed"
-    /// The app reported a new token for it: `from`, and `to` or `device`, another device that went up in this one.
+    /// The app reported a new token for it: `from`, `to`, and `device`, another one that went up in it.
     case tokenChanged = "token_changed"
     /// Another name: `from`, `to`.
     case nameChanged = "name_changed"
