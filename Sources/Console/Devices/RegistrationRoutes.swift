@@ -61,7 +61,7 @@ enum RegistrationRoutes {
     _ console: Console, _ request: Request, _ handler: (App, RegistrationForm, Date) async throws -> RegistrationCode
   ) async throws -> RegistrationCode {
     let (now, limits) = (console.clock(), console.clientLimits)
-    if let wait = limits.wait(.registrations(ClientLimits.address(request)), now: now) {
+    if let address = ClientLimits.address(request), let wait = limits.wait(.registrations(address), now: now) {
       throw RegistrationRefusal(.tooOften, "Too many calls from this address.", retryAfter: wait)
     }
     let bearer = key(request)

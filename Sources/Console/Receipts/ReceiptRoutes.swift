@@ -23,7 +23,9 @@ enum ReceiptRoutes {
   }
 
   private static func record(_ console: Console, _ request: Request) async throws -> Response {
-    if let wait = console.clientLimits.wait(.receipts(ClientLimits.address(request)), now: console.clock()) {
+    if let address = ClientLimits.address(request),
+      let wait = console.clientLimits.wait(.receipts(address), now: console.clock())
+    {
       throw HTTPError(
         .tooManyRequests, "Too many requests from this address.", headers: ["Retry-After": String(wait)])
     }

@@ -51,8 +51,9 @@ final class ClientLimits: Sendable {
   init(_ rates: ClientRates) { self.rates = rates }
 
   /// An address; of IPv6 the network /64, which one customer has.
-  static func address(_ request: Request) -> String {
-    request.remoteAddress.map { $0.bytes.count == 16 ? $0.network(64) : $0.host } ?? ""
+  /// Nil: the request is from this process, such as a simulated phone's.
+  static func address(_ request: Request) -> String? {
+    request.remoteAddress.map { $0.bytes.count == 16 ? $0.network(64) : $0.host }
   }
 
   /// Counts a call.
