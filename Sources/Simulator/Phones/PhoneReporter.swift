@@ -27,16 +27,18 @@ package struct PhoneReporter: Sendable {
   }
 
   private let phones: PhoneBook
+  private let changes: AsyncStream<PhoneChange>
   private let post: Post
   private let log: Logger
 
+  /// What happens from now on is reported by ``run()``.
   package init(_ phones: PhoneBook, log: Logger, post: @escaping Post) {
     (self.phones, self.post, self.log) = (phones, post, log.labelled("Simulator"))
+    changes = phones.changes()
   }
 
   /// Reports until the task is cancelled.
   package func run() async {
-    let changes = phones.changes()
     // What a person can still tap or clear, by phone and notification.
     var shown: [Int64: [Int64: Mark]] = [:]
     for phone in phones.phones() {
