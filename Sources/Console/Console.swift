@@ -35,10 +35,6 @@ package struct Console: Sendable {
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
     /// Whether a mail template that names an unknown key is an error; for tests.
     package var isStrict = false
-    /// How many calls of apps are taken.
-    package var clientRates = ClientRates()
-    /// How long receipts are collected before they are written together.
-    package var receiptPause = Duration.milliseconds(20)
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
     package init(templates: String, publicFiles: String, address: String?, version: String) {
@@ -58,6 +54,9 @@ package struct Console: Sendable {
 
     var parameters: PasswordHash.Parameters { self == .normal ? .normal : .quickForTests }
   }
+
+  /// How long receipts are collected before they are written together, so that a broadcast finds the writer free.
+  private static let receiptPause = Duration.milliseconds(20)
 
   /// The folders of page assets among the public files.
   static let assetFolders = ["css", "js", "icons"]
@@ -102,7 +101,7 @@ package struct Console: Sendable {
   /// Calls of the API that is compatible with JPush, by app.
   let jpushLimits = JPushLimits()
   /// Calls of apps, by address, device and key.
-  let clientLimits: ClientLimits
+  let clientLimits = ClientLimits()
   /// Writes the registrations of apps.
   let registrations: WriteGroup<AppRegistration, RegistrationCode>
   /// Writes what apps report of pushes.
@@ -131,9 +130,8 @@ package struct Console: Sendable {
     self.configuration = configuration
     self.pools = pools
     self.clock = clock
-    clientLimits = ClientLimits(configuration.clientRates)
     registrations = WriteGroup(store, most: 200) { try AppRegistration.register($0, $1, now: clock()) }
-    receipts = WriteGroup(store, most: 200, pause: configuration.receiptPause) {
+    receipts = WriteGroup(store, most: 200, pause: Self.receiptPause) {
       try ReceiptBatch.record($0, $1, now: clock())
     }
     broadcasts = PushBroadcasts(engine: engine, store: store)

@@ -97,14 +97,8 @@ private final class ReceiptWriter {
         outcome.results.append(.unknown)
         continue
       }
-      let device: FoundDevice?
-      if let found = devices[push.app] {
-        device = found
-      } else {
-        device = try find(batch.sender, app: push.app)
-        devices[push.app] = .some(device)
-      }
-      guard let device else {
+      if devices[push.app] == nil { devices[push.app] = .some(try find(batch.sender, app: push.app)) }
+      guard let device = devices[push.app] ?? nil else {
         outcome.results.append(.unknown)
         continue
       }

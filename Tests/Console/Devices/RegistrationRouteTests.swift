@@ -165,15 +165,14 @@ struct RegistrationRouteTests {
   @Test("one device and one address are slowed down with Retry-After, others are not")
   func limits() async throws {
     try await ClientApp.with { client in
-      let rates = ClientRates()
-      for _ in 0..<rates.device { #expect(try await client.upload(ClientApp.fields()).status == 200) }
+      for _ in 0..<ClientLimits.Rate.device { #expect(try await client.upload(ClientApp.fields()).status == 200) }
       let device = try await client.upload(ClientApp.fields())
       #expect(device.status == 429 && device.json?["code"] == 6011)
       #expect(device.response.headers["Retry-After"] == "60")
       #expect(try await client.upload(ClientApp.fields(2)).status == 200)
       client.scene.clock.advance(61)
       #expect(try await client.upload(ClientApp.fields()).status == 200)
-      for _ in 0..<rates.registrations {
+      for _ in 0..<ClientLimits.Rate.registrations {
         _ = try await client.upload(ClientApp.fields(), key: "wrong", address: "192.0.2.1:1000")
       }
       let address = try await client.upload(ClientApp.fields(), address: "192.0.2.1:1001")
@@ -184,7 +183,7 @@ struct RegistrationRouteTests {
 
   @Test("of many addresses no more are remembered than fit")
   func memory() {
-    let limits = ClientLimits(ClientRates())
+    let limits = ClientLimits()
     for number in 0..<100_000 { _ = limits.wait(.registrations("\(number)"), now: ConsoleScene.noon) }
     let shared = (0..<6001).map { limits.wait(.registrations("new \($0)"), now: ConsoleScene.noon) }
     #expect(shared.prefix(6000).allSatisfy { $0 == nil } && shared.last == 60, "they share ten times one's limit")

@@ -108,7 +108,7 @@ struct ReceiptRouteTests {
       let good = body(0, [item(push, "opened")])
       #expect(try document.requestErrors(good, of: operation) == [])
       #expect(try document.errors(try await report(scene, good), to: operation) == [])
-      for _ in 0..<ClientRates().receipts { _ = try await report(scene, good, address: "192.0.2.1:1") }
+      for _ in 0..<ClientLimits.Rate.receipts { _ = try await report(scene, good, address: "192.0.2.1:1") }
       let slowed = try await report(scene, good, address: "192.0.2.1:2")
       #expect(slowed.status == 429 && slowed.response.headers["Retry-After"] == "60")
       #expect(try document.errors(slowed, to: operation) == [])
