@@ -98,7 +98,8 @@ enum DeliveryPage {
       lines += ["apns-id: \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
       request = lines.joined(separator: "\n")
       let preview = Preview(
-        draft, uid: push.uid, signature: push.signature, sentAt: asked, endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
+        draft, uid: push.uid, signature: push.signature, sentAt: asked,
+        endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
       curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
       guard delivery.status != 0 else { return }
       var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]

@@ -105,7 +105,9 @@ struct ReceiptEvents {
     var last: ReceiptCounts?
     repeat {
       let counts = try await console.store.read { [id = push.id] in try ReceiptCounts.find($0, push: id) }
-      if counts != last { try await stream.send(ServerSentEvent(data: JSONWriter.text(of: answer(counts)), event: "receipts")) }
+      if counts != last {
+        try await stream.send(ServerSentEvent(data: JSONWriter.text(of: answer(counts)), event: "receipts"))
+      }
       last = counts
       try await Task.sleep(for: Self.pause)
     } while await news.next() != nil

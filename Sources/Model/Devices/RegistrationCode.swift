@@ -28,14 +28,16 @@ package enum RegistrationCode: Int, Sendable, CaseIterable {
   /// What an alias is refused with; nil: it is fine.
   package init?(alias: String, rule: AliasRule) {
     guard let problem = rule.problem(with: alias) else { return nil }
-    self = problem.code == NameMessage.aliasTooLong.code || problem.code == NameMessage.tooLong.code
+    self =
+      problem.code == NameMessage.aliasTooLong.code || problem.code == NameMessage.tooLong.code
       ? .aliasTooLong : .aliasCharacters
   }
 
   /// What a tag is refused with; nil: it is fine.
   package init?(tag: String, rule: AliasRule) {
     guard let problem = TagRule.problem(with: tag, rule: rule) else { return nil }
-    self = problem.code == NameMessage.tagTooLong.code || problem.code == NameMessage.tooLong.code
+    self =
+      problem.code == NameMessage.tagTooLong.code || problem.code == NameMessage.tooLong.code
       ? .tagTooLong : .tagCharacters
   }
 }

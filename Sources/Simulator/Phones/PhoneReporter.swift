@@ -55,7 +55,9 @@ package struct PhoneReporter: Sendable {
           await report(.displayed, [mark], phone)
         }
       case .updated(let phone, let notification):
-        guard notification.tapped != nil, let mark = shown[phone]?.removeValue(forKey: notification.id) else { continue }
+        guard notification.tapped != nil, let mark = shown[phone]?.removeValue(forKey: notification.id) else {
+          continue
+        }
         await report(.opened, [mark], phone)
       case .cleared(let phone):
         let marks = shown.removeValue(forKey: phone) ?? [:]

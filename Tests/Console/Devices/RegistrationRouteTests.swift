@@ -142,7 +142,8 @@ struct RegistrationRouteTests {
         #expect(answer.status == 401 && answer.json?["code"] == 1008, "\(key)")
         #expect(answer.response.headers["WWW-Authenticate"]?.hasPrefix("Bearer") == true)
       }
-      #expect(try await client.upload(ClientApp.fields().with("client_key", .string(client.key)), key: "").status == 200)
+      #expect(
+        try await client.upload(ClientApp.fields().with("client_key", .string(client.key)), key: "").status == 200)
       for target in ["/api/v1/devices", "/v3/tags", "/metrics"] {
         let answer = try await client.scene.call(
           .get, target, as: nil, headers: ["Authorization": "Bearer \(client.key)"])

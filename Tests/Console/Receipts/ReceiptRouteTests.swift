@@ -142,7 +142,9 @@ struct ReceiptRouteTests {
     news.tell([1])
     news.tell([1])
     #expect(await first.next() != nil)
-    let task = Task { for await _ in second { return true }; return false }
+    let task = Task {
+      for await _ in second { return true }; return false
+    }
     news.tell([2])
     #expect(await task.value)
   }
