@@ -23,7 +23,7 @@ enum PushPages {
     routes.page(.get, "/pushes/:uid/receipts/events") { page in
       let (push, console, texts) = (try await find(page), page.console, page.texts)
       return try page.events { stream in
-        try await ReceiptEvents(push, console).send(to: stream) { ReceiptFunnel(push, $0, texts).json }
+        try await ReceiptEvents(push, console).send(to: stream) { ReceiptFunnel($0, $1, texts).json }
       }
     }
     PushControlPages.add(to: &routes)

@@ -22,7 +22,7 @@ enum PushesAPI {
       let push = try await call.store.read { try find($0, call) }
       let console = call.console
       return console.events(for: call.principal) { stream in
-        try await ReceiptEvents(push, console).send(to: stream) { $0 }
+        try await ReceiptEvents(push, console).send(to: stream) { $1 }
       }
     }
     PushControlAPI.add(to: &routes)

@@ -29,7 +29,6 @@ struct ReceiptFunnel {
 
   init(_ push: Push, _ counts: ReceiptCounts, _ texts: Texts) {
     let accepted = push.counts.accepted
-    // The push's own numbers are updated by its progress.
     let rows: [(String, String, Int)] =
       [("target", texts("receipts.target"), push.target ?? 0), ("accepted", texts("receipts.accepted"), accepted)]
       + ReceiptKind.allCases.map { ($0.name, texts("receipts.\($0.name)"), counts[$0]) }
@@ -43,7 +42,7 @@ struct ReceiptFunnel {
   /// The numbers as texts, for the page's script: members are named like `data-receipt` elements.
   var json: JSONValue {
     var members: [String: JSONValue] = ["reported_text": .string(reported)]
-    for step in steps where ReceiptKind(name: step.key) != nil {
+    for step in steps {
       members[step.key] = .string(step.number.grouped)
       members[step.key + "_share"] = .string(step.share)
     }
@@ -99,14 +98,16 @@ struct ReceiptEvents {
   init(_ push: Push, _ console: Console) { (self.push, self.console) = (push, console) }
 
   /// Sends the present numbers, then each change, some a second at most. Returns when the client is gone.
-  func send<Answer: JSONWritable>(to stream: EventStream, _ answer: (ReceiptCounts) -> Answer) async throws {
+  func send<Answer: JSONWritable>(to stream: EventStream, _ answer: (Push, ReceiptCounts) -> Answer) async throws {
     // Subscribes before the first read, so that no change is missed.
     var news = console.receiptNews.watch(push.id).makeAsyncIterator()
     var last: ReceiptCounts?
     repeat {
-      let counts = try await console.store.read { [id = push.id] in try ReceiptCounts.find($0, push: id) }
+      let (push, counts) = try await console.store.read { [id = push.id] in
+        (try Push.get($0, id: id), try ReceiptCounts.find($0, push: id))
+      }
       if counts != last {
-        try await stream.send(ServerSentEvent(data: JSONWriter.text(of: answer(counts)), event: "receipts"))
+        try await stream.send(ServerSentEvent(data: JSONWriter.text(of: answer(push, counts)), event: "receipts"))
       }
       last = counts
       try await Task.sleep(for: Self.pause)
