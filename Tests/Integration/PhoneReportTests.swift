@@ -1,9 +1,11 @@
+import Console
 import Delivery
 import Foundation
 import JSON
 import Logging
 import Model
 import Reactor
+import Simulator
 import Store
 import TestSupport
 import Testing

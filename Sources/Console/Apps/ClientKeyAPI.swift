@@ -1,5 +1,6 @@
 import HTTPServer
 import JSON
+import Reactor
 import Store
 
 /// `/api/v1/apps/{app}/client-keys`: the keys with which an app registers its devices.

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import Mustache
-import Store
+package import Store
 
 /// How far a push came: from the devices it was meant for to those whose owners opened it. The last steps are what apps
 /// reported, which no provider tells.

@@ -45,6 +45,8 @@ package struct ReceiptOutcome: Sendable, Hashable {
   package var results: [ReceiptResult] = []
   /// Row IDs.
   package var changed: Set<Int64> = []
+
+  package init() {}
 }
 
 extension ReceiptBatch {

@@ -4,6 +4,7 @@ import JSON
 import Model
 import Providers
 import Reactor
+import SQLite
 import Store
 import Testing
 
