@@ -92,7 +92,8 @@ let package = Package(
     .executableTarget(
       name: "signalbox",
       dependencies: [
-        "Arguments", "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Model",
+        "Arguments", "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Mail",
+        "Model",
         "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text",
       ],
       swiftSettings: house),

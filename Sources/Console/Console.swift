@@ -3,6 +3,7 @@ package import Delivery
 package import Foundation
 package import HTTPServer
 package import Logging
+internal import Model
 internal import Mustache
 internal import OpenSSL
 package import Reactor
@@ -54,6 +55,9 @@ package struct Console: Sendable {
     var parameters: PasswordHash.Parameters { self == .normal ? .normal : .quickForTests }
   }
 
+  /// How long receipts are collected before they are written together, so that a broadcast finds the writer free.
+  private static let receiptPause = Duration.milliseconds(20)
+
   /// The folders of page assets among the public files.
   static let assetFolders = ["css", "js", "icons"]
 
@@ -98,6 +102,14 @@ package struct Console: Sendable {
   let pools: Pools
   /// Calls of the API that is compatible with JPush, by app.
   let jpushLimits = JPushLimits()
+  /// Calls of apps, by address, device and key.
+  let clientLimits = ClientLimits()
+  /// Writes the registrations of apps.
+  let registrations: WriteGroup<AppRegistration, RegistrationCode>
+  /// Writes what apps report of pushes.
+  let receipts: WriteGroup<ReceiptBatch, ReceiptOutcome>
+  /// Tells open pages of new receipts.
+  let receiptNews = ReceiptNews()
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -120,6 +132,10 @@ package struct Console: Sendable {
     self.configuration = configuration
     self.pools = pools
     self.clock = clock
+    registrations = WriteGroup(store, most: 200) { try AppRegistration.register($0, $1, now: clock()) }
+    receipts = WriteGroup(store, most: 200, pause: Self.receiptPause) {
+      try ReceiptBatch.record($0, $1, now: clock())
+    }
     broadcasts = PushBroadcasts(engine: engine, store: store)
     hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
@@ -159,6 +175,8 @@ package struct Console: Sendable {
     SettingsPages.add(to: &routes)
     API.add(to: &routes)
     JPushAPI.add(to: &routes)
+    RegistrationRoutes.add(to: &routes)
+    ReceiptRoutes.add(to: &routes)
     return routes.finished()
   }
 }

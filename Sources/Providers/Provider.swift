@@ -47,6 +47,8 @@ package struct ProviderPush: Sendable {
   package let id: Int64
   /// The public ID; part of the payload.
   package let uid: String
+  /// Part of the payload, for receipts; nil: the app cannot report.
+  package var signature: String?
   /// Each device's request ID derives from it.
   package let seed: UInt64
   package let draft: PushDraft

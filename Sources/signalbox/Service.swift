@@ -125,7 +125,8 @@ final class Service: Sendable {
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
       look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
-    server = Server(try Self.serverConfiguration(listen, options), console.router())
+    let router = console.router()
+    server = Server(try Self.serverConfiguration(listen, options), router)
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     console.courier.link(to: Self.links(scheme, address))
@@ -159,6 +160,10 @@ final class Service: Sendable {
     if let renewal {
       all.append(.init(name: "tls", loss: .isRestarted) { await renewal.run(every: options.tlsLook) })
     }
+    if let simulator {
+      let reporter = PhoneReporter(simulator.phones, log: log) { try await Self.report($0, to: router) }
+      all.append(.init(name: "phones' reports", loss: .isRestarted) { await reporter.run() })
+    }
     workers = WorkerGroup(all, log: log)
     let workers = workers
     Task { await workers.run() }
@@ -184,6 +189,13 @@ final class Service: Sendable {
     try await simulator.start()
     try await DemoInstallation.install(store: store, phones: simulator.phones, now: options.clock())
     return simulator
+  }
+
+  /// What a simulated phone's app sends to `POST /receipts`, without the way through the network.
+  private static func report(_ body: [UInt8], to router: Router) async throws {
+    let request = try Request(.post, "/receipts", headers: ["Content-Type": "application/json"], body: body)
+    let response = await router.respond(to: request)
+    guard response.status == .ok else { throw HTTPError(response.status) }
   }
 
   private static func serverConfiguration(

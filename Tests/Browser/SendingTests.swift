@@ -69,6 +69,11 @@ extension InBrowser {
         try await seesOnPhone(scene)
         #expect(try await browser.run(script: "return window.untouched") as? Bool == true)
         try await tap(scene)
+        // The phone reports by itself, and the result page counts it without a reload.
+        try await browser.go(toWindow: form)
+        try await browser.wait(for: "//td[@data-receipt='displayed'][.='1']")
+        try await browser.wait(for: "//td[@data-receipt='opened'][.='1']")
+        try await scene.sees("Reported by 1 of 1 device")
         #expect(try await browser.complaints() == [])
       }
     }

@@ -86,6 +86,23 @@ struct AdministrationTests {
     }
   }
 
+  @Test("an app's client keys are made, listed and removed")
+  func clientKeys() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      #expect(await box.run("apps", "client-keys", "com.example.shop", "--json").json == [])
+      let made = await box.run("apps", "client-keys", "com.example.shop", "--add", "--json")
+      let key = try #require(made.json?.array?.first?["key"]?.string)
+      #expect(made.code == 0 && key.hasPrefix("sbc_"))
+      let second = await box.run("apps", "client-keys", "com.example.shop", "--add")
+      #expect(second.code == 0 && second.output.contains(key) && second.output.contains("never"))
+      let left = await box.run("apps", "client-keys", "com.example.shop", "--remove", key, "--json")
+      #expect(left.code == 0 && left.json?.array?.count == 1 && !left.output.contains(key))
+      let again = await box.run("apps", "client-keys", "com.example.shop", "--remove", key)
+      #expect(again.code == 1 && again.errors.contains("has no client key"))
+    }
+  }
+
   @Test("apps are added, listed, shown and removed")
   func apps() async throws {
     try await CommandRunner.with { box in

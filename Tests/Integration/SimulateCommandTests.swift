@@ -1,8 +1,11 @@
 import Foundation
 import Glibc
+import HTTPServer
 import JSON
 import OpenSSL
 import Model
+import Reactor
+import TestSupport
 import Testing
 
 @testable import signalbox
@@ -114,6 +117,40 @@ struct SimulateCommandTests {
       let counters = try await running.stop()
       #expect(counters["development"]?["by_status"] == ["200": 1, "403": 1, "503": 1])
       #expect(counters["production"]?["by_status"] == ["200": 1] && counters["production"]?["requests"] == 1)
+    }
+  }
+
+  @Test("with an address for receipts, a phone reports what it displays")
+  func receipts() async throws {
+    let (bodies, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    var router = Router()
+    router.on(.post, "/receipts") { request in
+      continuation.yield(try await request.body.collect(upTo: 1 << 16))
+      return .json(Array(#"{"results":["recorded"]}"#.utf8))
+    }
+    try await WebTestServer.with(router) { address in
+      try await CommandRunner.with { box in
+        let refused = await box.run("simulate", "--receipts", "http://example.com/receipts")
+        #expect(refused.code == 64 && refused.errors.contains("--receipts must be a URL"))
+        let running = try await Self.start(
+          box,
+          [
+            "--device", Self.token, "--topic", Self.topic, "--name", "push.test", "--ca-out", "ca.pem", "--receipts",
+            "http://\(address)/receipts",
+          ])
+        let port = running.development.split(separator: ":").last ?? ""
+        let status = try await running.curl(
+          "--http2", "--cacert", "ca.pem", "--resolve", "push.test:\(port):127.0.0.1", "-w", "%{http_code}", "-H",
+          "authorization: bearer \(try Self.bearer(try PrivateKey.generateP256()))", "-H", "apns-topic: \(Self.topic)",
+          "-H", "apns-push-type: alert", "-d", #"{"aps":{"alert":"Hello"},"sbid":"p1","sbsig":"s1"}"#,
+          "https://push.test:\(port)/3/device/\(Self.token)")
+        #expect(status == "200")
+        var reports = bodies.makeAsyncIterator()
+        let body = try JSONValue(parsing: try #require(await reports.next()))
+        #expect(
+          body == ["token": .string(Self.token), "receipts": [["sbid": "p1", "sbsig": "s1", "event": "displayed"]]])
+        _ = try await running.stop()
+      }
     }
   }
 

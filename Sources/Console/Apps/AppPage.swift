@@ -22,6 +22,7 @@ enum AppPage {
     let overview: AppOverview
     let certificates: [TrackedCertificate]
     let jpushKey: JPushKey?
+    let clientKeys: [ClientKey]
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
@@ -32,7 +33,7 @@ enum AppPage {
       }
       return Facts(
         overview: overview, certificates: try TrackedCertificate.all(database),
-        jpushKey: try JPushKey.find(database, app: id))
+        jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id))
     }
   }
 
@@ -63,7 +64,9 @@ enum AppPage {
       }, counts: counts, aliasRule: texts("apps.alias_rule_\(overview.app.aliasRule ?? "none")"),
       snippets: AppSnippets(app: overview.app, address: page.address),
       jpush: JPushKeyView(
-        key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now))
+        key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now),
+      clientKeys: ClientKeysView(
+        app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), address: page.address, now: page.now))
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
 

@@ -32,6 +32,8 @@ enum AppPages {
     routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin) { page in
       try await AppPage.unbind(page)
     }
+    routes.page(.post, "/apps/:id/client-keys", role: .admin) { page in try await ClientKeyPages.add(page) }
+    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin) { page in try await ClientKeyPages.remove(page) }
     routes.page(.post, "/apps/:id/jpush-key", role: .admin) { page in try await JPushKeyPages.issue(page) }
     routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin) { page in try await JPushKeyPages.remove(page) }
   }

@@ -16,6 +16,7 @@ struct AppView: PageView {
   let aliasRule: String
   let snippets: AppSnippets
   let jpush: JPushKeyView
+  let clientKeys: ClientKeysView
 
   static let fields: [Field<AppView>] = [
     .written("id") { $1.write(Int($0.overview.app.id)) },
@@ -35,6 +36,7 @@ struct AppView: PageView {
     .flag("has_devices") { !$0.counts.isEmpty },
     .view("snippets") { $0.snippets },
     .view("jpush") { $0.jpush },
+    .view("client_keys") { $0.clientKeys },
   ]
 
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }

@@ -13,6 +13,7 @@ enum DevicePage {
   private struct Facts: Sendable {
     let device: Device
     let app: App
+    let details: DeviceDetails
     let events: [DeviceEvent]
     let deliveries: [Delivery.WithPush]
     let retention: RetentionPolicy
@@ -21,6 +22,7 @@ enum DevicePage {
       guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
       self.device = device
       app = try App.get(database, id: device.appID)
+      details = try DeviceDetails.find(database, device: id)
       events = try DeviceEvent.all(database, device: id)
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
       retention = try RetentionPolicy.find(database)
@@ -46,7 +48,8 @@ enum DevicePage {
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
     let view = DeviceView(
-      device: device, app: facts.app, platform: texts("platform.\(device.platform.rawValue)"), now: page.now,
+      device: device, details: facts.details, app: facts.app, platform: texts("platform.\(device.platform.rawValue)"),
+      now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
       form: DeviceEditView(form: form, errors: errors, problem: problem))

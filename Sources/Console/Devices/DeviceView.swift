@@ -10,6 +10,7 @@ struct DeviceView: PageView {
   static let section: Section? = .devices
 
   let device: Device
+  let details: DeviceDetails
   let app: App
   let platform: String
   let now: Date
@@ -35,7 +36,7 @@ struct DeviceView: PageView {
     .list("deliveries") { $0.deliveries },
     .view("kept") { $0.keptDays == 0 ? nil : CountView(count: $0.keptDays) },
     .list("events") { $0.events },
-    .view("about") { DeviceFactsView(device: $0.device, app: $0.app) },
+    .view("about") { DeviceFactsView(device: $0.device, details: $0.details, app: $0.app) },
     .text("token") { $0.device.tokenText },
     .view("form") { $0.form },
   ]
@@ -100,6 +101,7 @@ struct DeviceDeliveryRow: View {
 
 struct DeviceFactsView: View {
   let device: Device
+  let details: DeviceDetails
   let app: App
 
   static let fields: [Field<Self>] = [
@@ -109,6 +111,9 @@ struct DeviceFactsView: View {
     .list("tags") { $0.device.tags },
     .flag("has_tags") { !$0.device.tags.isEmpty },
     .optional("registration_id") { $0.device.registrationID },
+    .optional("app_version") { $0.details.appVersion },
+    .optional("time_zone") { $0.details.timeZone },
+    .optional("language") { $0.details.language },
     .view("created") { MomentView(date: $0.device.createdAt) },
     .view("registered") { MomentView(date: $0.device.registeredAt) },
     .view("seen") { MomentView(date: $0.device.seenAt) },

@@ -6,8 +6,8 @@ import Model
 import SQLite
 import Store
 
-/// The reports, from the outcomes of our own pushes. `…_sent` is what APNs or FCM accepted. Nobody tells a server what a
-/// phone received or what a person tapped: those figures are null.
+/// The reports, from the outcomes of our own pushes. `…_sent` is what APNs or FCM accepted. What a phone received or a
+/// person tapped is what the app itself reported (docs/protocols.md §8.2): null if no device of the push has.
 enum JPushReports {
   private static let idLimit = 100
   private static let deviceLimit = 1000
@@ -32,9 +32,14 @@ enum JPushReports {
     var target: [Platform: Int] = [:]
     /// Devices that the provider accepted the push for.
     var sent: [Platform: Int] = [:]
+    var receipts: [Platform: ReceiptCounts] = [:]
 
     func target(_ platform: Platform) -> JSONValue { target[platform].map(JSONValue.number) ?? .null }
     func sent(_ platform: Platform) -> JSONValue { sent[platform].map(JSONValue.number) ?? .null }
+
+    func reported(_ platform: Platform, _ kind: ReceiptKind) -> JSONValue {
+      receipts[platform].map { .number($0[kind]) } ?? .null
+    }
   }
 
   private static func figures(_ database: Database, _ call: JPushCall, _ id: Int64) throws -> Figures {
@@ -42,6 +47,7 @@ enum JPushReports {
     guard let push = try Push.find(database, id: id), push.appID == call.app.id else { return figures }
     figures.target = try Push.targets(database, id: id).filter { $0.value > 0 }
     for platform in figures.target.keys { figures.sent[platform] = 0 }
+    figures.receipts = try ReceiptCounts.byPlatform(database, push: id)
     for count in try Delivery.reasonCounts(database, push: id) where count.outcome == .accepted {
       figures.sent[count.platform, default: 0] += count.count
     }
@@ -60,15 +66,17 @@ enum JPushReports {
 
   private static func received(_ push: Figures) -> JSONValue {
     [
-      "msg_id": .string(String(push.id)), "android_received": .null, "ios_apns_sent": push.sent(.ios),
-      "ios_apns_received": .null, "ios_msg_received": .null, "wp_mpns_sent": .null,
+      "msg_id": .string(String(push.id)), "android_received": push.reported(.android, .displayed),
+      "ios_apns_sent": push.sent(.ios), "ios_apns_received": push.reported(.ios, .displayed),
+      "ios_msg_received": .null, "wp_mpns_sent": .null,
     ]
   }
 
   private static func receivedDetail(_ push: Figures) -> JSONValue {
     [
       "msg_id": .string(String(push.id)), "jpush_received": .null, "android_pns_sent": push.sent(.android),
-      "ios_apns_sent": push.sent(.ios), "ios_apns_received": .null, "ios_msg_received": .null, "wp_mpns_sent": .null,
+      "ios_apns_sent": push.sent(.ios), "ios_apns_received": push.reported(.ios, .displayed),
+      "ios_msg_received": .null, "wp_mpns_sent": .null,
     ]
   }
 
@@ -76,11 +84,13 @@ enum JPushReports {
     [
       "msg_id": .string(String(push.id)),
       "android": [
-        "received": .null, "target": push.target(.android), "online_push": .null, "click": .null, "msg_click": .null,
+        "received": push.reported(.android, .displayed), "target": push.target(.android), "online_push": .null,
+        "click": push.reported(.android, .opened), "msg_click": .null,
       ],
       "ios": [
-        "apns_sent": push.sent(.ios), "apns_target": push.target(.ios), "apns_received": .null, "click": .null,
-        "target": .null, "received": .null,
+        "apns_sent": push.sent(.ios), "apns_target": push.target(.ios),
+        "apns_received": push.reported(.ios, .displayed), "click": push.reported(.ios, .opened), "target": .null,
+        "received": .null,
       ],
       "winphone": .null,
     ]
@@ -96,7 +106,8 @@ enum JPushReports {
         "fcm_detail": ["target": push.target(.android), "sent": push.sent(.android)],
       ],
       "ios": [
-        "apns_target": push.target(.ios), "apns_sent": push.sent(.ios), "apns_received": .null, "apns_click": .null,
+        "apns_target": push.target(.ios), "apns_sent": push.sent(.ios),
+        "apns_received": push.reported(.ios, .displayed), "apns_click": push.reported(.ios, .opened),
         "msg_target": .null, "msg_received": .null,
       ],
       "winphone": .null,

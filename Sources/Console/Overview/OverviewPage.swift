@@ -28,6 +28,7 @@ enum OverviewPage {
     let troubled: [Push]
     let report: ExpiryReport
     let sums: [Push.Sum]
+    let receipts: [Int: ReceiptCounts]
     let firstDay: Date
     let late: [CheckRun]
     let stuck: [ReminderMessage]
@@ -49,8 +50,9 @@ enum OverviewPage {
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
-      sums = try Push.sums(
-        database, from: firstDay, before: firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400))
+      let end = firstDay.addingTimeInterval(Double(OverviewPage.days) * 86_400)
+      sums = try Push.sums(database, from: firstDay, before: end)
+      receipts = try ReceiptCounts.days(database, from: firstDay, before: end)
     }
 
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
@@ -71,7 +73,7 @@ enum OverviewPage {
     return OverviewView(
       attention: attention.items(texts),
       pushes: facts.pushes.map { PushRow($0, app: facts.app($0.push.appID), texts: texts, now: page.now) },
-      chart: SendChart(sums: facts.sums, firstDay: facts.firstDay, days: days).view(texts),
+      chart: SendChart(sums: facts.sums, receipts: facts.receipts, firstDay: facts.firstDay, days: days).view(texts),
       apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })
   }
 }

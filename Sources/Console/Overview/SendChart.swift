@@ -6,6 +6,8 @@ import Store
 /// The bars of the last days, in hundredths of a percent of the chart's width and height.
 struct SendChart {
   let sums: [Push.Sum]
+  /// What apps reported, by day.
+  let receipts: [Int: ReceiptCounts]
   let firstDay: Date
   let days: Int
 
@@ -18,12 +20,14 @@ struct SendChart {
       "overview.chart_summary",
       [
         "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped, "failed": counts.reduce(0) { $0 + bad($1) }.grouped,
+        "opened": receipts.values.reduce(0) { $0 + $1.opened }.grouped,
       ])
     return ChartView(
       summary: summary, first: day(0), last: day(days - 1),
       days: counts.enumerated().map { index, counts in
         ChartDay(
-          day: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts), top: top)
+          day: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts),
+          receipts: receipts[index] ?? ReceiptCounts(), top: top)
       })
   }
 
@@ -53,19 +57,24 @@ struct ChartView: View {
   ]
 }
 
-/// One day: the accepted sends, and the others stacked on top.
+/// One day: the accepted sends, those of them that apps reported as displayed inside, and the others stacked on top.
 struct ChartDay: View {
   let day: String
   let index: Int
   let days: Int
   let accepted: Int
   let failed: Int
+  let receipts: ReceiptCounts
   let top: Int
 
   static let fields: [Field<Self>] = [
     .text("day") { $0.day },
     .number("accepted") { $0.accepted },
     .number("failed") { $0.failed },
+    .number("displayed") { $0.receipts.displayed },
+    .number("opened") { $0.receipts.opened },
+    .written("displayed_y") { $1.write(hundredths: 10_000 - $0.height($0.displayed)) },
+    .written("displayed_height") { $1.write(hundredths: $0.height($0.displayed)) },
     .written("x") { $1.write(hundredths: 10_000 * $0.index / $0.days) },
     .written("width") { $1.write(hundredths: 7200 / $0.days) },
     .written("accepted_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted)) },
@@ -73,6 +82,9 @@ struct ChartDay: View {
     .written("failed_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed)) },
     .written("failed_height") { $1.write(hundredths: $0.height($0.failed)) },
   ]
+
+  /// A device whose answer was lost may have displayed the push all the same.
+  private var displayed: Int { min(receipts.displayed, accepted) }
 
   private func height(_ count: Int) -> Int { 10_000 * count / max(top, 1) }
 }

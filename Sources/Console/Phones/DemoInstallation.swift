@@ -31,6 +31,7 @@ package enum DemoInstallation {
           database, app: app.id, provider: .fcm, environment: environment, certificate: nil, endpoint: "simulator",
           now: now)
       }
+      _ = try ClientKey.add(database, app: app, by: "signalbox", now: now)
       try AuditEntry.add(
         database, NewAuditEntry(actor: "signalbox", action: "demo.install", subject: "app \(app.bundleID)"), now: now)
       return app

@@ -9,7 +9,7 @@ import Store
 struct DeliveryExport: Sendable {
   private static let columns = [
     "device_id", "token", "alias", "registration_id", "outcome", "status", "reason", "at", "duration_ms", "attempts",
-    "apns_id",
+    "apns_id", "displayed_at", "opened_at", "dismissed_at",
   ]
 
   private let push: Push
@@ -45,6 +45,9 @@ struct DeliveryExport: Sendable {
       json.member("duration_ms", Int(delivery.durationMilliseconds))
       json.member("attempts", Int(delivery.attempts))
       json.member("apns_id", APNsID(seed: push.seed, device: delivery.deviceID).description)
+      json.member("displayed_at", row.receipt?.displayedAt)
+      json.member("opened_at", row.receipt?.openedAt)
+      json.member("dismissed_at", row.receipt?.dismissedAt)
     }
   }
 
@@ -55,6 +58,6 @@ struct DeliveryExport: Sendable {
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       APNsID(seed: push.seed, device: delivery.deviceID).description,
-    ]
+    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" }
   }
 }

@@ -65,6 +65,9 @@ enum DeliveryPage {
       device?.platform == .android
         ? nil
         : FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description),
+      FactView(texts("receipts.displayed"), at: item.receipt?.displayedAt),
+      FactView(texts("receipts.opened"), at: item.receipt?.openedAt),
+      FactView(texts("receipts.dismissed"), at: item.receipt?.dismissedAt),
       FactView(
         texts("facts.credential"), CredentialState(credential, now: page.now).text(texts),
         href: "/apps/\(push.appID)"),
@@ -85,7 +88,7 @@ enum DeliveryPage {
         showFCM(draft, push, device, delivery, asked, credential)
         return
       }
-      let payload = APNsPayload(draft, uid: push.uid)
+      let payload = APNsPayload(draft, uid: push.uid, signature: push.signature)
       let id = APNsID(seed: push.seed, device: delivery.deviceID)
       let endpoint = credential.map(\.endpoint) ?? "apple"
       let host =
@@ -95,7 +98,8 @@ enum DeliveryPage {
       lines += ["apns-id: \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
       request = lines.joined(separator: "\n")
       let preview = Preview(
-        draft, uid: push.uid, sentAt: asked, endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
+        draft, uid: push.uid, signature: push.signature, sentAt: asked,
+        endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
       curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
       guard delivery.status != 0 else { return }
       var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
@@ -115,7 +119,7 @@ enum DeliveryPage {
     ) {
       let expiration = draft.expiration(sentAt: push.sendAt ?? push.createdAt)
       let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
-      var message = FCMMessage(draft, uid: push.uid, timeToLive: left).json.object ?? [:]
+      var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
       message["token"] = .string(device.token.text)
       let body: JSONValue = ["message": .object(message)]
       let endpoint = credential?.endpoint ?? ProviderKind.fcm.serviceWord

@@ -37,6 +37,8 @@ struct DeliveryRow: View {
   let summary: String
   let outcomeText: String
   let duration: String
+  /// The last thing that the app reported, such as “Opened”; empty: nothing.
+  let reported: String
 
   init(_ item: Delivery.WithDevice, push: Push, texts: Texts) {
     self.push = push.uid
@@ -46,6 +48,8 @@ struct DeliveryRow: View {
     summary = [item.device?.alias, item.device?.name == nil ? nil : token].compactMap { $0 }.joined(separator: " · ")
     outcomeText = texts("words.\(item.delivery.outcome.name)")
     duration = texts.duration(milliseconds: item.delivery.durationMilliseconds)
+    let last: [ReceiptKind] = [.opened, .dismissed, .displayed]
+    reported = last.first { item.receipt?[$0] != nil }.map { texts("receipts.\($0.name)") } ?? ""
   }
 
   static let fields: [Field<Self>] = [
@@ -66,6 +70,7 @@ struct DeliveryRow: View {
     .flag("failed") { $0.item.delivery.outcome == .failed },
     .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
     .text("duration") { $0.duration },
+    .text("reported") { $0.reported },
   ]
 }
 

@@ -15,6 +15,8 @@ struct PushAnswer: JSONWritable, Sendable {
   var parent: String?
   /// Public ID of the schedule that created this push; nil if there is none, and in lists.
   var schedule: String?
+  /// What apps reported; nil leaves the member out, as in lists.
+  var receipts: ReceiptCounts?
   /// Why the push is stalled, or null; the outer nil leaves the member out.
   var trouble: String??
   private let draft: RawJSON
@@ -58,6 +60,7 @@ struct PushAnswer: JSONWritable, Sendable {
       json.member("finished_at", push.finishedAt)
       json.member("details_removed_at", push.detailsRemovedAt)
       if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
+      if let receipts { json.member("receipts", receipts) }
       if let trouble { json.member("trouble", trouble) }
     }
   }
@@ -155,6 +158,10 @@ struct DeliveryAnswer: JSONWritable {
         "apns_id",
         isSent && row.device?.platform != .android
           ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+      for kind in ReceiptKind.allCases {
+        json.key(dynamic: "\(kind.name)_at")
+        (row.receipt?[kind]).write(to: &json)
+      }
       guard let device = row.device else { return }
       json.member("token", device.token.text)
       json.member("platform", device.platform.rawValue)

@@ -19,6 +19,12 @@ enum PushPages {
     routes.page(.get, "/pushes") { page in try await index(page) }
     routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
     routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
+    routes.page(.get, "/pushes/:uid/receipts/events") { page in
+      let (push, console, texts) = (try await find(page), page.console, page.texts)
+      return try page.events { stream in
+        try await ReceiptEvents(push, console).send(to: stream) { ReceiptFunnel($0, $1, texts).json }
+      }
+    }
     PushControlPages.add(to: &routes)
     routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
       DeliveryExport(page, try await find(page)).csv()

@@ -19,8 +19,9 @@ struct PushPreview: Sendable {
   /// - Parameter credential: the app's credential; nil if it has none.
   init(_ check: PushCheck, credential: Credential?, address: String, now: Date) {
     (self.check, self.credential) = (check, credential)
-    payload = APNsPayload(check.draft, uid: NewPush.sampleID)
-    preview = Preview(check.draft, uid: NewPush.sampleID, sentAt: now, address: address)
+    payload = APNsPayload(check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+    preview = Preview(
+      check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID, sentAt: now, address: address)
   }
 
   /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.

@@ -20,6 +20,7 @@ enum PushResultPage {
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
+    let receipts: ReceiptCounts
     var progress: PushProgress
     let retry: PushRepeat
     let related: Related
@@ -43,6 +44,7 @@ enum PushResultPage {
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
+        receipts: try ReceiptCounts.find(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push),
         detailsGone: try detailsGone(database, push, page.texts),
@@ -74,7 +76,7 @@ enum PushResultPage {
     let (draft, title) = (push.draft, push.heading(texts))
     let waiting = waitingSentence(push, page)
     let heading = waiting == nil ? outcome(push, progress, texts) : title
-    let payload = draft.map { APNsPayload($0, uid: push.uid) }
+    let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     let chart = LatencyChart(found.latencies)
     return PushResultView(
       push: push, title: title, heading: heading ?? ProgressJSON(progress, texts).sentence,
@@ -86,6 +88,8 @@ enum PushResultPage {
       isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
       held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
       progress: numbers(push, progress, texts),
+      receipts: push.signature == nil || push.target == nil
+        ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
       ).views(texts),

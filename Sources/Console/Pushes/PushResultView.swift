@@ -28,6 +28,8 @@ struct PushResultView: PageView {
   let actions: PushActionsView
   let related: [RelatedView]
   let progress: PushProgressView
+  /// Nil: the push has no devices yet, or is from before receipts.
+  let receipts: ReceiptFunnelView?
   let reasons: [ReasonGroupView]
   let latency: LatencyChartView?
   let facts: [FactView]
@@ -54,6 +56,7 @@ struct PushResultView: PageView {
     .view("actions") { $0.actions },
     .list("related") { $0.related },
     .view("progress") { $0.progress },
+    .view("receipts") { $0.receipts },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
     .view("latency") { $0.latency },

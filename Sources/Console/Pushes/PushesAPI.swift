@@ -18,6 +18,13 @@ enum PushesAPI {
     }
     routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
     routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }
+    routes.call(.get, "/pushes/:id/receipts/events", role: .viewer) { call in
+      let push = try await call.store.read { try find($0, call) }
+      let console = call.console
+      return console.events(for: call.principal) { stream in
+        try await ReceiptEvents(push, console).send(to: stream) { $1 }
+      }
+    }
     PushControlAPI.add(to: &routes)
   }
 
@@ -35,6 +42,7 @@ enum PushesAPI {
     let parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     var answer = try PushAnswer(push, app: app.bundleID)
+    answer.receipts = try ReceiptCounts.find(database, push: push.id)
     answer.reasons = try Delivery.reasonCounts(database, push: push.id)
     answer.parent = parent?.uid
     answer.schedule = schedule?.uid

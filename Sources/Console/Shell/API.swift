@@ -8,6 +8,7 @@ enum API {
     AppsAPI.add(to: &routes)
     CredentialsAPI.add(to: &routes)
     JPushKeyAPI.add(to: &routes)
+    ClientKeyAPI.add(to: &routes)
     DevicesAPI.add(to: &routes)
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)

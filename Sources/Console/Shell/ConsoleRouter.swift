@@ -3,7 +3,7 @@ import HTTPServer
 import OpenSSL
 import Store
 
-/// Registers routes. Each of the six ways decides who has access, and does so before the body is read, so that
+/// Registers routes. Each of the seven ways decides who has access, and does so before the body is read, so that
 /// strangers cannot fill the memory.
 struct ConsoleRouter {
   /// Bytes for a form that needs no sign-in: two passwords with every character escaped.
@@ -178,6 +178,11 @@ struct ConsoleRouter {
         try await JPushAPI.answer(console, request, handler)
       }
     }
+  }
+
+  /// A call that apps on phones make, without an account: anybody on the Internet may try.
+  mutating func app(_ method: Method, _ pattern: String, bodyLimit: Int, _ handler: @escaping Handler) {
+    router.on(method, pattern, name: "app", options: Route.Options(bodyLimit: bodyLimit), handler)
   }
 
   /// A public route that is not a page, such as `/healthz`.

@@ -37,7 +37,7 @@ struct ErrorResponses: Sendable {
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }
     // Uses the raw path: a path with an invalid escape has no segments.
-    return ["/api/", "/simulator/"].contains { request.path.hasPrefix($0) }
+    return ["/api/", "/simulator/", "/receipts", "/notificationtokenupload"].contains { request.path.hasPrefix($0) }
       || request.header("Accept") == "application/json"
   }
 

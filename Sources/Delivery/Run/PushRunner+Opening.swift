@@ -71,11 +71,11 @@ extension PushRunner {
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     plan.platforms = counted.platforms
+    var sent = ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt)
+    sent.signature = push.signature
     return Opened(
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
-      environment: push.environment,
-      push: ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt), query: counted.query,
-      isDryRun: draft.options.dryRun)
+      environment: push.environment, push: sent, query: counted.query, isDryRun: draft.options.dryRun)
   }
 
   private func plan(_ push: Push, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {

@@ -98,7 +98,7 @@ extension Lint {
 
   /// What FCM would refuse, and messages that do nothing.
   static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    let message = FCMMessage(draft, uid: context.uid)
+    let message = FCMMessage(draft, uid: context.uid, signature: context.uid)
     let refusals = message.problems.map { Finding(severity: .error, problem: $0) }
     guard message.isEmpty else { return refusals }
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]

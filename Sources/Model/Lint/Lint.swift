@@ -56,7 +56,8 @@ package enum Lint {
 
   /// All findings: by severity, then in the order of the fields.
   package static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
-    let payload = APNsPayload(draft, uid: context.uid)
+    // A signature is as long as an ID.
+    let payload = APNsPayload(draft, uid: context.uid, signature: context.uid)
     var findings: [Finding] = []
     if draft.platforms.contains(.ios) {
       findings += payload.problems.map { refusal($0, draft) }

@@ -41,7 +41,7 @@ extension APNsPayload {
   }
 
   /// The payload of a notification (Apple, Generating a remote notification).
-  static func payload(of notification: Notification, uid: String?) -> JSONValue {
+  static func payload(of notification: Notification, uid: String?, signature: String? = nil) -> JSONValue {
     var aps: [String: JSONValue] = [:]
     aps["alert"] = alert(of: notification)
     aps["badge"] = notification.badge.map { .integer(Int64($0)) }
@@ -55,6 +55,7 @@ extension APNsPayload {
     if let link = notification.link { payload[linkKey] = .string(link) }
     if let image = notification.image { payload[imageKey] = .string(image) }
     if let uid { payload[idKey] = .string(uid) }
+    if let signature { payload[signatureKey] = .string(signature) }
     payload["aps"] = .object(aps)
     return .object(payload)
   }

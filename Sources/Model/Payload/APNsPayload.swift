@@ -3,13 +3,15 @@ package import JSON
 
 /// A draft as APNs receives it: one body and one set of headers for all devices of the push.
 ///
-/// Besides Apple's `aps` the payload contains the draft's extras and three optional keys of ours: `link` (which page a
-/// tap opens), `image` (the address of a picture, for the app's service extension), and `sbid`, the push's ID, by which
-/// an app drops the duplicates that iOS makes of one push (docs/protocols.md §5, S004). A raw payload is sent
-/// unchanged, without them.
+/// Besides Apple's `aps` the payload contains the draft's extras and four optional keys of ours: `link` (which page a
+/// tap opens), `image` (the address of a picture, for the app's service extension), `sbid`, the push's ID, by which an
+/// app drops the duplicates that iOS makes of one push (docs/protocols.md §5, S004), and `sbsig`, with which it reports
+/// what became of the push (docs/protocols.md §8). A raw payload is sent unchanged, without them.
 package struct APNsPayload: Sendable, Hashable {
   /// The push's ID.
   package static let idKey = "sbid"
+  /// The proof that a receipt comes from a device that was sent the push.
+  package static let signatureKey = "sbsig"
   /// The type by which the app chooses a page.
   package static let linkKey = "link"
   /// A picture's address.
@@ -36,10 +38,12 @@ package struct APNsPayload: Sendable, Hashable {
 
   /// Builds the request; ``problems`` lists what APNs would refuse.
   ///
-  /// - Parameter uid: the push's public ID, for the key `sbid`; nil omits the key.
-  package init(_ draft: PushDraft, uid: String? = nil) {
+  /// - Parameters:
+  ///   - uid: the push's public ID, for the key `sbid`; nil omits the key.
+  ///   - signature: of the push, for the key `sbsig`; nil omits the key.
+  package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil) {
     let headers = draft.apns.headers
-    json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid)
+    json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid, signature: signature)
     body = json.bytes
     let given = headers[APNsHeader.pushType].flatMap(PushType.init) ?? draft.options.pushType
     pushType = given ?? Self.pushType(of: json)

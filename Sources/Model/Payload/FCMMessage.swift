@@ -3,8 +3,8 @@ package import JSON
 /// A draft as FCM receives it (HTTP v1, projects.messages.send): one message for all devices of the push, which differ in
 /// their token (docs/protocols.md §3.1).
 ///
-/// The data that the app receives has the same keys as the payload for APNs: the draft's extras, `link`, `image` and
-/// `sbid`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over the
+/// The data that the app receives has the same keys as the payload for APNs: the draft's extras, `link`, `image`,
+/// `sbid` and `sbsig`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over the
 /// generated one.
 package struct FCMMessage: Sendable, Hashable {
   /// Bytes of the keys and values that reach the app (Firebase, ErrorCode: 4096).
@@ -17,8 +17,9 @@ package struct FCMMessage: Sendable, Hashable {
 
   /// - Parameters:
   ///   - uid: the push's public ID, for the key `sbid`; nil omits the key.
+  ///   - signature: of the push, for the key `sbsig`; nil omits the key.
   ///   - timeToLive: seconds left to deliver it; nil: the draft's.
-  package init(_ draft: PushDraft, uid: String? = nil, timeToLive: Int? = nil) {
+  package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil, timeToLive: Int? = nil) {
     let notification = draft.notification
     extras = notification.extras
     own = draft.android
@@ -28,7 +29,7 @@ package struct FCMMessage: Sendable, Hashable {
       let parts = ["title": notification.title, "body": notification.body, "image": notification.image]
       message["notification"] = .object(parts.compactMapValues { $0.map(JSONValue.string) })
     }
-    let data = Self.data(notification, uid: uid, isVisible: isVisible)
+    let data = Self.data(notification, uid: uid, signature: signature, isVisible: isVisible)
     if !data.isEmpty { message["data"] = .object(data.mapValues(JSONValue.string)) }
     var android: [String: JSONValue] = [:]
     let isHigh = (draft.options.priority ?? (isVisible ? .high : .normal)) == .high
@@ -47,12 +48,15 @@ package struct FCMMessage: Sendable, Hashable {
     json = .object(message)
   }
 
-  private static func data(_ notification: Notification, uid: String?, isVisible: Bool) -> [String: String] {
+  private static func data(
+    _ notification: Notification, uid: String?, signature: String?, isVisible: Bool
+  ) -> [String: String] {
     var data = notification.extras.mapValues { $0.string ?? $0.text() }
     if let link = notification.link { data[APNsPayload.linkKey] = link }
     // FCM shows the picture of a visible notification by itself.
     if let image = notification.image, !isVisible { data[APNsPayload.imageKey] = image }
     if let uid { data[APNsPayload.idKey] = uid }
+    if let signature { data[APNsPayload.signatureKey] = signature }
     return data
   }
 
@@ -72,11 +76,11 @@ package struct FCMMessage: Sendable, Hashable {
     }
   }
 
-  /// Whether it shows something or carries data besides `sbid`.
+  /// Whether it shows something or carries data besides `sbid` and `sbsig`.
   package var isEmpty: Bool {
     let parts = [json["notification"], json["android"]?["notification"], json["android"]?["data"]]
     return parts.allSatisfy { $0?.object?.isEmpty ?? true }
-      && (json["data"]?.object ?? [:]).keys.allSatisfy { $0 == APNsPayload.idKey }
+      && (json["data"]?.object ?? [:]).keys.allSatisfy { [APNsPayload.idKey, APNsPayload.signatureKey].contains($0) }
   }
 
   /// Why FCM would refuse the message for every device; paths are the draft's.

@@ -22,11 +22,15 @@ package struct Preview: Sendable, Hashable {
 
   /// - Parameters:
   ///   - uid: the push's public ID, for the key `sbid`.
+  ///   - signature: of the push, for the key `sbsig`.
   ///   - date: the time of sending, for the expiration.
   ///   - endpoint: `host:port` of APNs; nil: Apple's own for the draft's environment.
   ///   - address: Signalbox's address, such as `http://127.0.0.1:8080`.
-  package init(_ draft: PushDraft, uid: String? = nil, sentAt date: Date, endpoint: String? = nil, address: String) {
-    let payload = APNsPayload(draft, uid: uid)
+  package init(
+    _ draft: PushDraft, uid: String? = nil, signature: String? = nil, sentAt date: Date, endpoint: String? = nil,
+    address: String
+  ) {
+    let payload = APNsPayload(draft, uid: uid, signature: signature)
     headers = payload.headers(sentAt: date).map { Header(name: $0.name, value: $0.value) }
     json = payload.json.text(pretty: true)
     size = payload.body.count

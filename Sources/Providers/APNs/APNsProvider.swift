@@ -46,7 +46,7 @@ package final class APNsProvider: LinkedProvider {
 
 extension APNsProvider {
   package func prepare(_ push: ProviderPush) -> any PreparedPush {
-    let payload = APNsPayload(push.draft, uid: push.uid)
+    let payload = APNsPayload(push.draft, uid: push.uid, signature: push.signature)
     return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
   }
 

@@ -85,7 +85,7 @@ private struct FCMPush: PreparedPush {
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    message = FCMMessage(push.draft, uid: push.uid)
+    message = FCMMessage(push.draft, uid: push.uid, signature: push.signature)
     let date = push.draft.expiration(sentAt: push.sentAt)
     // 0 is a single attempt, whenever it is made.
     expiration = date?.timeIntervalSince1970 == 0 ? nil : date
@@ -95,7 +95,7 @@ private struct FCMPush: PreparedPush {
     var message = message
     if let expiration {
       let left = max(0, Int(expiration.timeIntervalSince(provider.now()).rounded(.up)))
-      message = FCMMessage(push.draft, uid: push.uid, timeToLive: left)
+      message = FCMMessage(push.draft, uid: push.uid, signature: push.signature, timeToLive: left)
     }
     provider.send(message, push: push.id, to: devices, noting: notes)
   }

@@ -65,11 +65,8 @@ extension Device {
   package static func delete(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try DeviceWriter.run(database, now: now) { writer in
       guard let before = try writer.find(id) else { return false }
-      for tag in try writer.tags(of: id).values { writer.counters.add(-1, tag: tag, before.kind) }
-      writer.counters.add(-1, app: before.app, before.kind)
-      try database.run("DELETE FROM device_tags WHERE device_id = ?", id)
-      try database.run("DELETE FROM device_events WHERE device_id = ?", id)
-      return try database.run("DELETE FROM devices WHERE id = ?", id) == 1
+      try writer.remove(before)
+      return true
     }
   }
 }

@@ -20,6 +20,8 @@ package struct DeviceEvent: Sendable, Hashable {
     case tagsChanged = "tags_changed"
     /// Another installation: `from`, `to`.
     case registrationIDChanged = "registration_id_changed"
+    /// The app reported a new token for it: `from`, `to`, and `device`, another one that went up in it.
+    case tokenChanged = "token_changed"
     /// Another name: `from`, `to`.
     case nameChanged = "name_changed"
     /// Parked: `reason`, `push`.

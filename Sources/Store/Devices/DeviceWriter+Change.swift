@@ -74,6 +74,15 @@ extension DeviceWriter {
     try note(holder, .registrationIDChanged, from: registrationID, to: nil)
   }
 
+  /// Deletes a device and its timeline.
+  func remove(_ before: Before) throws {
+    for tag in try tags(of: before.id).values { counters.add(-1, tag: tag, before.kind) }
+    counters.add(-1, app: before.app, before.kind)
+    try database.run("DELETE FROM device_tags WHERE device_id = ?", before.id)
+    try database.run("DELETE FROM device_events WHERE device_id = ?", before.id)
+    try database.run("DELETE FROM devices WHERE id = ?", before.id)
+  }
+
   private func noteDifferences(_ before: Before, _ target: Target) throws {
     let kind = target.kind
     if kind.environment != before.kind.environment {

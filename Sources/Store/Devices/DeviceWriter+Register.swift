@@ -59,7 +59,8 @@ extension DeviceWriter {
     return try problem(limits, app: known.app, alias: registration.alias, before: known, tags: count)
   }
 
-  private func find(_ token: DeviceToken, app: Int64, _ registrar: Registrar) throws -> Before? {
+  /// The device with this token, if the app has one.
+  func find(_ token: DeviceToken, app: Int64, _ registrar: Registrar) throws -> Before? {
     try registrar.find.bind(1, token.bytes)
     try registrar.find.bind(2, app)
     guard try registrar.find.step() else { return nil }

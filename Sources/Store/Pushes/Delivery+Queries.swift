@@ -7,6 +7,8 @@ extension Delivery {
     package let delivery: Delivery
     /// The device's present state, without tags; nil: removed since.
     package let device: Device?
+    /// What the device reported; nil: nothing.
+    package var receipt: Receipt?
   }
 
   package struct WithPush: Sendable, Hashable {
@@ -63,7 +65,8 @@ extension Delivery {
       let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", delivery.deviceID) {
         try Device($0)
       }
-      return WithDevice(delivery: delivery, device: device)
+      return WithDevice(
+        delivery: delivery, device: device, receipt: try Receipt.find(database, push: push, device: delivery.deviceID))
     }
   }
 
@@ -72,7 +75,11 @@ extension Delivery {
     let delivery = try database.fetchOne(
       "SELECT \(columns) FROM deliveries x \(reasons) WHERE x.push_id = ? AND x.device_id = ?", push, device
     ) { try Delivery($0) }
-    return try delivery.map { WithDevice(delivery: $0, device: try Device.find(database, id: device)) }
+    return try delivery.map {
+      WithDevice(
+        delivery: $0, device: try Device.find(database, id: device),
+        receipt: try Receipt.find(database, push: push, device: device))
+    }
   }
 
   /// A page of a device's deliveries, newest push first.

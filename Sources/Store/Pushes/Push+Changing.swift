@@ -22,11 +22,11 @@ extension Push {
       try database.run(
         """
         INSERT INTO pushes(uid, seed, app_id, environment, draft, title, body, search, state, source, created_by,
-          created_at, send_at, parent_id, hold_until, schedule_id)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)
+          created_at, send_at, parent_id, hold_until, schedule_id, signature)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
         new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID,
-        new.holdUntil, new.scheduleID)
+        new.holdUntil, new.scheduleID, new.signature)
       let push = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
       return push

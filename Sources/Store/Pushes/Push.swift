@@ -46,6 +46,9 @@ package struct Push: Sendable, Hashable, Identifiable {
   /// The end of the undo window.
   package let holdUntil: Date?
   package let scheduleID: Int64?
+  /// Random, and only in the payload (`sbsig`): who knows it was sent the push, and may report what became of it. Nil: the
+  /// push is from a version without receipts.
+  package let signature: String?
 
   /// A longer hold is invalid: the clock was set back.
   package static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
@@ -88,7 +91,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
-    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail
+    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature
     """
 
   init(_ row: borrowing Row) throws {
@@ -125,6 +128,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     repeats.interrupted = row.int(32)
     self.repeats = repeats
     trail = row.int64(33)
+    signature = row.optionalText(34)
   }
 }
 
@@ -152,6 +156,8 @@ package struct NewPush: Sendable {
   package var scheduleID: Int64?
   /// The push that this one retries.
   package var parentID: Int64?
+  /// For receipts, hard to guess.
+  package var signature: String?
 
   package init(
     uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: String,

@@ -169,6 +169,8 @@ extension Trim {
     ) { $0.int64(0) }
     let removed = try database.run(
       "DELETE FROM deliveries WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
+    // At most one for each delivery, so that the step stays small. Reports of devices without a delivery go with the rest.
+    try database.run("DELETE FROM receipts WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
     try database.run(
       """
       UPDATE pushes SET has_details = ?1, details_removed = details_removed + ?2,
@@ -191,7 +193,7 @@ extension Trim {
     for push in found {
       // Its retries have ended, and become independent.
       try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
-      for table in ["push_targets", "push_reasons", "push_latencies"] {
+      for table in ["push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters"] {
         try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
       }
       try database.run("DELETE FROM pushes WHERE id = ?", push)

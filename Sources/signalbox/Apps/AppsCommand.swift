@@ -34,6 +34,7 @@ enum AppsCommand {
       Command(
         "jpush-key", "Create the app's key pair for the JPush-compatible API, or replace its master secret.",
         parameters: [app.parameter, removal.parameter] + common, action: jpushKey),
+      ClientKeysCommand.command(app),
     ])
 
   private static let list: Action = { values, io in

@@ -6,6 +6,7 @@ import Glibc
 import HTTPServer
 import JSON
 import Logging
+import Mail
 import OpenSSL
 import Model
 import Reactor
@@ -74,6 +75,10 @@ enum SimulateCommand {
       throw BadValue("is not a device token: \(error)")
     }
   }
+  private static let receipts = Option<String?>(
+    "receipts", "url",
+    "Let the phones report what they display, open and dismiss to this address, e.g. http://127.0.0.1:8080/receipts."
+  ).configuration
   private static let topic = Option(
     "topic", "bundle-id", "The app on the phones added with --device.", default: "com.example.app")
 
@@ -84,7 +89,7 @@ enum SimulateCommand {
       development.parameter, production.parameter, fcm.parameter, control.parameter, names.parameter,
       authority.parameter, authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter,
       serviceAccount.parameter, faults.parameter, fcmFaults.parameter, idleTimeout.parameter, unknown.parameter,
-      tokens.parameter, topic.parameter, LogOptions.level.parameter,
+      tokens.parameter, topic.parameter, receipts.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in
@@ -117,6 +122,10 @@ enum SimulateCommand {
             token: token))
       }
     }
+    let pool = BlockingPool(name: "receipts", threads: 1)
+    defer { pool.stop() }
+    let reports = try values[receipts].map { try report($0, simulator.phones, pool, log) }
+    defer { reports?.cancel() }
     let addresses: (development: SocketAddress, production: SocketAddress, fcm: SocketAddress)
     do {
       addresses = try await simulator.start()
@@ -152,6 +161,20 @@ enum SimulateCommand {
     json.object { simulator.writeCounters(to: &$0) }
     io.print(json.text)
     return ExitCode.done
+  }
+
+  /// Lets phones report to an address until the task is cancelled.
+  private static func report(
+    _ url: String, _ phones: PhoneBook, _ pool: BlockingPool, _ log: Logger
+  ) throws -> Task<Void, Never> {
+    guard WebAddress.isUsable(url) else {
+      throw CommandFailure.usage("--receipts must be a URL with https://, or with http:// of this machine.")
+    }
+    let reporter = PhoneReporter(phones, log: log) { body in
+      let answer = try await pool.run { try WebTransport().post(WebRequest(url: url, body: body)) }
+      guard answer.status == 200 else { throw CommandFailure("\(url) answered \(answer.status).") }
+    }
+    return Task { await reporter.run() }
   }
 
   /// Reads the certificate authority of a file, or creates one and writes the file.

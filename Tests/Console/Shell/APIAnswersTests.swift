@@ -122,6 +122,11 @@ struct APIAnswersTests {
       Call(.get, "/pushes/{id}/deliveries", "/pushes/\(push)/deliveries?limit=2", 200),
       Call(.get, "/pushes/{id}/deliveries", "/pushes/\(push)/deliveries?outcome=delivered", 422),
       Call(.get, "/pushes/{id}/events", "/pushes/none/events", 404),
+      Call(.get, "/pushes/{id}/receipts/events", "/pushes/none/receipts/events", 404),
+      Call(.get, "/apps/{app}/client-keys", "/apps/\(Self.app)/client-keys", 200),
+      Call(.get, "/apps/{app}/client-keys", "/apps/com.example.none/client-keys", 404),
+      Call(.post, "/apps/{app}/client-keys", "/apps/com.example.none/client-keys", 404),
+      Call(.delete, "/apps/{app}/client-keys/{key}", "/apps/\(Self.app)/client-keys/none", 404),
       Call(.post, "/pushes/{id}/cancel", "/pushes/\(push)/cancel", 409),
       Call(.post, "/pushes/{id}/pause", "/pushes/\(push)/pause", 409),
       Call(.post, "/pushes/{id}/resume", "/pushes/none/resume", 404),
@@ -314,6 +319,15 @@ struct APIAnswersTests {
     let events = try await scene.call(.get, "/api/v1/pushes/\(uid)/events", as: .viewer)
     #expect(events.status == 200 && events.type == "text/event-stream")
     met[.init(method: "GET", path: "/api/v1/pushes/{id}/events"), default: []].insert(true)
+    let receipts = try await scene.call(.get, "/api/v1/pushes/\(uid)/receipts/events", as: .viewer)
+    #expect(receipts.status == 200 && receipts.type == "text/event-stream")
+    met[.init(method: "GET", path: "/api/v1/pushes/{id}/receipts/events"), default: []].insert(true)
+    let made = try await scene.call(.post, app + "/client-keys", as: .admin)
+    try note(made, 201, "POST", "/apps/{app}/client-keys")
+    let key = try #require(made.json?["key"]?.string)
+    try note(
+      try await scene.call(.delete, "\(app)/client-keys/\(key)", as: .admin), 204, "DELETE",
+      "/apps/{app}/client-keys/{key}")
     scene.provider.answer { _ in .outcome(.unknown(reason: OwnReason.timedOut.rawValue)) }
     let unheard = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
     let parent = try await scene.finished(try #require(unheard.json?["id"]?.string))

@@ -19,7 +19,7 @@ struct APIContractTests {
   /// A path that could be, for questions that end before anything is looked up.
   private static func target(_ operation: OpenAPIDocument.Operation) -> String {
     operation.path.replacing("{id}", with: "1").replacing("{app}", with: "com.example.none")
-      .replacing("{environment}", with: "development")
+      .replacing("{environment}", with: "development").replacing("{key}", with: "sbc_none")
   }
 
   @Test("every operation of the document has a route, and every route of the API is in the document")

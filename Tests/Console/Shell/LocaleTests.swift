@@ -65,6 +65,7 @@ struct LocaleTests {
     add("outcome.", outcomes)
     add("roles.", roles)
     add("account.roles.", roles)
+    add("receipts.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since", "good", "expired", "revoked"])
     add("platform.", Platform.allCases.map(\.rawValue))
     add("source.", ["web", "api", "cli", "jpush", "schedule"])

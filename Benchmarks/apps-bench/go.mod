@@ -1,0 +1,3 @@
+module apps-bench
+
+go 1.19

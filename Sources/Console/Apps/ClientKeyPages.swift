@@ -1,0 +1,54 @@
+import Foundation
+import HTTPServer
+import Mustache
+import Reactor
+import Store
+
+/// The part of an app's page with its client keys, and the code for the app.
+enum ClientKeyPages {
+  static func add(_ page: PageContext) async throws -> Response {
+    let app = try await AppPages.find(page)
+    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
+    _ = try await page.store.write { try ClientKey.add($0, app: app, by: actor, from: address, now: now) }
+    return page.redirect(to: "/apps/\(app.id)#client-keys", flash: "client_key_added")
+  }
+
+  static func remove(_ page: PageContext) async throws -> Response {
+    let app = try await AppPages.find(page)
+    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
+    let key = page.form["key"]
+    _ = try await page.store.write { try ClientKey.remove($0, app: app, key: key, by: actor, from: address, now: now) }
+    return page.redirect(to: "/apps/\(app.id)#client-keys", flash: "client_key_removed")
+  }
+}
+
+/// The keys of an app, newest first, and the code that uses the newest.
+struct ClientKeysView: View {
+  struct Row: View {
+    let key: ClientKey
+    let now: Date
+
+    static let fields: [Field<Self>] = [
+      .text("key") { $0.key.key },
+      .view("created") { MomentView(date: $0.key.createdAt, now: $0.now) },
+      .view("used") { row in row.key.lastUsedAt.map { MomentView(date: $0, now: row.now) } },
+    ]
+  }
+
+  let app: App
+  let keys: [ClientKey]
+  let mayChange: Bool
+  /// The console's public address.
+  let address: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .list("keys") { view in view.keys.map { Row(key: $0, now: view.now) } },
+    .flag("has_keys") { !$0.keys.isEmpty },
+    .flag("may_add") { $0.mayChange && $0.keys.count < ClientKey.limit },
+    .flag("may_remove") { $0.mayChange },
+    .view("code") { view in
+      view.keys.first.map { AppCode(app: view.app, address: view.address, clientKey: $0.key) }
+    },
+  ]
+}

@@ -1,0 +1,103 @@
+package import Foundation
+package import JSON
+import Model
+internal import OpenSSL
+package import SQLite
+
+/// A key with which an app registers its devices. It is in the app's binary, so it is no secret: it only says whose
+/// device it is, and opens nothing but the registration.
+///
+/// An app has several while an earlier one is still in versions that people use.
+package struct ClientKey: Sendable, Hashable {
+  package let key: String
+  package let appID: Int64
+  package let createdBy: String
+  package let createdAt: Date
+  /// Accurate to a minute; nil: never.
+  package let lastUsedAt: Date?
+
+  /// Keys of one app.
+  package static let limit = 10
+  /// Characters of a longer text are not looked up.
+  package static let length = 28
+
+  private static let columns = "k.key, k.app_id, k.created_by, k.created_at, k.last_used_at"
+
+  private init(_ row: borrowing Row) {
+    key = row.text(0)
+    appID = row.int64(1)
+    createdBy = row.text(2)
+    createdAt = row.date(3)
+    lastUsedAt = row.optionalDate(4)
+  }
+
+  /// An app's keys, newest first.
+  package static func all(_ database: Database, app: Int64) throws -> [ClientKey] {
+    try database.fetchAll(
+      "SELECT \(columns) FROM client_keys k WHERE k.app_id = ? ORDER BY k.created_at DESC, k.key", app
+    ) { ClientKey($0) }
+  }
+
+  package static func find(_ database: Database, key: String) throws -> ClientKey? {
+    try database.fetchOne("SELECT \(columns) FROM client_keys k WHERE k.key = ?", key) { ClientKey($0) }
+  }
+
+  /// Gives an app another key, with a line of the activity log. Earlier ones stay valid until they are removed.
+  ///
+  /// - Parameter address: the client's; nil: this machine.
+  /// - Throws: `StoreError.inUse` if it has ``limit`` keys.
+  package static func add(
+    _ database: Database, app: App, by actor: String, from address: String? = nil, now: Date
+  ) throws -> ClientKey {
+    let count = try database.int("SELECT count(*) FROM client_keys WHERE app_id = ?", app.id)
+    guard count < limit else { throw StoreError.inUse(noun: "app", by: ["\(limit) client keys, the most"]) }
+    let key = "sbc_" + Random.token(bytes: 18)
+    try database.run(
+      "INSERT INTO client_keys(key, app_id, created_by, created_at) VALUES (?, ?, ?, ?)", key, app.id, actor, now)
+    try note(database, "create", key, app, by: actor, from: address, now: now)
+    guard let added = try find(database, key: key) else { throw StoreError.notFound(noun: "client key", id: key) }
+    return added
+  }
+
+  /// Removes a key, with a line of the activity log: versions of the app that have it cannot register any more.
+  ///
+  /// - Returns: whether the app had it.
+  package static func remove(
+    _ database: Database, app: App, key: String, by actor: String, from address: String? = nil, now: Date
+  ) throws -> Bool {
+    guard try database.run("DELETE FROM client_keys WHERE key = ? AND app_id = ?", key, app.id) == 1 else {
+      return false
+    }
+    try note(database, "delete", key, app, by: actor, from: address, now: now)
+    return true
+  }
+
+  /// Records its use, at most once a minute.
+  package static func touch(_ database: Database, key: String, now: Date) throws {
+    try database.run(
+      "UPDATE client_keys SET last_used_at = ? WHERE key = ? AND coalesce(last_used_at, 0) < ?", now, key,
+      now.addingTimeInterval(-60))
+  }
+
+  private static func note(
+    _ database: Database, _ verb: String, _ key: String, _ app: App, by actor: String, from address: String?, now: Date
+  ) throws {
+    try AuditEntry.add(
+      database,
+      NewAuditEntry(
+        actor: actor, action: "client_key.\(verb)", subject: "app \(app.bundleID)", detail: ["key": .string(key)],
+        address: address), now: now)
+  }
+}
+
+extension ClientKey: JSONWritable {
+  /// The schema `ClientKey`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("key", key)
+      json.member("created_by", createdBy)
+      json.member("created_at", createdAt)
+      json.member("last_used_at", lastUsedAt)
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package import Foundation
+import JSON
+package import Model
+package import SQLite
+
+/// What an app tells of itself with its registration.
+package struct DeviceDetails: Sendable, Hashable {
+  /// Such as `2.4.1`.
+  package var appVersion: String?
+  /// Such as `Asia/Shanghai`.
+  package var timeZone: String?
+  /// Such as `zh-Hans`.
+  package var language: String?
+
+  package init(appVersion: String? = nil, timeZone: String? = nil, language: String? = nil) {
+    (self.appVersion, self.timeZone, self.language) = (appVersion, timeZone, language)
+  }
+
+  /// Empty for a device that was not registered by its app.
+  package static func find(_ database: Database, device: Int64) throws -> DeviceDetails {
+    try database.fetchOne(
+      "SELECT app_version, time_zone, language FROM device_details WHERE device_id = ?", device
+    ) { DeviceDetails(appVersion: $0.optionalText(0), timeZone: $0.optionalText(1), language: $0.optionalText(2)) }
+      ?? DeviceDetails()
+  }
+
+  /// Stores what is given; the rest stays.
+  func save(_ database: Database, device: Int64) throws {
+    guard self != DeviceDetails() else { return }
+    try database.run(
+      """
+      INSERT INTO device_details(device_id, app_version, time_zone, language) VALUES (?, ?, ?, ?)
+      ON CONFLICT(device_id) DO UPDATE SET app_version = coalesce(excluded.app_version, app_version),
+        time_zone = coalesce(excluded.time_zone, time_zone), language = coalesce(excluded.language, language)
+      """, device, appVersion, timeZone, language)
+  }
+}
+
+/// A registration by the app itself, whose key everybody can read out of the app: it reaches the device whose token the
+/// caller knows, and no other one.
+package struct AppRegistration: Sendable {
+  package var app: Int64
+  /// `tags`, if set, replaces all tags, before those below.
+  package var registration: Registration
+  package var addedTags: [String] = []
+  package var removedTags: [String] = []
+  /// The token that this one replaces: its device moves on.
+  package var previousToken: DeviceToken?
+  package var details = DeviceDetails()
+  package var limits = DeviceLimits()
+
+  package init(app: Int64, _ registration: Registration) { (self.app, self.registration) = (app, registration) }
+
+  /// Registers several devices in the surrounding transaction; one result for each, in order.
+  package static func register(
+    _ database: Database, _ inputs: [AppRegistration], now: Date
+  ) throws -> [RegistrationCode] {
+    try DeviceWriter.run(database, now: now) { writer in
+      let registrar = try DeviceWriter.Registrar(database)
+      return try inputs.map { try writer.take($0, registrar) }
+    }
+  }
+
+  /// Removes the device with this token, if the app has one.
+  package static func remove(_ database: Database, app: Int64, token: DeviceToken, now: Date) throws {
+    guard let device = try Device.find(database, app: app, token: token) else { return }
+    try Device.delete(database, id: device.id, now: now)
+  }
+}
+
+extension DeviceWriter {
+  fileprivate func take(_ input: AppRegistration, _ registrar: Registrar) throws -> RegistrationCode {
+    var registration = input.registration
+    var known = try find(registration.token, app: input.app, registrar)
+    var previous: Before?
+    if let token = input.previousToken, token != registration.token {
+      previous = try find(token, app: input.app, registrar)
+    }
+    let present = known ?? previous
+    let tags = try tags(input, [known, previous].compactMap { $0 })
+    if let tags {
+      guard tags.count <= input.limits.tagsPerDevice else { return .deviceTags }
+      registration.tags = .set(tags.sorted())
+    }
+    // A device counts once for its alias, whichever of its tokens has it.
+    if registration.alias.changes(from: present?.alias), registration.alias.changes(from: previous?.alias),
+      try problem(input.limits, app: input.app, alias: registration.alias, before: present, tags: 0) != nil
+    {
+      return .aliasFull
+    }
+    if case .set(let id?) = registration.registrationID,
+      try isTaken(id, app: input.app, by: [known, previous].compactMap { $0?.id })
+    {
+      // Whoever knows an ID must not get the pushes of its device, nor learn that there is one.
+      registration.registrationID = .keep
+    }
+    if let old = previous {
+      if let new = known {
+        if case .keep = registration.alias, new.alias == nil { registration.alias = .set(old.alias) }
+        if case .keep = registration.registrationID, new.registrationID == nil, let id = old.registrationID {
+          registration.registrationID = .set(id)
+        }
+        try remove(old)
+        try note(
+          new.id, .tokenChanged,
+          [
+            "from": shown(input.previousToken), "to": shown(registration.token), "device": .integer(old.id),
+          ])
+      } else {
+        try database.run("UPDATE devices SET token = ? WHERE id = ?", registration.token.bytes, old.id)
+        try note(
+          old.id, .tokenChanged, ["from": shown(input.previousToken), "to": shown(registration.token)])
+        known = old
+      }
+    }
+    let device: Int64
+    if let known {
+      let kind = DeviceCounters.Kind(
+        environment: registration.environment.code, platform: registration.platform.code,
+        state: DeviceState.active.rawValue)
+      try change(
+        known,
+        to: Target(
+          kind: kind, alias: registration.alias, tags: registration.tags, registrationID: registration.registrationID,
+          isRegistration: true))
+      device = known.id
+    } else {
+      guard let added = try register(registration, app: input.app, registrar, DeviceLimits()).deviceID else {
+        return .invalid
+      }
+      device = added
+    }
+    try input.details.save(database, device: device)
+    return .success
+  }
+
+  /// The tags that the device shall have; nil: as they are.
+  private func tags(_ input: AppRegistration, _ devices: [Before]) throws -> Set<String>? {
+    var tags: Set<String> = []
+    if case .set(let names) = input.registration.tags {
+      tags = Set(names)
+    } else {
+      // A device that moves into another one brings its tags along.
+      guard !input.addedTags.isEmpty || !input.removedTags.isEmpty || devices.count > 1 else { return nil }
+      for device in devices { tags.formUnion(try self.tags(of: device.id).keys) }
+    }
+    return tags.union(input.addedTags).subtracting(input.removedTags)
+  }
+
+  /// Whether another device that is alive has a registration ID.
+  private func isTaken(_ registrationID: String, app: Int64, by devices: [Int64]) throws -> Bool {
+    let holder = try database.fetchOne(
+      "SELECT id, state FROM devices WHERE registration_id = ? AND app_id = ?", registrationID, app
+    ) { ($0.int64(0), $0.int(1)) }
+    guard let (id, state) = holder else { return false }
+    return !devices.contains(id) && state != DeviceState.dead.rawValue
+  }
+
+  private func shown(_ token: DeviceToken?) -> JSONValue { .string(token?.abbreviated ?? "") }
+}
+
+extension Change<String?> {
+  /// Whether it changes the value.
+  fileprivate func changes(from old: String?) -> Bool {
+    switch self {
+    case .keep: false
+    case .set(let new): new != old
+    }
+  }
+}

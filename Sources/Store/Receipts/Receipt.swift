@@ -1,0 +1,110 @@
+package import Foundation
+package import Model
+package import SQLite
+
+/// What one device reported about a push.
+package struct Receipt: Sendable, Hashable {
+  package var displayedAt: Date?
+  package var openedAt: Date?
+  package var dismissedAt: Date?
+
+  package subscript(kind: ReceiptKind) -> Date? {
+    switch kind {
+    case .displayed: displayedAt
+    case .opened: openedAt
+    case .dismissed: dismissedAt
+    }
+  }
+
+  static let columns = "q.displayed_at, q.opened_at, q.dismissed_at"
+
+  init(_ row: borrowing Row) {
+    (displayedAt, openedAt, dismissedAt) = (row.optionalDate(0), row.optionalDate(1), row.optionalDate(2))
+  }
+
+  package static func find(_ database: Database, push: Int64, device: Int64) throws -> Receipt? {
+    try database.fetchOne(
+      "SELECT \(columns) FROM receipts q WHERE q.push_id = ? AND q.device_id = ?", push, device
+    ) { Receipt($0) }
+  }
+
+  /// What devices reported about a push, by device; only those that did.
+  package static func find(_ database: Database, push: Int64, devices: [Int64]) throws -> [Int64: Receipt] {
+    var receipts: [Int64: Receipt] = [:]
+    for device in devices { receipts[device] = try find(database, push: push, device: device) }
+    return receipts
+  }
+}
+
+/// How many devices of a push reported what.
+package struct ReceiptCounts: Sendable, Hashable {
+  /// That reported anything.
+  package var devices = 0
+  package var displayed = 0
+  package var opened = 0
+  package var dismissed = 0
+
+  package init() {}
+
+  package subscript(kind: ReceiptKind) -> Int {
+    get {
+      switch kind {
+      case .displayed: displayed
+      case .opened: opened
+      case .dismissed: dismissed
+      }
+    }
+    set {
+      switch kind {
+      case .displayed: displayed = newValue
+      case .opened: opened = newValue
+      case .dismissed: dismissed = newValue
+      }
+    }
+  }
+
+  static func + (one: ReceiptCounts, other: ReceiptCounts) -> ReceiptCounts {
+    var sum = one
+    sum.devices += other.devices
+    for kind in ReceiptKind.allCases { sum[kind] += other[kind] }
+    return sum
+  }
+
+  private static let columns = "devices, displayed, opened, dismissed"
+
+  private init(_ row: borrowing Row, from column: Int) {
+    devices = row.int(column)
+    (displayed, opened, dismissed) = (row.int(column + 1), row.int(column + 2), row.int(column + 3))
+  }
+
+  /// Of one push, by platform; from counters.
+  package static func byPlatform(_ database: Database, push: Int64) throws -> [Platform: ReceiptCounts] {
+    var counts: [Platform: ReceiptCounts] = [:]
+    try database.forEach("SELECT platform, \(columns) FROM receipt_counters WHERE push_id = ?", push) { row in
+      counts[try Platform(code: row.int(0))] = ReceiptCounts(row, from: 1)
+      return .continue
+    }
+    return counts
+  }
+
+  /// Of one push; from counters.
+  package static func find(_ database: Database, push: Int64) throws -> ReceiptCounts {
+    try byPlatform(database, push: push).values.reduce(ReceiptCounts(), +)
+  }
+
+  /// Of the pushes that were created in a time, by whole days after its start.
+  package static func days(_ database: Database, from: Date, before: Date) throws -> [Int: ReceiptCounts] {
+    var days: [Int: ReceiptCounts] = [:]
+    try database.forEach(
+      """
+      SELECT (p.created_at - ?1) / 86400000, sum(c.devices), sum(c.displayed), sum(c.opened), sum(c.dismissed)
+      FROM pushes p INDEXED BY pushes_created JOIN receipt_counters c ON c.push_id = p.id
+      WHERE p.created_at >= ?1 AND p.created_at < ?2 GROUP BY 1
+      """, from, before
+    ) { row in
+      days[row.int(0)] = ReceiptCounts(row, from: 1)
+      return .continue
+    }
+    return days
+  }
+}

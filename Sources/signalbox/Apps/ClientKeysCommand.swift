@@ -1,0 +1,43 @@
+import Arguments
+import Foundation
+import JSON
+import SQLite
+import Store
+
+/// `apps client-keys`: the keys with which an app registers its devices.
+enum ClientKeysCommand {
+  private static let addition = Flag("add", "Create another key. Earlier ones stay valid.")
+  private static let removal = Option<String?>(
+    "remove", "key", "Remove this key: versions of the app that use it cannot register any more.")
+
+  static func command(_ bundleID: Argument<String>) -> Command<Action> {
+    Command(
+      "client-keys", "List, create, and remove the keys with which an app registers its devices.",
+      parameters: [
+        bundleID.parameter, addition.parameter, removal.parameter, CommonOptions.data.parameter,
+        CommonOptions.json.parameter,
+      ]
+    ) { values, io in
+      let now = io.now()
+      let (adds, removed) = (values[addition], values[removal])
+      let keys = try withStore(values, io) { store in
+        try store.writeSync { database in
+          let app = try App.named(values[bundleID], database)
+          if adds { _ = try ClientKey.add(database, app: app, by: "cli", now: now) }
+          if let removed, try !ClientKey.remove(database, app: app, key: removed, by: "cli", now: now) {
+            throw CommandFailure("\(app.bundleID) has no client key \(removed).")
+          }
+          return try ClientKey.all(database, app: app.id)
+        }
+      }
+      if values[CommonOptions.json] {
+        io.print(keys.prettyJSON)
+      } else {
+        var table = TextTable("KEY", "CREATED", "LAST USED")
+        for key in keys { table.add(key.key, key.createdAt.text, key.lastUsedAt?.text ?? "never") }
+        io.print(table)
+      }
+      return ExitCode.done
+    }
+  }
+}
