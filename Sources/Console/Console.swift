@@ -26,6 +26,8 @@ package struct Console: Sendable {
     package var passwordCost = PasswordCost.normal
     /// Proxies whose forwarded client address is trusted.
     package var trustedProxies: [AddressRange] = []
+    /// Which webhooks are reached through a proxy.
+    package var proxies = ProxyRules.none
     /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.
     package var undoSeconds = 0
     /// Called when the retention settings have changed.
@@ -128,7 +130,7 @@ package struct Console: Sendable {
       version: configuration.version, assets: assets.prefix)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
-      isStrict: configuration.isStrict)
+      proxies: configuration.proxies, isStrict: configuration.isStrict)
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 

@@ -74,9 +74,10 @@ enum SendCommand {
       body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter, priority.parameter,
       collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
-      CommonOptions.data.parameter, CommonOptions.json.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
   ) { values, io in
+    let io = try io.proxied(values)
     let draft = try PushDraft(json: try json(values, io))
     let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
