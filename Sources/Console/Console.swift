@@ -145,6 +145,7 @@ package struct Console: Sendable {
     SchedulePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
+    ChannelPages.add(to: &routes)
     CertificatePages.add(to: &routes)
     CalendarPages.add(to: &routes)
     HostPages.add(to: &routes)

@@ -106,6 +106,21 @@ package final class CredentialRoutes: RouteFinder {
     }
   }
 
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
+    let credential = try await store.read {
+      try Credential.find($0, app: app.id, provider: .apns, environment: environment)
+    }
+    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
+      throw NoRoute(
+        "The app has no credential for iOS in \(environment.rawValue). Assign a key or certificate on the app's page.",
+        .noCredential)
+    }
+    return try await APNsMaker().ask(
+      request, bundleID: app.bundleID, try await account(credential),
+      try tools(credential, report: { _ in }, stateChanged: { _ in }))
+  }
+
   /// What the credential's provider is holding back, and why.
   package func health(credential: Int64, at now: Date) -> ProviderHealth? {
     open.withLock { routes in routes.first { $0.key.credential == credential }?.value }?.provider.health(at: now)

@@ -47,7 +47,8 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomD
     }
     let parts = login.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let decoded = parts.map { $0.removingPercentEncoding }
-    guard let name = decoded[0], !name.isEmpty, !name.contains(":"), decoded.allSatisfy({ $0.map(Self.isPlain) ?? false })
+    guard let name = decoded[0], !name.isEmpty, !name.contains(":"),
+      decoded.allSatisfy({ $0.map(Self.isPlain) ?? false })
     else { throw BadProxy("has a user or password that is not percent-encoded correctly") }
     user = name
     password = parts.count > 1 ? decoded[1] : nil
@@ -116,7 +117,7 @@ package struct ProxyProblem: Error, Sendable, Hashable, CustomStringConvertible 
     case unreachable = "ProxyUnreachable"
     /// No answer to CONNECT in time.
     case timedOut = "ProxyTimedOut"
-    /// 407: user or password are missing or wrong.
+    /// 407, or 401 as tinyproxy says it: user or password are missing or wrong.
     case authentication = "ProxyAuthenticationRequired"
     /// 403 or 405: the proxy's rules forbid this host or port.
     case forbidden = "ProxyForbidden"
@@ -139,8 +140,9 @@ package struct ProxyProblem: Error, Sendable, Hashable, CustomStringConvertible 
     let words = detail.isEmpty ? "\(status)" : "\(status) \(detail)"
     let answered = "the proxy \(proxy.authority) answered \(words)"
     switch status {
-    case 407 where proxy.user == nil: self.init(.authentication, "\(answered); no user and password are set")
-    case 407: self.init(.authentication, "\(answered) to the user \(proxy.user ?? "")")
+    case 401 where proxy.user == nil, 407 where proxy.user == nil:
+      self.init(.authentication, "\(answered); no user and password are set")
+    case 401, 407: self.init(.authentication, "\(answered) to the user \(proxy.user ?? "")")
     case 403, 405: self.init(.forbidden, "\(answered) to a connection to \(target)")
     case 404, 500...599:
       self.init(.cannotConnect, "\(answered); it cannot find or reach \(target)")

@@ -91,7 +91,8 @@ extension Reason {
         )
       case .proxyUnreachable:
         (
-          .later, .operations, "The proxy could not be reached: its name was not found, or nothing answers at its port.",
+          .later, .operations,
+          "The proxy could not be reached: its name was not found, or nothing answers at its port.",
           "Check the proxy's host and port (the app's page, --proxy, HTTPS_PROXY), then run signalbox doctor --network."
         )
       case .proxyTimedOut:

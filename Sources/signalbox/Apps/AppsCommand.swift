@@ -23,7 +23,8 @@ enum AppsCommand {
     "environment", "development or production.", Environment.parse
   ).among(Environment.names)
   private static let proxyURL = Argument<String>(
-    "proxy", "The proxy's URL, e.g. http://user@proxy.example.com:3128; none: direct; default: the server's own setting.")
+    "proxy",
+    "The proxy's URL, e.g. http://user@proxy.example.com:3128; none: direct; default: the server's own setting.")
   private static let provider = Option(
     "provider", "provider", "The provider: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns"
   ) { text throws(BadValue) in

@@ -11,6 +11,7 @@ struct PageViews: Sendable {
   private let others: [String: [FrameLanguage]]
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
+    ChannelPages.views,
     CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views, SessionPages.views,
     SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
