@@ -83,17 +83,18 @@ final class CurlHandle {
   /// Why a transfer through a proxy failed, if it failed there.
   func proxyProblem(_ code: CURLcode, _ proxy: ProxyServer, target: String) -> ProxyProblem? {
     let status = long(CURLINFO_HTTP_CONNECTCODE)
-    if status != 0, !(200..<300).contains(status) {
-      return ProxyProblem(status: status, detail: "", proxy: proxy, target: target)
+    guard status == 0 else {
+      return (200..<300).contains(status)
+        ? nil : ProxyProblem(status: status, detail: "", proxy: proxy, target: target)
     }
     switch code {
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
       return ProxyProblem(.unreachable, "the proxy \(proxy.authority) cannot be reached: \(words(code))")
     // Without an answer to CONNECT.
-    case CURLE_OPERATION_TIMEDOUT where status == 0:
+    case CURLE_OPERATION_TIMEDOUT:
       return ProxyProblem(.timedOut, "the proxy \(proxy.authority) did not answer in time")
     case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL,
-      CURLE_PROXY where status == 0:
+      CURLE_PROXY:
       return ProxyProblem(.badAnswer, "the answer of the proxy \(proxy.authority) cannot be read: \(words(code))")
     default: return nil
     }

@@ -34,7 +34,7 @@ package final class TestProxy: Sendable {
     guard let address = SocketAddress("127.0.0.1:0") else { throw SystemError("socket") }
     listener = try Socket.listen(on: address)
     port = try Socket.localAddress(of: listener).port
-    fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) & ~O_NONBLOCK)
+    _ = fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) & ~O_NONBLOCK)
     Thread.detachNewThread { [self] in accept() }
   }
 

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Glibc
 package import Reactor
 
@@ -15,7 +15,7 @@ package enum Tinyproxy {
   ///   - body: gets the proxy and its log so far.
   package static func with(
     login: (user: String, password: String)? = nil, ports: [UInt16] = [],
-    _ body: (_ proxy: ProxyServer, _ log: () -> String) async throws -> Void
+    _ body: (_ proxy: ProxyServer, _ log: @escaping @Sendable () -> String) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

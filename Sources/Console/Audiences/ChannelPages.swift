@@ -21,8 +21,8 @@ enum ChannelPages {
       }
     }
     routes.page(.post, "/apps/:id/channels/refresh", role: .operator) { page in
-      try await act(page, flash: "channels_listed") { app, environment, author in
-        _ = try await page.console.engine.channels.list(app: app, environment, now: author.now)
+      try await act(page, flash: "channels_listed") { app, environment, _ in
+        _ = try await page.console.engine.channels.list(app: app, environment, now: page.now)
       }
     }
     routes.page(.post, "/apps/:id/channels/remove", role: .operator) { page in

@@ -139,7 +139,7 @@ private final class ChannelClient: ClientGroupHandler, Sendable {
 
   init(_ endpoint: Endpoint, _ tools: ProviderTools) {
     (self.endpoint, self.tools) = (endpoint, tools)
-    (results, hand) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    (results, hand) = AsyncStream<Result>.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
   func ask(_ batch: RequestBatch) async throws(ChannelRefusal) -> Reply {

@@ -62,8 +62,8 @@ struct ChannelTests {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       var ben = try await scene.signIn(.operator)
-      #expect(
-        !(try await ben.get("/pushes/new").text.contains("value=\"channel\"")), "none is offered without channels")
+      let fresh = try await ben.get("/pushes/new").text
+      #expect(!fresh.contains("value=\"channel\""), "none is offered without channels")
       let form = [("environment", "production"), ("storage", "latest"), ("name", "Final")]
       #expect(try await ben.post("/apps/\(app.id)/channels", form).status == 303)
       scene.provider.addChannel("c3RyYW5nZXI=")
