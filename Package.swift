@@ -59,7 +59,7 @@ let package = Package(
     room("Arguments", knows: ["Text"]),
     room("HTTPServer", knows: ["Calendar", "OpenSSL", "Reactor", "Text", "CZlib", "CEpoll"]),
     room("HTTP2", knows: ["OpenSSL", "Reactor", "CNGHTTP2"]),
-    room("Mail", knows: ["Calendar", "OpenSSL", "CCurl"]),
+    room("Mail", knows: ["Calendar", "OpenSSL", "Reactor", "CCurl"]),
 
     // Knowledge
     room("Model", knows: ["Calendar", "JSON", "Text"]),

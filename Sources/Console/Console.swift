@@ -27,6 +27,8 @@ package struct Console: Sendable {
     package var passwordCost = PasswordCost.normal
     /// Proxies whose forwarded client address is trusted.
     package var trustedProxies: [AddressRange] = []
+    /// Which webhooks are reached through a proxy.
+    package var proxies = ProxyRules.none
     /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.
     package var undoSeconds = 0
     /// Called when the retention settings have changed.
@@ -146,7 +148,7 @@ package struct Console: Sendable {
       version: configuration.version, assets: assets.prefix)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
-      isStrict: configuration.isStrict)
+      proxies: configuration.proxies, isStrict: configuration.isStrict)
     let documents = configuration.publicFiles + "/api"
     reference = try APIReference([("\(documents)/openapi.json", ""), ("\(documents)/jpush.json", "JPush")])
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
@@ -163,6 +165,7 @@ package struct Console: Sendable {
     SchedulePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
+    ChannelPages.add(to: &routes)
     CertificatePages.add(to: &routes)
     CalendarPages.add(to: &routes)
     HostPages.add(to: &routes)

@@ -14,7 +14,8 @@ extension CredentialRoutes {
       let maker = try maker(trial.credential.provider)
       provider = try maker.make(
         try account(trial.credential, trial.details, material: trial.material),
-        tools(
+        try tools(
+          trial.credential,
           report: { report in
             for (_, result) in report.results { hand.yield(maker.verdict(result)) }
           },

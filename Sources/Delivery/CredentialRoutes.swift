@@ -17,10 +17,11 @@ package final class CredentialRoutes: RouteFinder {
     let certificate: Int64?
     let endpoint: String
     let trust: String?
+    let proxy: CredentialProxy?
 
     init(_ credential: Credential) {
       (self.credential, certificate) = (credential.id, credential.certificateID)
-      (endpoint, trust) = (credential.endpoint, credential.trustPEM)
+      (endpoint, trust, proxy) = (credential.endpoint, credential.trustPEM, credential.proxy)
     }
   }
 
@@ -30,6 +31,7 @@ package final class CredentialRoutes: RouteFinder {
   private let resolver: BlockingPool
   private let simulator: @Sendable (ProviderKind, Environment) -> ProviderEndpoint?
   private let connections: ClientGroupConfiguration
+  private let proxies: ProxyRules
   private let clock: @Sendable () -> Date
   private let log: Logger?
   private let open = Mutex<[Key: Route]>([:])
@@ -39,12 +41,13 @@ package final class CredentialRoutes: RouteFinder {
   /// - Parameters:
   ///   - makers: the available providers.
   ///   - simulator: where the built-in simulator listens; nil if it is not running.
+  ///   - proxies: which services are reached through a proxy, unless a credential says otherwise.
   ///   - connections: limits and timeouts of each credential's connections.
   ///   - log: receives a line when a provider fails and when it recovers.
   package init(
     store: Store, loop: EventLoop, resolver: BlockingPool, makers: [any ProviderMaker] = ProviderList.all,
     simulator: @escaping @Sendable (ProviderKind, Environment) -> ProviderEndpoint? = { _, _ in nil },
-    connections: ClientGroupConfiguration = ClientGroupConfiguration(),
+    proxies: ProxyRules = .none, connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger? = nil
   ) {
     self.store = store
@@ -52,7 +55,7 @@ package final class CredentialRoutes: RouteFinder {
     self.loop = loop
     self.resolver = resolver
     self.simulator = simulator
-    self.connections = connections
+    (self.connections, self.proxies) = (connections, proxies)
     self.clock = clock
     self.log = log?.labelled("Delivery")
   }
@@ -86,7 +89,7 @@ package final class CredentialRoutes: RouteFinder {
     if let route = open.withLock({ $0[key] }) { return route }
     let account = try await account(credential)
     let provider = try maker.make(
-      account, tools(report: report, stateChanged: RouteLog(credential, log).note))
+      account, try tools(credential, report: report, stateChanged: RouteLog(credential, log).note))
     let route = Route(credentialID: credential.id, provider: provider)
     return open.withLock { routes in
       if let first = routes[key] {
@@ -101,6 +104,21 @@ package final class CredentialRoutes: RouteFinder {
       routes[key] = route
       return route
     }
+  }
+
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
+    let credential = try await store.read {
+      try Credential.find($0, app: app.id, provider: .apns, environment: environment)
+    }
+    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
+      throw NoRoute(
+        "The app has no credential for iOS in \(environment.rawValue). Assign a key or certificate on the app's page.",
+        .noCredential)
+    }
+    return try await APNsMaker().ask(
+      request, bundleID: app.bundleID, try await account(credential),
+      try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
   /// What the credential's provider is holding back, and why.
@@ -152,9 +170,12 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   func tools(
-    report: @escaping @Sendable (SendReport) -> Void, stateChanged: @escaping @Sendable (ProviderState) -> Void
-  ) -> ProviderTools {
-    ProviderTools(
+    _ credential: Credential, report: @escaping @Sendable (SendReport) -> Void,
+    stateChanged: @escaping @Sendable (ProviderState) -> Void
+  ) throws -> ProviderTools {
+    var connections = connections
+    connections.connection.proxies = try rules(credential)
+    return ProviderTools(
       loop: loop, resolver: resolver, connections: connections, clock: clock, report: report,
       stateChanged: stateChanged)
   }
@@ -164,6 +185,20 @@ package final class CredentialRoutes: RouteFinder {
       throw NoRoute("Signalbox does not send through \(kind.rawValue) yet.", .noProvider)
     }
     return maker
+  }
+
+  /// The proxy of a credential's own, or the server's. The built-in simulator listens on this machine.
+  private func rules(_ credential: Credential) throws -> ProxyRules {
+    guard let proxy = credential.proxy else { return credential.place == .simulator ? .none : proxies }
+    guard proxy.address != CredentialProxy.direct else { return .none }
+    do {
+      let server = try ProxyServer(proxy.address)
+      let password = try proxy.opened(store.sealer)
+      return ProxyRules(
+        always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
+    } catch let error where error is SealingError || error is SealingMismatch {
+      throw NoRoute("The password of the credential's proxy cannot be opened. Enter it again on the app's page.")
+    }
   }
 
   // MARK: Accounts

@@ -126,6 +126,11 @@ package final class DeliveryEngine: Sendable {
   /// Tests whether the push service accepts a certificate or key before it is used.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict { await routes.attempt(trial) }
 
+  /// The broadcast channels of apps.
+  package var channels: ChannelKeeper {
+    ChannelKeeper(store: store) { [routes] in try await routes.ask($0, app: $1, environment: $2) }
+  }
+
   /// What is held back because of a credential; nil if nothing was sent with it since the start.
   package func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
 

@@ -2,6 +2,7 @@ package import Certificates
 package import Foundation
 package import Providers
 package import Model
+package import Store
 
 /// The path to an app's devices of one platform in one environment: a credential and the provider that sends with it.
 package struct Route: Sendable {
@@ -29,6 +30,11 @@ package protocol RouteFinder: Sendable {
   /// Tests whether the push service accepts a certificate or key; see ``CredentialTrial``.
   func attempt(_ trial: CredentialTrial) async -> ProviderVerdict
 
+  /// Makes one request about an app's broadcast channels; see ``ChannelKeeper``.
+  ///
+  /// - Throws: `ChannelRefusal`, ``NoRoute``.
+  func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply
+
   /// A credential's health; nil if nothing was sent with it since the start.
   func health(credential: Int64, at now: Date) -> ProviderHealth?
 }
@@ -39,6 +45,10 @@ extension RouteFinder {
   /// Always undecided.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     .undecided(reason: "This cannot be tested here.")
+  }
+  /// Always refused: there is no credential.
+  package func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply {
+    throw NoRoute("Channels cannot be managed here.", .noCredential)
   }
   /// Always nil.
   package func health(credential: Int64, at now: Date) -> ProviderHealth? { nil }

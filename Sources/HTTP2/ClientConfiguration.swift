@@ -10,6 +10,10 @@ package struct ClientConfiguration: Sendable {
   package var provesFirst = false
   /// From the start of the name look-up to the peer's first SETTINGS.
   package var connectTimeout: Duration = .seconds(20)
+  /// Which connections go through a proxy, by the endpoint's host and port.
+  package var proxies = ProxyRules.none
+  /// From the connection to a proxy to its complete answer to CONNECT.
+  package var tunnelTimeout: Duration = .seconds(10)
   /// From handing a request over to its answer.
   package var requestTimeout: Duration = .seconds(60)
   /// A PING is sent when requests are in flight and nothing was received for this long.

@@ -92,10 +92,12 @@ package final class ClientConnection: @unchecked Sendable {
     // connection, several for each request, take Swift's slow path.
     timer = loop.schedule(after: seconds) { [self] in
       guard state == .connecting else { return }
-      fail(HTTP2Error(.connectTimeout, "\(endpoint.authority) did not answer within \(seconds)."))
+      fail(
+        connector?.overdue
+          ?? HTTP2Error(.connectTimeout, "\(endpoint.authority) did not answer within \(seconds)."))
     }
     // Look up for each connection: Apple's addresses change.
-    connector = Connector(loop: loop, endpoint: endpoint, resolver: resolver, lookUp: configuration.lookUp) {
+    connector = Connector(loop: loop, endpoint: endpoint, configuration: configuration, resolver: resolver) {
       [self] result in
       guard state == .connecting else {
         if case .success(let descriptor) = result { Glibc.close(descriptor) }

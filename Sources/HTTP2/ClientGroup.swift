@@ -180,7 +180,7 @@ package final class ClientGroup: @unchecked Sendable {
     guard retry == nil else { return }
     let longest = configuration.maximumReconnectDelay
     let doubled = configuration.reconnectDelay * (1 << min(failures - 1, 16))
-    let delay = error.isAuthentication ? longest : min(longest, doubled)
+    let delay = error.isLasting ? longest : min(longest, doubled)
     // Jitter of 20 %, so that many clients do not reconnect at the same moment.
     retry = loop.schedule(after: delay * Double.random(in: 0.8...1.2)) { [weak self] in
       self?.retry = nil

@@ -1,4 +1,5 @@
 package import OpenSSL
+package import Reactor
 
 /// Why a connection could not be made or ended. Two errors are equal if their codes are.
 package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
@@ -7,6 +8,8 @@ package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     case lookup
     /// The TCP connection could not be opened, or broke.
     case connection
+    /// The proxy opened no tunnel.
+    case proxy(ProxyProblem.Code)
     /// TLS failed, for instance because a certificate was refused.
     case tls(TLSError.Code)
     /// The peer speaks TLS, but not HTTP/2.
@@ -38,8 +41,13 @@ package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     self.init(error.code == .connection ? .connection : .tls(error.code), error.message)
   }
 
+  init(_ problem: ProxyProblem) { self.init(.proxy(problem.code), problem.message) }
+
   /// Whether the peer refuses our identity: reconnecting in a loop is pointless.
   package var isAuthentication: Bool { code == .tls(.identityRefused) }
+
+  /// Whether further attempts would be refused alike, and might be taken for an attack.
+  var isLasting: Bool { isAuthentication || code == .proxy(.authentication) || code == .proxy(.forbidden) }
 
   package var description: String { message }
 

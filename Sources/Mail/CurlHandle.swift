@@ -1,4 +1,5 @@
 internal import CCurl
+import Reactor
 
 /// One libcurl transfer. Blocks; used by one thread.
 final class CurlHandle {
@@ -65,6 +66,38 @@ final class CurlHandle {
   /// Bypasses proxies for loopback hosts.
   func goDirectly(to host: String) throws(MailError) {
     if Loopback.isLoopback(host) { try set(CURLOPT_NOPROXY, "*") }
+  }
+
+  /// Goes through a proxy, or directly; what libcurl reads from the environment does not count.
+  func go(through proxy: ProxyServer?) throws(MailError) {
+    try set(CURLOPT_NOPROXY, proxy == nil ? "*" : "")
+    guard let proxy else { return }
+    try set(CURLOPT_PROXY, "http://\(proxy.authority)")
+    try set(CURLOPT_HTTPPROXYTUNNEL, 1)
+    guard let user = proxy.user else { return }
+    try set(CURLOPT_PROXYAUTH, Int(CURLAUTH_BASIC))
+    try set(CURLOPT_PROXYUSERNAME, user)
+    try set(CURLOPT_PROXYPASSWORD, proxy.password ?? "")
+  }
+
+  /// Why a transfer through a proxy failed, if it failed there.
+  func proxyProblem(_ code: CURLcode, _ proxy: ProxyServer, target: String) -> ProxyProblem? {
+    let status = long(CURLINFO_HTTP_CONNECTCODE)
+    guard status == 0 else {
+      return (200..<300).contains(status)
+        ? nil : ProxyProblem(status: status, detail: "", proxy: proxy, target: target)
+    }
+    switch code {
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
+      return ProxyProblem(.unreachable, "the proxy \(proxy.authority) cannot be reached: \(words(code))")
+    // Without an answer to CONNECT.
+    case CURLE_OPERATION_TIMEDOUT:
+      return ProxyProblem(.timedOut, "the proxy \(proxy.authority) did not answer in time")
+    case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL,
+      CURLE_PROXY:
+      return ProxyProblem(.badAnswer, "the answer of the proxy \(proxy.authority) cannot be read: \(words(code))")
+    default: return nil
+    }
   }
 
   func perform() -> CURLcode { curl_easy_perform(handle) }

@@ -1,5 +1,6 @@
 package import Foundation
 package import Model
+package import Reactor
 
 /// The state of a provider.
 package enum ProviderState: Sendable, Hashable {
@@ -96,4 +97,9 @@ package struct SendReport: Sendable {
     self.push = push
     self.results = results
   }
+}
+
+extension OwnReason {
+  /// The reason for what went wrong at a proxy; both have the same codes.
+  package init(_ code: ProxyProblem.Code) { self = OwnReason(rawValue: code.rawValue) ?? .unreachable }
 }

@@ -122,7 +122,7 @@ package final class ServiceLink: @unchecked Sendable {
       return reading.result
     case .notProcessed:
       if let cancelReason { return .notSent(reason: cancelReason) }
-      return .retry(RetryCause(status: 0, reason: OwnReason.unreachable.rawValue))
+      return .retry(RetryCause(status: 0, reason: unreachable.rawValue))
     case .unknown(let cause):
       return .outcome(.unknown(reason: Self.reason(cause).rawValue))
     }
@@ -183,6 +183,12 @@ package final class ServiceLink: @unchecked Sendable {
     cancelReason = outer
     // The next batch begins on a new connection. Apple: after a change of key or certificate, close all connections.
     group?.replaceConnections()
+  }
+
+  /// Why no connection is there.
+  private var unreachable: OwnReason {
+    guard case .failing(let error)? = group?.state, case .proxy(let problem) = error.code else { return .unreachable }
+    return OwnReason(problem)
   }
 
   private static func reason(_ cause: Answer.Cause) -> OwnReason {
@@ -253,7 +259,7 @@ package final class ServiceLink: @unchecked Sendable {
       failure = ProviderFailure(kind: .connection, reason: reason, since: now)
     } else if case .failing(let error) = group.state {
       failure = ProviderFailure(
-        kind: error.isAuthentication ? .credential : .connection, reason: error.message, since: now)
+        kind: error.isAuthentication ? .credential : .connection, reason: error.reason, since: now)
     }
     let state: ProviderState
     if let failure {
@@ -313,5 +319,13 @@ extension ServiceLink: ClientGroupHandler {
   package func groupWillSend(_ group: ClientGroup) {
     if authorization == nil, group.inFlightLimit != nil { holdBack(tools.clock()) }
     authorize()
+  }
+}
+
+extension HTTP2Error {
+  /// The error's words; with a code before them where people look up what to do.
+  var reason: String {
+    guard case .proxy(let problem) = code else { return message }
+    return Reason.combined(OwnReason(problem), after: message)
   }
 }

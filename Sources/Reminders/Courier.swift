@@ -12,18 +12,23 @@ package final class Courier: Sendable {
   let templates: TemplateLibrary
   private let links: Mutex<String?>
   private let pool: BlockingPool
+  private let proxies: ProxyRules
 
   /// Reads templates and texts.
   ///
   /// - Parameters:
   ///   - folder: `Templates/mail`.
   ///   - pool: its threads wait for connections, and limit how many are open at a time.
+  ///   - proxies: which webhooks are reached through a proxy.
   /// - Throws: `TemplateError`; the errors of reading the files.
-  package init(folder: String, address: String?, pool: BlockingPool, isStrict: Bool = false) throws {
+  package init(
+    folder: String, address: String?, pool: BlockingPool, proxies: ProxyRules = .none, isStrict: Bool = false
+  ) throws {
     templates = try TemplateLibrary(directory: folder, missingKey: isStrict ? .error : .empty)
     texts = try MailTexts(folder: folder + "/locales")
     links = Mutex(address)
     self.pool = pool
+    self.proxies = proxies
   }
 
   /// The beginning of links, such as `https://push.example.com`; nil: mails have no links.
@@ -43,7 +48,8 @@ package final class Courier: Sendable {
         throw MailError(.settings, "unknown channel")
       }
       let request = service.request(content.chat, url: secrets.address, secret: secrets.secret, now: content.now)
-      return try await pool.run { try service.read(WebTransport().post(request)) }
+      let proxies = proxies
+      return try await pool.run { try service.read(WebTransport(proxies: proxies).post(request)) }
     }
     guard let mail else { throw MailError(.settings, "no mail server is set up") }
     guard let to = MailAddress(secrets.address) else {

@@ -89,6 +89,8 @@ package final class PushSimulator: Sendable {
   }
 
   package let phones: PhoneBook
+  /// The broadcast channels of APNs.
+  package let channels = ChannelBook()
   /// Signs the servers' certificate; keep its key so that clients' trust stays valid.
   package let authority: CertificateAuthority
   /// The certificate to trust, for `curl --cacert`.
@@ -111,11 +113,13 @@ package final class PushSimulator: Sendable {
     } else {
       authority = try SimulatorAuthority.make(now: configuration.now())
     }
+    let book = self.channels
     func apns(_ environment: Model.Environment) -> APNsService {
       APNsService(
         validator: APNsValidator(
           environment: environment, knownKeys: configuration.knownKeys, knownTopics: configuration.knownTopics),
-        phones: configuration.phones, faults: FaultBox(configuration.faults[SimulatedServer(environment)] ?? Faults()),
+        phones: configuration.phones, channels: book,
+        faults: FaultBox(configuration.faults[SimulatedServer(environment)] ?? Faults()),
         now: configuration.now, log: configuration.log)
     }
     development = apns(.development)

@@ -62,10 +62,10 @@ enum ServeCommand {
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
       proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter, resources.parameter,
-      LogOptions.level.parameter,
-      LogOptions.format.parameter,
+      CommonOptions.proxy.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
     ]
   ) { values, io in
+    let io = try io.proxied(values)
     if !SecretMemory.forbidDumps() {
       io.note("core dumps could not be disabled, so a crash may write keys to disk")
     }
@@ -79,6 +79,7 @@ enum ServeCommand {
     options.isMetricsOpen = values[metricsOpen]
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
+    options.proxies = io.proxies
     options.steady = DeliveryEngine.steadyTime
     options.log = LogOptions.logger(values)
     // Gives the log's reader one second to take the rest; with SIGTERM the process ends even if nothing is reading.

@@ -28,6 +28,8 @@ final class Service: Sendable {
     var tlsLook = Duration.seconds(10)
     var maximumConnections = 4096
     var trustedProxies: [AddressRange] = []
+    /// Which outgoing connections go through a proxy, unless a credential says otherwise.
+    var proxies = ProxyRules.none
     /// The public URL; nil means the address it listens on.
     var address: String?
     var log = Logger(label: "signalbox", sink: StreamSink.standardError(.text))
@@ -103,7 +105,7 @@ final class Service: Sendable {
       simulator: { provider, environment in
         SimulatedServer(provider, environment).flatMap { simulator?.endpoint($0) }
           .map { .custom(host: $0.host, port: $0.port, trust: $0.trustPEM) }
-      }, clock: clock, log: log)
+      }, proxies: options.proxies, clock: clock, log: log)
     engine = DeliveryEngine(store: store, routes: routes, clock: clock, steady: options.steady, log: log)
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
@@ -117,10 +119,11 @@ final class Service: Sendable {
     configuration.passwordCost = options.passwordCost
     configuration.undoSeconds = options.undoSeconds
     configuration.isStrict = options.isStrict
+    configuration.proxies = options.proxies
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
     configuration.isMetricsOpen = options.isMetricsOpen
-    let look = try options.look ?? HostWatch.look(HostProbe(), on: probes)
+    let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
       look: look, clock: clock, log: log)

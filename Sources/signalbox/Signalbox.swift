@@ -16,6 +16,7 @@ enum Signalbox {
     SchedulesCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
+    ChannelsCommand.command,
     CertificatesCommand.command,
     InspectCommand.command,
     CheckCertificatesCommand.command,

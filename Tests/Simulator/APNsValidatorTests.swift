@@ -35,7 +35,6 @@ struct APNsValidatorTests {
     APNsFault("another path", 404, "BadPath") { scene, _ in scene.path = "/2/device/\(APNsWorld.token)" },
     APNsFault("a longer word", 404, "BadPath") { scene, _ in scene.path = "/3/devices/\(APNsWorld.token)" },
     APNsFault("one part more", 404, "BadPath") { scene, _ in scene.path += "/0" },
-    APNsFault("a broadcast", 404, "BadPath") { scene, _ in scene.path = "/4/broadcasts/apps/com.example.app" },
     APNsFault("no token", 400, "MissingDeviceToken") { scene, _ in scene.path = "/3/device/" },
     APNsFault("no token and no slash", 400, "MissingDeviceToken") { scene, _ in scene.path = "/3/device" },
     APNsFault("a short token", 400, "BadDeviceToken") { scene, _ in scene.path.removeLast(2) },

@@ -17,6 +17,7 @@ package enum HostMessage: String, MessageSet {
   case unreachable = "host.failure.unreachable"
   case timeout = "host.failure.timeout"
   case closed = "host.failure.closed"
+  case proxy = "host.failure.proxy"
   case notTLS = "host.failure.not_tls"
   case startTLSNotOffered = "host.failure.starttls_not_offered"
   case wrongProtocol = "host.failure.wrong_protocol"
@@ -50,6 +51,7 @@ package enum HostMessage: String, MessageSet {
     case .unreachable: "The host is unreachable ({detail}). Check the network and firewall."
     case .timeout: "The host did not answer in time ({detail}). A firewall may be dropping the packets."
     case .closed: "The host closed the connection before presenting a certificate ({detail})."
+    case .proxy: "The proxy did not connect to the host: {detail}. Check the proxy (--proxy, HTTPS_PROXY, NO_PROXY)."
     case .notTLS:
       "The host does not answer with TLS ({detail}). Check the port and protocol: 25 and 587 use SMTP with STARTTLS."
     case .startTLSNotOffered:
@@ -83,6 +85,7 @@ extension HostFailure.Code {
     case .unreachable: .unreachable
     case .timeout: .timeout
     case .closed: .closed
+    case .proxy: .proxy
     case .notTLS: .notTLS
     case .startTLSNotOffered: .startTLSNotOffered
     case .wrongProtocol: .wrongProtocol

@@ -1,7 +1,9 @@
 import Foundation
 import Glibc
+import Model
 package import OpenSSL
-import Reactor
+import Providers
+package import Reactor
 package import Store
 
 /// Connects to a host and reads the certificates that it presents. Certificates are not judged: untrusted and expired
@@ -9,14 +11,19 @@ package import Store
 package struct HostProbe: Sendable {
   private let context: TLSContext
   private let timeout: Duration
+  private let proxies: ProxyRules
 
   /// - Parameters:
   ///   - trust: the authorities by which ``HostSighting/trust`` is determined.
   ///   - timeout: for everything after the name lookup; the resolver has its own timeouts.
+  ///   - proxies: which hosts are reached through a proxy. Their names are looked up there.
   /// - Throws: `TLSError` with code `trust`.
-  package init(trust: TLSTrust = .system, timeout: Duration = .seconds(10)) throws(TLSError) {
+  package init(
+    trust: TLSTrust = .system, timeout: Duration = .seconds(10), proxies: ProxyRules = .none
+  ) throws(TLSError) {
     context = try TLSContext.inspecting(trust: trust)
     self.timeout = timeout
+    self.proxies = proxies
   }
 
   /// Blocks: call on a thread that may block.
@@ -30,19 +37,25 @@ package struct HostProbe: Sendable {
   }
 
   private func see(_ address: HostAddress) throws(HostFailure) -> HostSighting {
-    let places: [SocketAddress]
-    do {
-      places = try Socket.resolve(host: address.host, port: address.port)
-    } catch let error as LookupError {
-      throw HostFailure(.noSuchName, detail: error.message)
-    } catch { throw HostFailure(.noSuchName, detail: "\(error)") }
+    let proxy = proxies.server(for: address.host, port: address.port)
+    let places = try places(proxy?.host ?? address.host, proxy?.port ?? address.port, proxy)
     let line = ProbeLine(deadline: ContinuousClock.now + timeout)
     defer { line.close() }
-    // Resolve once, so that the checked address is the one that is connected to.
-    let allowed = places.filter { !$0.isLinkLocalOrMetadata }
-    guard !allowed.isEmpty else { throw HostFailure(.forbiddenAddress, detail: places.first?.host ?? "") }
-    let place = try line.connect(allowed)
-    try begin(address.startProtocol, line)
+    var early: [UInt8] = []
+    let place: String
+    if let proxy {
+      if SocketAddress(host: address.host, port: address.port)?.isLinkLocalOrMetadata == true {
+        throw HostFailure(.forbiddenAddress, detail: address.host)
+      }
+      early = try line.tunnel(to: address, through: proxy, at: places)
+      place = "\(address.host):\(address.port) through the proxy \(proxy.authority)"
+    } else {
+      // Resolve once, so that the checked address is the one that is connected to.
+      let allowed = places.filter { !$0.isLinkLocalOrMetadata }
+      guard !allowed.isEmpty else { throw HostFailure(.forbiddenAddress, detail: places.first?.host ?? "") }
+      place = try line.connect(allowed).description
+    }
+    try begin(address.startProtocol, line, early)
     let connection: TLSConnection
     do {
       connection = try TLSConnection(context, descriptor: line.descriptor, serverName: address.serverName)
@@ -57,13 +70,32 @@ package struct HostProbe: Sendable {
     return try sighting(connection, address, place)
   }
 
-  private func begin(_ start: HostAddress.StartProtocol, _ line: ProbeLine) throws(HostFailure) {
+  private func places(
+    _ host: String, _ port: UInt16, _ proxy: ProxyServer?
+  ) throws(HostFailure) -> [SocketAddress] {
+    do {
+      return try Socket.resolve(host: host, port: port)
+    } catch {
+      let words = (error as? LookupError)?.message ?? "\(error)"
+      guard proxy != nil else { throw HostFailure(.noSuchName, detail: words) }
+      throw HostFailure(ProxyProblem(.unreachable, "the name of the proxy \(host) was not found: \(words)"))
+    }
+  }
+
+  /// - Parameter early: what the host has sent already.
+  private func begin(
+    _ start: HostAddress.StartProtocol, _ line: ProbeLine, _ early: [UInt8]
+  ) throws(HostFailure) {
     var dialogue = StartTLSDialogue(start)
     var step = dialogue.first
+    var early = early
     while step != .ready {
       if case .send(let bytes) = step { try line.send(bytes) }
-      step = try dialogue.receive(try line.receive())
+      let bytes = early.isEmpty ? try line.receive() : early
+      early = []
+      step = try dialogue.receive(bytes)
     }
+    guard early.isEmpty else { throw HostFailure(.notTLS, detail: "it sent bytes before TLS began") }
   }
 
   private func shake(hands connection: TLSConnection, _ line: ProbeLine) throws(HostFailure) {
@@ -91,12 +123,12 @@ package struct HostProbe: Sendable {
   }
 
   private func sighting(
-    _ connection: TLSConnection, _ address: HostAddress, _ place: SocketAddress
+    _ connection: TLSConnection, _ address: HostAddress, _ place: String
   ) throws(HostFailure) -> HostSighting {
     let chain = connection.peerChain
     guard let own = chain.first else { throw HostFailure(.noCertificate) }
     return HostSighting(
-      address: place.description, tlsVersion: connection.version, subject: own.subject.description,
+      address: place, tlsVersion: connection.version, subject: own.subject.description,
       issuer: own.issuer.description, serial: own.serialNumber, sha256: own.sha256Fingerprint,
       // A certificate can have thousands of names; the first ones are enough to recognize it.
       names: Array(own.subjectAlternativeNames.prefix(100)), notBefore: own.notBefore,
@@ -104,5 +136,12 @@ package struct HostProbe: Sendable {
         HostSighting.Link(
           subject: $0.commonName ?? $0.subject.description, sha256: $0.sha256Fingerprint, notAfter: $0.notAfter)
       }, trust: connection.chainTrust.rawValue, nameMatches: own.isFor(host: address.serverName))
+  }
+}
+
+extension HostFailure {
+  /// What went wrong at a proxy, with the code of its reason.
+  init(_ problem: ProxyProblem) {
+    self.init(.proxy, detail: Reason.combined(OwnReason(problem.code), after: problem.message))
   }
 }

@@ -32,6 +32,39 @@ final class ProbeLine {
     throw failure
   }
 
+  /// Connects to a proxy, and through it to a host.
+  ///
+  /// - Returns: what the host has sent already.
+  func tunnel(
+    to host: HostAddress, through proxy: ProxyServer, at addresses: [SocketAddress]
+  ) throws(HostFailure) -> [UInt8] {
+    do throws(HostFailure) {
+      _ = try connect(addresses)
+    } catch {
+      throw HostFailure(
+        ProxyProblem(
+          error.code == .timeout ? .timedOut : .unreachable,
+          "the proxy \(proxy.authority) cannot be reached: \(error.detail)"))
+    }
+    var tunnel = ConnectTunnel(to: host.host, port: host.port, through: proxy)
+    do throws(HostFailure) {
+      try send(tunnel.request)
+      while true {
+        let bytes = try receive()
+        do throws(ProxyProblem) {
+          if let rest = try tunnel.receive(bytes) { return rest }
+        } catch { throw HostFailure(error) }
+      }
+    } catch {
+      switch error.code {
+      case .timeout:
+        throw HostFailure(ProxyProblem(.timedOut, "the proxy \(proxy.authority) did not answer in time"))
+      case .closed: throw HostFailure(tunnel.closed)
+      default: throw error
+      }
+    }
+  }
+
   private func connect(_ address: SocketAddress, until limit: ContinuousClock.Instant) throws(HostFailure) {
     do {
       descriptor = try Socket.connect(to: address)

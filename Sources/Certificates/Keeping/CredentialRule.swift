@@ -1,5 +1,6 @@
 import OpenSSL
 package import Model
+import Reactor
 package import Store
 
 /// What may send an app's pushes. Pure; used by the page, the API and the command line.
@@ -91,6 +92,22 @@ package enum CredentialRule {
     return certificates.map(\.pem).joined()
   }
 
+  /// Reads how the connections are to reach the service: nil for an empty text, which stands for the server's own
+  /// setting; `none`; or a proxy's URL. Without a password in it, the stored one stays if address and user do.
+  ///
+  /// - Throws: a problem at `proxy`, which does not show the text: it may hold a password.
+  package static func proxy(_ text: String, before: CredentialProxy?) throws(Problems) -> CredentialProxy? {
+    if text.isEmpty { return nil }
+    if text == CredentialProxy.direct { return CredentialProxy(address: text) }
+    let server: ProxyServer
+    do { server = try ProxyServer(text) } catch { throw Problems([Problem("proxy", CredentialMessage.proxy)]) }
+    var password = server.password.map { CredentialProxy.Password.plain($0) }
+    if password == nil, let before, before.address == server.authority, before.user == server.user {
+      password = before.password
+    }
+    return CredentialProxy(address: server.authority, user: server.user, password: password)
+  }
+
   private static func isHostAndPort(_ text: String) -> Bool {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let port = UInt16(parts[1]), port > 0, (1...253).contains(parts[0].utf8.count) else {
@@ -115,6 +132,7 @@ package enum CredentialMessage: String, MessageSet {
   case host = "credential.endpoint"
   case trust = "credential.trust"
   case trustNeedsHost = "credential.trust_needs_host"
+  case proxy = "credential.proxy"
 
   package var english: String {
     switch self {
@@ -129,6 +147,9 @@ package enum CredentialMessage: String, MessageSet {
       "Must be the CA certificates that the server’s certificate was issued by, as PEM (-----BEGIN "
         + "CERTIFICATE-----), at most {limit} bytes."
     case .trustNeedsHost: "CA certificates apply only to your own host. Apple, Google, and the simulator need none."
+    case .proxy:
+      "Must be none, or the URL of an HTTP proxy, e.g. http://user:password@proxy.example.com:3128. Characters such as "
+        + "@ and : in user and password are percent-encoded."
     case .host: "Must be {service}, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
     }
   }

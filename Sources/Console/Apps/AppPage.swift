@@ -71,7 +71,7 @@ enum AppPage {
   }
 
   /// Fields that show an error beside themselves; other errors are shown above the form.
-  private static let bindFields = ["certificate", "host", "trust"]
+  private static let bindFields = ["certificate", "host", "trust", "proxy"]
 
   /// The services that credentials can be assigned for, in the order of the page.
   private static let providers: [ProviderKind] = [.apns, .fcm]
@@ -106,7 +106,9 @@ enum AppPage {
         (places + ["host"]).map { ($0, texts("apps.endpoint_\($0)")) },
         chosen: refused?.form["endpoint"] ?? (known ? endpoint : "host")),
       host: refused?.form["host"] ?? (known ? "" : endpoint),
-      trust: refused?.form.raw("trust") ?? credential?.trustPEM ?? "")
+      trust: refused?.form.raw("trust") ?? credential?.trustPEM ?? "",
+      // A refused URL is not shown again: it may hold a password.
+      proxy: refused == nil ? credential?.proxy?.text ?? "" : "")
   }
 
   private static func bound(_ credential: Credential, _ page: PageContext) -> BoundCredentialView {
@@ -161,11 +163,19 @@ enum AppPage {
       for problem in error.all { errors.add(problem.field, page.texts.text(problem)) }
     }
     let authorities = trust
+    let before = facts.overview.credentials.first { $0.provider == provider && $0.environment == environment }
+    var proxy: CredentialProxy?
+    do {
+      proxy = try CredentialRule.proxy(page.form["proxy"], before: before?.proxy)
+    } catch {
+      for problem in error.all { errors.add(problem.field, page.texts.text(problem)) }
+    }
+    let ownProxy = proxy
     var attempt: CredentialAttempt?
     if errors.isEmpty {
       let wanted = Credential(
         app: app.id, provider: provider, environment: environment, certificate: certificate, endpoint: endpoint,
-        trustPEM: authorities)
+        trustPEM: authorities, proxy: ownProxy)
       attempt = try await CredentialAttempt.binding(
         wanted, app, store: page.store, attempt: page.console.engine.attempt)
       if let problem = attempt?.refusal { errors.add(problem.field, page.texts.text(problem)) }
@@ -179,12 +189,14 @@ enum AppPage {
       "credential.bind", "app \(app.bundleID)",
       [
         "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
-        "endpoint": .string(endpoint), "trust": .optional(authorities),
+        "endpoint": .string(endpoint), "trust": .optional(authorities), "proxy": .optional(ownProxy?.text),
       ])
+    let sealer = page.store.sealer
     try await page.store.write { database in
-      try Credential.bind(
+      let bound = try Credential.bind(
         database, app: app.id, provider: provider, environment: environment, certificate: certificate,
         endpoint: endpoint, trustPEM: authorities, now: now)
+      try CredentialProxy.set(database, credential: bound.id, ownProxy, sealer: sealer, now: now)
       try AuditEntry.add(database, audit, now: now)
     }
     let isUntried = attempt.map { $0.result.word == "undecided" } ?? false

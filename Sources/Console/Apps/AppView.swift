@@ -88,6 +88,7 @@ struct AppCredentialView: View {
   let endpoints: [ChoiceView]
   let host: String
   let trust: String
+  let proxy: String
 
   static let fields: [Field<Self>] = [
     .text("key") {
@@ -111,6 +112,7 @@ struct AppCredentialView: View {
     .view("host") { FieldView(value: $0.host, error: $0.errors["host"]) },
     .view("trust") { FieldView(value: $0.trust, error: $0.errors["trust"]) },
     .flag("has_trust") { !$0.trust.isEmpty },
+    .view("proxy") { FieldView(value: $0.proxy, error: $0.errors["proxy"]) },
   ]
 }
 
@@ -147,6 +149,7 @@ struct BoundCredentialView: View {
     },
     .text("address") { $0.credential.endpoint },
     .flag("own_trust") { $0.credential.trustPEM != nil },
+    .optional("own_proxy") { $0.credential.proxy?.text },
   ]
 }
 

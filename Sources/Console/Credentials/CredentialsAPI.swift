@@ -54,10 +54,12 @@ enum CredentialsAPI {
     let body = try await call.body()
     let fields = JSONFields(body)
     let saysTrust = body["trust"] != nil
+    let saysProxy = body["proxy"] != nil
     let id = fields.integer("certificate", in: 1...Int.max)
     let given = fields.choice("provider", as: ProviderKind.self)
     let place = fields.string("endpoint", limit: .bytes(endpointLimit))
     let authorities = fields.string("trust", limit: .bytes(CredentialRule.trustLimit), lines: true)
+    let proxyURL = fields.string("proxy", limit: .bytes(1024))
     try fields.finish()
     let certificateID = id.map(Int64.init)
     let (wanted, app) = try await call.store.read { database in
@@ -79,23 +81,32 @@ enum CredentialsAPI {
       do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint, provider) } catch {
         problems += error.all
       }
-      if !problems.isEmpty { throw Problems(problems) }
       let before = try Credential.find(database, app: app.id, provider: provider, environment: environment)
+      var proxy = before?.proxy
+      do throws(Problems) {
+        if saysProxy { proxy = try CredentialRule.proxy(proxyURL ?? "", before: proxy) }
+      } catch { problems += error.all }
+      if !problems.isEmpty { throw Problems(problems) }
       let wanted = Credential(
         app: app.id, provider: provider, environment: environment, certificate: certificateID, endpoint: endpoint,
         // The same server keeps its authorities unless the request sets `trust`.
-        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust)
+        trustPEM: !saysTrust && before?.endpoint == endpoint ? before?.trustPEM : trust, proxy: proxy)
       return (wanted, app)
     }
     let attempt = try await CredentialAttempt.binding(
       wanted, app, store: call.store, attempt: call.console.engine.attempt)
     if let refusal = attempt?.refusal { throw Problems([refusal]) }
+    let sealer = call.store.sealer
     let credential = try await call.store.write { database in
       let before = try Credential.find(
         database, app: app.id, provider: wanted.provider, environment: environment)
-      let after = try Credential.bind(
+      let bound = try Credential.bind(
         database, app: app.id, provider: wanted.provider, environment: environment, certificate: certificateID,
         endpoint: wanted.endpoint, trustPEM: wanted.trustPEM, now: call.now)
+      if saysProxy {
+        try CredentialProxy.set(database, credential: bound.id, wanted.proxy, sealer: sealer, now: call.now)
+      }
+      let after = try Credential.find(database, id: bound.id) ?? bound
       let audit = call.audit(
         "credential.set", "app \(app.bundleID)",
         ["before": before?.audited ?? .null, "after": after.audited])
@@ -129,7 +140,7 @@ extension Credential {
     [
       "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
       "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
-      "trust": .optional(trustPEM),
+      "trust": .optional(trustPEM), "proxy": .optional(proxy?.text),
     ]
   }
 }

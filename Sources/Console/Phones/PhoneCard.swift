@@ -26,6 +26,8 @@ struct PhoneCard: View {
   /// Nil for an iPhone.
   let android: AndroidCard?
   let notifications: [PhoneNotificationRow]
+  /// The broadcast channels of the phone's app.
+  let broadcasts: [PhoneBroadcast]
   let now: Date
 
   static let fields: [Field<Self>] = [
@@ -55,6 +57,8 @@ struct PhoneCard: View {
     .view("install") { $0.install },
     .list("notifications") { $0.notifications },
     .flag("has_notifications") { !$0.notifications.isEmpty },
+    .list("broadcasts") { $0.broadcasts },
+    .flag("has_broadcasts") { !$0.broadcasts.isEmpty },
     .view("waiting") { $0.phone.waiting.isEmpty ? nil : CountView(count: $0.phone.waiting.count) },
   ]
 
@@ -62,7 +66,9 @@ struct PhoneCard: View {
 }
 
 extension PhoneCard {
-  init(_ phone: SimulatedPhone, app: App?, device: Int64?, texts: Texts, now: Date) {
+  init(
+    _ phone: SimulatedPhone, app: App?, device: Int64?, channels: [ChannelBook.Channel], texts: Texts, now: Date
+  ) {
     let isInstalled = phone.state == .installed
     let isOff = phone.power == .off
     let isDozing = phone.android?.isDozing == true && isInstalled
@@ -81,8 +87,23 @@ extension PhoneCard {
           isPressed: isInstalled && phone.appState == other, isDisabled: isOff || !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
       android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, rows: rows, texts) }, notifications: rows,
+      broadcasts: channels.filter {
+        phone.platform == .ios && $0.app == phone.topic && $0.environment == phone.environment
+      }
+      .map { PhoneBroadcast(channel: $0.id, isSubscribed: $0.subscribers.contains(phone.id)) },
       now: now)
   }
+}
+
+/// A broadcast channel that the phone may subscribe to.
+struct PhoneBroadcast: View {
+  let channel: String
+  let isSubscribed: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("channel") { $0.channel },
+    .flag("subscribed") { $0.isSubscribed },
+  ]
 }
 
 struct PhoneDevice: View {

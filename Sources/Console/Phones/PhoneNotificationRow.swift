@@ -13,6 +13,8 @@ struct PhoneNotificationRow: View {
   let alert: JSONValue?
   /// The notification of a message from FCM.
   let android: AndroidNotification?
+  /// The content of a Live Activity, and what becomes of it.
+  let activity: (title: String, content: String)?
   /// Whether it stands on the lock screen, or in the shade.
   let isShown: Bool
   /// Why nothing is shown; nil if it is.
@@ -34,6 +36,7 @@ struct PhoneNotificationRow: View {
     self.app = app
     alert = json?["aps"]?["alert"]
     android = item.androidNotification
+    activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts) : nil
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
     self.canTap = canTap && isShown && item.tapped == nil
@@ -48,6 +51,13 @@ struct PhoneNotificationRow: View {
         + (cell?.tap.map { PhoneCall($0, texts("phones.on_tap"), texts) } ?? [])
     }
     self.now = now
+  }
+
+  private static func activity(_ aps: JSONValue?, _ texts: Texts) -> (title: String, content: String)? {
+    guard let content = aps?["content-state"]?.object else { return nil }
+    let isOver = aps?["event"]?.string == "end"
+    let parts = content.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.string ?? $0.value.text())" }
+    return (texts(isOver ? "phones.activity_end" : "phones.activity"), parts.joined(separator: " · "))
   }
 
   private static func hidden(
@@ -81,9 +91,9 @@ struct PhoneNotificationRow: View {
     .text("initial") { $0.app.prefix(1).uppercased() },
     .optional("hidden") { $0.hidden },
     .optional("style") { $0.style },
-    .optional("title") { $0.android?.title ?? $0.alert?["title"]?.string },
+    .optional("title") { $0.activity?.title ?? $0.android?.title ?? $0.alert?["title"]?.string },
     .optional("subtitle") { $0.alert?["subtitle"]?.string },
-    .optional("body") { $0.android?.body ?? $0.alert?["body"]?.string ?? $0.alert?.string },
+    .optional("body") { $0.activity?.content ?? $0.android?.body ?? $0.alert?["body"]?.string ?? $0.alert?.string },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
     .view("tapped") { $0.item.tapped.map { TapTime(date: $0) } },
     .view("duplicates") { $0.item.duplicates > 0 ? CountView(count: $0.item.duplicates) : nil },

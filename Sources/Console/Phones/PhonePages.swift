@@ -49,7 +49,7 @@ enum PhonePages {
   private static func index(_ page: PageContext, refused: Refused? = nil) async throws -> Response {
     guard let simulator = page.console.simulator else { return page.answer(NoPhonesView()) }
     let texts = page.texts
-    let phones = simulator.phones.phones()
+    let (phones, channels) = (simulator.phones.phones(), simulator.channels.all)
     let (apps, devices) = try await page.store.read { database in
       let apps = try App.all(database)
       var devices: [Int64: Int64] = [:]
@@ -65,7 +65,8 @@ enum PhonePages {
     let view = PhoneListView(
       phones: phones.map { phone in
         PhoneCard(
-          phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], texts: texts, now: page.now)
+          phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], channels: channels,
+          texts: texts, now: page.now)
       },
       faults: SimulatedServer.allCases.map { server in
         faults(server, simulator.faults(server).faults, refused?.server == server ? refused : nil, texts)
@@ -190,10 +191,18 @@ enum PhonePages {
   // MARK: Actions
 
   private static func act(_ page: PageContext) async throws -> Response {
-    let phones = try simulator(page).phones
+    let (phones, channels) = (try simulator(page).phones, try simulator(page).channels)
     let id = try page.id()
     guard let phone = phones.phone(id) else { throw PageError.notFound("phone", list: "/phones") }
     do {
+      if let channel = page.form.filled("subscribe") {
+        try channels.subscribe(phone, to: channel)
+        return page.redirect(to: "/phones#phone-\(id)")
+      }
+      if let channel = page.form.filled("unsubscribe") {
+        try channels.unsubscribe(phone, from: channel)
+        return page.redirect(to: "/phones#phone-\(id)")
+      }
       let muted = phone.android?.mutedChannels ?? []
       if let channel = page.form.filled("channel_off") {
         try phones.setMutedChannels(id, muted.union([channel]))
@@ -220,6 +229,8 @@ enum PhonePages {
       case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0)
       default: throw PageError(.unprocessableContent, "refused")
       }
+    } catch is ChannelBook.Problem {
+      throw PageError(.conflict, "channel_gone", action: ("/phones", "nav.phones"))
     } catch let error as PhoneBookError {
       // Another browser changed the phone first: the page shows its current state.
       throw PageError(.conflict, "phone_busy", ["reason": error.description], action: ("/phones", "nav.phones"))

@@ -48,7 +48,7 @@ enum SimulatorAPI {
     }
   }
 
-  static let operations = [
+  private static let operations = [
     Operation(.get, "", role: .viewer) { call in try overview(call) },
     Operation(.get, "/phones", role: .viewer) { call in
       try APIContext.answer { json in json.member("items", try call.phones().phones().map(PhoneAnswer.init)) }
@@ -94,9 +94,11 @@ enum SimulatorAPI {
     },
   ]
 
+  static let all = operations + SimulatorChannels.operations
+
   static func add(to routes: inout ConsoleRouter) {
     let simulator = routes.console.simulator
-    for operation in operations {
+    for operation in all {
       routes.call(
         operation.method, operation.pattern, role: operation.role, query: operation.query, under: prefix
       ) { call in

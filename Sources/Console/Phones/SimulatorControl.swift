@@ -25,7 +25,7 @@ package enum SimulatorControl {
         }
       }))
     router.get("/healthz") { _ in .text("ok\n") }
-    for operation in SimulatorAPI.operations {
+    for operation in SimulatorAPI.all {
       router.on(operation.method, SimulatorAPI.prefix + operation.pattern, name: "api") { request in
         try await APIError.telling {
           try APIQuery.check(request.queryItems, names: operation.query)

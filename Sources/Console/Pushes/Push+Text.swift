@@ -25,6 +25,7 @@ extension Environment {
 extension Audience {
   /// For example “all devices”, “tag vip and not beta”, “3 device tokens”.
   func text(_ texts: Texts) -> String {
+    if case .channel(let id) = self { return texts("audience.channel", ["channel": id]) }
     guard case .rule(let rule) = self else { return texts("audience.all") }
     func list(_ key: String, _ names: [String]) -> String? {
       names.isEmpty

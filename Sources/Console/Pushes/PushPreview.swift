@@ -42,8 +42,12 @@ struct PushPreview: Sendable {
     return PushPreview(check, credential: credential, address: page.address, now: page.now)
   }
 
+  /// Whether it goes to a broadcast channel, whose receivers nobody tells.
+  var isChannel: Bool { payload.channel != nil }
+
   func devicesText(_ texts: Texts) -> String {
-    check.reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
+    if isChannel { return texts("send.channel_subscribers") }
+    return check.reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
   }
 
   func sentence(_ page: PageContext) -> String {
@@ -95,7 +99,8 @@ struct PushPreview: Sendable {
       limit: preview.limit, bytes: preview.size,
       bytesText: texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped]),
       headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
-      reachable: check.reachable?.grouped ?? texts("send.many"), unreachable: check.count?.unreachable.grouped ?? "–",
+      reachable: isChannel ? "–" : check.reachable?.grouped ?? texts("send.many"),
+      unreachable: isChannel ? "–" : check.count?.unreachable.grouped ?? "–",
       curl: preview.apiCommand, apnsCurl: preview.apnsCommand, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts))
   }

@@ -75,8 +75,9 @@ enum PushResultPage {
     let (push, progress, texts) = (found.push, found.progress, page.texts)
     let (draft, title) = (push.draft, push.heading(texts))
     let waiting = waitingSentence(push, page)
-    let heading = waiting == nil ? outcome(push, progress, texts) : title
     let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
+    let isChannel = payload?.channel != nil
+    let heading = waiting == nil ? outcome(push, progress, texts, isChannel: isChannel) : title
     let chart = LatencyChart(found.latencies)
     return PushResultView(
       push: push, title: title, heading: heading ?? ProgressJSON(progress, texts).sentence,
@@ -86,7 +87,7 @@ enum PushResultPage {
       isLive: !progress.isFinal && !isFarOff(push, now: page.now),
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
       isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
-      held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
+      isChannel: isChannel, held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       receipts: push.signature == nil || push.target == nil
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
@@ -101,9 +102,12 @@ enum PushResultPage {
 
   /// A short result. Nil while the push is active, and if it was canceled or failed as a whole: then the progress
   /// sentence says so.
-  private static func outcome(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> String? {
+  private static func outcome(
+    _ push: Push, _ progress: PushProgress, _ texts: Texts, isChannel: Bool
+  ) -> String? {
     guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
     let failed = push.counts.failed + push.counts.deadToken
+    if isChannel { return texts(push.counts.accepted > 0 ? "push.channel_accepted" : "push.channel_failed") }
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
   }

@@ -24,6 +24,8 @@ struct PushResultView: PageView {
   /// How the browser stays up to date: by reloading, or by following events.
   let isLive: Bool
   let isFollowed: Bool
+  /// Whether it went to a broadcast channel: one request, whose receivers Apple does not tell.
+  let isChannel: Bool
   let held: HeldPushView?
   let actions: PushActionsView
   let related: [RelatedView]
@@ -52,6 +54,7 @@ struct PushResultView: PageView {
     .view("created") { $0.created },
     .flag("live") { $0.isLive },
     .flag("followed") { $0.isFollowed },
+    .flag("to_channel") { $0.isChannel },
     .view("held") { $0.held },
     .view("actions") { $0.actions },
     .list("related") { $0.related },

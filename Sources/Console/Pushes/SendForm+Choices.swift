@@ -22,8 +22,11 @@ extension SendForm {
     }
   }
 
-  func audiences(_ texts: Texts) -> [ChoiceView] {
-    let kinds = ["device_token", "alias", "registration_id", "tag", "all"]
+  /// - Parameter hasChannels: whether any app has broadcast channels; they are offered only then.
+  func audiences(_ texts: Texts, hasChannels: Bool) -> [ChoiceView] {
+    let isChosen = form.all("audience").contains("channel")
+    let kinds =
+      ["device_token", "alias", "registration_id", "tag", "all"] + (hasChannels || isChosen ? ["channel"] : [])
     return Self.choices(kinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }
 

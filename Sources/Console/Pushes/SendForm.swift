@@ -79,6 +79,7 @@ struct SendForm {
       return [
         "tag": list(form.parts("tag")), "tag_and": list(form.parts("tag_and")), "tag_not": list(form.parts("tag_not")),
       ]
+    case "channel": return ["channel": .string(form["channel"])]
     case "device_token": return ["device_token": list(tokens)]
     case let name: return .object([name: list(form.words(name))])
     }
@@ -165,6 +166,7 @@ extension Form {
     fields += Platform.allCases.filter(draft.platforms.contains).map { ("platforms", $0.rawValue) }
     switch draft.audience {
     case .all: fields.append(("audience", "all"))
+    case .channel(let id): fields += [("audience", "channel"), ("channel", id)]
     case .rule(let rule):
       let lists = [
         ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),

@@ -15,6 +15,7 @@ struct SendFormView: PageView {
   let hasApps: Bool
   let apps: [ChoiceView]
   let platforms: [ChoiceView]
+  let channels: [ChoiceView]
   let interruptionLevels: [ChoiceView]
   let priorities: [ChoiceView]
   let pushTypes: [ChoiceView]
@@ -30,7 +31,8 @@ struct SendFormView: PageView {
     choice("app") { $0.apps },
     choice("environment") { SendForm(form: $0.form).environments($0.texts) },
     choice("platforms") { $0.platforms },
-    choice("audience") { SendForm(form: $0.form).audiences($0.texts) },
+    choice("audience") { SendForm(form: $0.form).audiences($0.texts, hasChannels: $0.channels.count > 1) },
+    choice("channel") { $0.channels },
     choice("interruption_level") { $0.interruptionLevels },
     choice("priority") { $0.priorities },
     choice("push_type") { $0.pushTypes },

@@ -58,6 +58,12 @@ enum SendPages {
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
+    if let channel = page.filled("channel") {
+      fields += [
+        ("environment", page.filled("environment") ?? ""), ("audience", "channel"), ("channel", channel),
+        ("push_type", PushType.liveactivity.rawValue),
+      ]
+    }
     return Form(fields)
   }
 
@@ -74,22 +80,32 @@ enum SendPages {
     _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), status: Status? = nil
   ) async throws -> Response {
     let texts = page.texts
-    let (apps, types) = try await page.store.read { (try App.all($0), try offeredTypes(form, $0)) }
+    let (apps, types, known) = try await page.store.read {
+      (try App.all($0), try offeredTypes(form, $0), try Channel.offered($0))
+    }
+    let channels = known.map { channel in
+      let app = apps.first { $0.id == channel.appID }?.name ?? ""
+      let name = channel.name.isEmpty ? channel.channel : "\(channel.name) (\(channel.channel))"
+      return (channel.channel, "\(name) · \(app) · \(channel.environment.word(texts))")
+    }
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
       SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
-    let known =
-      SendForm.fields + ["app", "environment", "platforms", "audience", "content_available", "mutable_content"]
+    let fields =
+      SendForm.fields + [
+        "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
+      ]
       + SendForm.timeFields
     return page.answer(
       SendFormView(
-        form: form, errors: errors, problem: errors.others(known),
+        form: form, errors: errors, problem: errors.others(fields),
         isFresh: page.request.method == .get && page.request.query == nil, hasApps: !apps.isEmpty,
         apps: SendForm.choices(
           [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, "\($0.name) (\($0.bundleID))") },
           chosen: [apps.count == 1 ? apps[0].bundleID : form["app"]]),
         platforms: SendForm.choices(
           Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
+        channels: SendForm.choices([("", texts("send.choose_channel"))] + channels, chosen: [form["channel"]]),
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
@@ -168,8 +184,10 @@ enum SendPages {
         problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
-        send: preview.check.reachable.map { texts(label, count: $0) }
-          ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+        send: preview.isChannel
+          ? texts(isLater ? "confirm.schedule_channel" : "confirm.send_channel")
+          : preview.check.reachable.map { texts(label, count: $0) }
+            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       status: status)
   }
 

@@ -12,6 +12,7 @@ enum API {
     DevicesAPI.add(to: &routes)
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)
+    ChannelsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)

@@ -45,6 +45,7 @@ extension NewPush {
   }
 
   fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {
+    if case .channel(let id) = draft.audience { return [id] }
     guard case .rule(let rule) = draft.audience else { return [] }
     return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
   }

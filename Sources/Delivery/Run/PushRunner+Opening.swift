@@ -110,7 +110,7 @@ extension PushRunner {
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
       return (
-        query, plan.isResumed ? nil : try query.count(database), try Device.lastID(database),
+        query, plan.isResumed ? nil : try query.count(database), try query.lastID(database),
         try WaitingDelivery.nextDue(database, push: id), try Push.platforms(database, id: id)
       )
     }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+package import Reactor
 
 /// Posts to webhooks with libcurl. Blocks: call it on a thread that may block. Follows no redirect, and connects to no
 /// link-local address.
@@ -11,9 +12,12 @@ package struct WebTransport: Sendable {
   package var trustPEM: String?
   /// Seconds.
   package var timeout: Int
-  package init(trustPEM: String? = nil, timeout: Int = 20) {
+  /// Which hosts are reached through a proxy.
+  package var proxies: ProxyRules
+  package init(trustPEM: String? = nil, timeout: Int = 20, proxies: ProxyRules = .none) {
     self.trustPEM = trustPEM
     self.timeout = timeout
+    self.proxies = proxies
   }
 
   /// - Throws: `MailError` if no answer came.
@@ -22,7 +26,9 @@ package struct WebTransport: Sendable {
       throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }
     let curl = try CurlHandle(url: request.url, timeout: timeout)
-    try curl.goDirectly(to: WebAddress.host(request.url))
+    let (host, port) = (WebAddress.host(request.url), WebAddress.port(request.url))
+    let proxy = Loopback.isLoopback(host) ? nil : proxies.server(for: host, port: port)
+    try curl.go(through: proxy)
     try curl.trust(trustPEM)
     let lines = request.headers.map { "\($0.name): \(MailError.line($0.value))" }
     // Without "Expect", for which some servers would make us wait.
@@ -46,6 +52,9 @@ package struct WebTransport: Sendable {
     }
     // We stop an answer that is too long: its beginning is enough.
     if code != CURLE_OK, !(code == CURLE_WRITE_ERROR && exchange.isFull) {
+      if let proxy, let problem = curl.proxyProblem(code, proxy, target: "\(host):\(port)") {
+        throw MailError(.unreachable, problem.description)
+      }
       throw MailError(CurlHandle.failure(code) ?? .unreachable, curl.words(code))
     }
     return WebAnswer(
@@ -94,6 +103,9 @@ package enum WebAddress {
 
   /// Such as `hooks.slack.com`: the part of a secret address that may be shown.
   package static func host(_ text: String) -> String { URLComponents(string: text)?.host ?? "" }
+
+  /// 443 unless the address names one.
+  static func port(_ text: String) -> UInt16 { URLComponents(string: text)?.port.flatMap(UInt16.init(exactly:)) ?? 443 }
 
   /// Adds items to the query.
   static func adding(_ items: [(name: String, value: String)], to url: String) -> String {

@@ -7,6 +7,8 @@ package import JSON
 package enum Audience: Sendable, Hashable {
   case all
   case rule(Rule)
+  /// Whoever subscribed to a broadcast channel of APNs: one request, whose receivers Apple does not tell.
+  case channel(String)
 
   /// At least one kind is not empty.
   package struct Rule: Sendable, Hashable {
@@ -27,6 +29,7 @@ package enum Audience: Sendable, Hashable {
 
 extension Audience {
   package var json: JSONValue {
+    if case .channel(let id) = self { return ["channel": .string(id)] }
     guard case .rule(let rule) = self else { return "all" }
     let lists: [(String, [String])] = [
       ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
@@ -54,6 +57,7 @@ extension Audience {
       return nil
     }
     if value == "all" { return .all }
+    if let members = value.object, members["channel"] != nil { return channel(fields, isAlone: members.count == 1) }
     guard value.object != nil else {
       fields.report("audience", Problem("", DraftMessage.audienceForm, ["found": value.typeName]))
       return nil
@@ -65,6 +69,15 @@ extension Audience {
       return nil
     }
     return .rule(rule)
+  }
+
+  private static func channel(_ fields: JSONFields, isAlone: Bool) -> Audience? {
+    guard isAlone else {
+      fields.report("audience", Problem("", ChannelMessage.alone))
+      return nil
+    }
+    let id = fields.object("audience") { $0.string("channel", required: true, check: ChannelID.problem(with:)) }
+    return (id ?? nil).map { .channel($0) }
   }
 }
 

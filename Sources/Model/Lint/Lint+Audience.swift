@@ -3,6 +3,7 @@ import Foundation
 extension Lint {
   /// Aliases, tags and tokens; large audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    if case .channel = draft.audience { return [] }
     guard case .rule(let rule) = draft.audience else {
       return draft.environment == .production ? [finding(.hint, "audience", .broadcastProduction)] : []
     }
@@ -78,7 +79,8 @@ extension Lint {
   /// Pushes that the app's key or certificate may not send: APNs would refuse each of them (`TopicDisallowed`,
   /// `BadCertificateEnvironment` and similar).
   static func credential(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
-    guard let scope = context.credential, !scope.sends(payload.pushType, to: payload.topic) else { return [] }
+    guard payload.channel == nil, let scope = context.credential, !scope.sends(payload.pushType, to: payload.topic)
+    else { return [] }
     let types = scope.types(for: draft.app)
     let fix =
       types.contains(.alert) && draft.options.pushType != nil

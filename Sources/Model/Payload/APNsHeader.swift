@@ -12,12 +12,14 @@ package enum APNsHeader {
   package static let expiration = "apns-expiration"
   /// Later notifications with the same ID replace earlier ones.
   package static let collapseID = "apns-collapse-id"
+  /// Of a broadcast; set by us.
+  package static let channelID = "apns-channel-id"
   /// In the order in which they are shown and sent.
   package static let all = [topic, pushType, priority, expiration, collapseID]
 
   /// Headers that differ by device or connection and cannot be set.
   static let ours: Set<String> = [
-    "apns-id", "apns-unique-id", "apns-request-id", "apns-channel-id", "authorization", "host", "content-type",
+    "apns-id", "apns-unique-id", "apns-request-id", channelID, "authorization", "host", "content-type",
     "content-length", ":method", ":path", ":scheme", ":authority",
   ]
 

@@ -19,12 +19,14 @@ package struct APNsPayload: Sendable, Hashable {
 
   /// Given or derived.
   package let pushType: PushType
-  /// `apns-topic`; nil only for an ``PushType/mdm`` push without one.
+  /// `apns-topic`; nil for a channel, and for an ``PushType/mdm`` push without one.
   package let topic: String?
   /// 10, 5 or 1.
   package let priority: Int
   /// At most 64 bytes.
   package let collapseID: String?
+  /// `apns-channel-id`; nil: it goes to devices.
+  package let channel: String?
   package let json: JSONValue
   /// Keys sorted, so that the same draft always gives the same bytes.
   package let body: [UInt8]
@@ -46,9 +48,12 @@ package struct APNsPayload: Sendable, Hashable {
     json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid, signature: signature)
     body = json.bytes
     let given = headers[APNsHeader.pushType].flatMap(PushType.init) ?? draft.options.pushType
-    pushType = given ?? Self.pushType(of: json)
+    if case .channel(let id) = draft.audience { channel = id } else { channel = nil }
+    pushType = given ?? (channel == nil ? Self.pushType(of: json) : .liveactivity)
     if let topic = headers[APNsHeader.topic] {
       self.topic = topic
+    } else if channel != nil {
+      topic = nil
     } else {
       topic = pushType == .mdm ? nil : draft.app + pushType.topicSuffix
     }
@@ -64,18 +69,26 @@ package struct APNsPayload: Sendable, Hashable {
     headersGiven = headers
   }
 
-  /// Bytes (Apple: 4096, VoIP 5120).
-  package var limit: Int { pushType == .voip ? 5120 : 4096 }
+  /// Bytes (Apple: 4096; VoIP and channels 5120).
+  package var limit: Int { pushType == .voip || channel != nil ? 5120 : 4096 }
 
   /// `apns-expiration` of a push sent at `date`; nil: without the header Apple's own policy applies (at most 30 days).
   package func expiration(sentAt date: Date) -> String? {
     if let fixedExpiration { return fixedExpiration }
+    // Every channel takes 0, but only some take more.
+    if channel != nil, timeToLive == nil { return "0" }
     return timeToLive.map { $0 == 0 ? "0" : String(Int(date.timeIntervalSince1970) + $0) }
   }
 
   /// The headers shared by all requests of the push, without `apns-id` and `authorization`, in the order of
   /// ``APNsHeader/all``.
   package func headers(sentAt date: Date) -> [(name: String, value: String)] {
+    if let channel {
+      return [
+        (APNsHeader.channelID, channel), (APNsHeader.pushType, pushType.rawValue),
+        (APNsHeader.priority, String(priority)), (APNsHeader.expiration, expiration(sentAt: date) ?? "0"),
+      ]
+    }
     let values = [
       APNsHeader.topic: topic, APNsHeader.pushType: pushType.rawValue, APNsHeader.priority: String(priority),
       APNsHeader.expiration: expiration(sentAt: date), APNsHeader.collapseID: collapseID,
@@ -100,8 +113,22 @@ package struct APNsPayload: Sendable, Hashable {
     {
       problems.append(problem.under("options.collapse_id"))
     }
-    if topic == nil { problems.append(Problem("apns.headers.apns-topic", PayloadMessage.topicNeeded)) }
+    if channel != nil { problems += channelProblems }
+    if topic == nil, channel == nil { problems.append(Problem("apns.headers.apns-topic", PayloadMessage.topicNeeded)) }
     if body.count > limit { problems.append(tooLarge) }
+    return problems
+  }
+
+  private var channelProblems: [Problem] {
+    var problems: [Problem] = []
+    if pushType != .liveactivity { problems.append(Problem("options.push_type", ChannelMessage.pushType)) }
+    if json["aps"]?["event"]?.string == "start" { problems.append(Problem("apns.payload", ChannelMessage.start)) }
+    for name in [APNsHeader.topic, APNsHeader.collapseID] where headersGiven[name] != nil {
+      problems.append(Problem("apns.headers.\(name)", ChannelMessage.header))
+    }
+    if collapseID != nil, headersGiven[APNsHeader.collapseID] == nil {
+      problems.append(Problem("options.collapse_id", ChannelMessage.header))
+    }
     return problems
   }
 

@@ -38,7 +38,8 @@ package struct Preview: Sendable, Hashable {
     var lines = ["curl --http2 --header \"authorization: bearer $PROVIDER_TOKEN\""]
     lines += headers.map { "--header \(Self.quoted("\($0.name): \($0.value)"))" }
     lines.append("--data-raw \(Self.quoted(String(decoding: payload.body, as: UTF8.self)))")
-    lines.append("\"https://\(endpoint ?? draft.environment.apnsHost)/3/device/$DEVICE_TOKEN\"")
+    let path = payload.channel == nil ? "/3/device/$DEVICE_TOKEN" : "/4/broadcasts/apps/\(draft.app)"
+    lines.append("\"https://\(endpoint ?? draft.environment.apnsHost)\(path)\"")
     apnsCommand = lines.joined(separator: " \\\n  ")
     apiCommand = [
       "curl --header \"Authorization: Bearer $SIGNALBOX_TOKEN\"", "--header 'Content-Type: application/json'",

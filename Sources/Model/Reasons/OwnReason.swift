@@ -16,6 +16,18 @@ package enum OwnReason: String, Sendable, CaseIterable {
   case dryRun = "DryRun"
   /// No connection could be made.
   case unreachable = "Unreachable"
+  /// The proxy has no address, or does not accept connections.
+  case proxyUnreachable = "ProxyUnreachable"
+  /// The proxy did not answer in time.
+  case proxyTimedOut = "ProxyTimedOut"
+  /// The proxy wants a user and a password, or others.
+  case proxyAuthentication = "ProxyAuthenticationRequired"
+  /// The proxy's rules forbid the connection.
+  case proxyForbidden = "ProxyForbidden"
+  /// The proxy cannot find or reach the provider.
+  case proxyCannotConnect = "ProxyCannotConnect"
+  /// The proxy's answer cannot be read.
+  case proxyBadAnswer = "ProxyBadAnswer"
   /// The provider's server could not be authenticated.
   case untrusted = "Untrusted"
   /// Sent, but no answer came in time.
@@ -76,6 +88,37 @@ extension Reason {
         (
           .later, .operations, "Signalbox could not connect to the provider.",
           "Run signalbox doctor to test the DNS name, port, and certificate of each provider."
+        )
+      case .proxyUnreachable:
+        (
+          .later, .operations,
+          "The proxy could not be reached: its name was not found, or nothing answers at its port.",
+          "Check the proxy's host and port (the app's page, --proxy, HTTPS_PROXY), then run signalbox doctor --network."
+        )
+      case .proxyTimedOut:
+        (
+          .later, .operations, "The proxy did not answer in time.",
+          "Check that the proxy is running, and that it can reach the provider itself."
+        )
+      case .proxyAuthentication:
+        (
+          .later, .operations, "The proxy requires a user and a password, or refused those that were given (407).",
+          "Correct them in the proxy's URL: http://user:password@host:port. Only Basic authentication is supported."
+        )
+      case .proxyForbidden:
+        (
+          .later, .operations, "The proxy does not allow connections to the provider (403).",
+          "Ask the proxy's operator to allow CONNECT to the provider's host and port; APNs also listens on 2197."
+        )
+      case .proxyCannotConnect:
+        (
+          .later, .operations, "The proxy cannot find or reach the provider.",
+          "Check DNS and firewall where the proxy runs; the provider's name is looked up there, not here."
+        )
+      case .proxyBadAnswer:
+        (
+          .later, .operations, "What answers at the proxy's address is not an HTTP proxy, or it broke off.",
+          "Check the proxy's host and port. Proxies that are spoken to by TLS or SOCKS are not supported."
         )
       case .untrusted:
         (

@@ -14,7 +14,7 @@ package struct APNsMaker: ProviderMaker {
     try APNsProvider(try Self.credentials(account), endpoint: Self.endpoint(account), tools)
   }
 
-  private static func credentials(_ account: ProviderAccount) throws -> APNsCredentials {
+  static func credentials(_ account: ProviderAccount) throws -> APNsCredentials {
     // The simulator accepts any well-formed key.
     guard let secret = account.secret else {
       return .token(key: try PrivateKey.generateP256(), keyID: "SIMULATOR1", teamID: "SIMULATOR1")
@@ -29,7 +29,7 @@ package struct APNsMaker: ProviderMaker {
     return .token(key: try PrivateKey(p8: String(decoding: secret, as: UTF8.self)), keyID: keyID, teamID: teamID)
   }
 
-  private static func endpoint(_ account: ProviderAccount) -> APNsEndpoint {
+  static func endpoint(_ account: ProviderAccount) -> APNsEndpoint {
     switch account.endpoint {
     case .service: APNsEndpoint(account.environment)
     case .custom(let host, let port, let trust): .custom(host: host, port: port, trust: trust)

@@ -77,7 +77,12 @@ private struct APNsPush: PreparedPush {
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
     for device in devices {
-      batch.append(device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id))
+      let id = APNsID(seed: push.seed, device: device.id)
+      if request.isBroadcast {
+        batch.append(device: device.id, channelOf: push.draft.app, id: id)
+      } else {
+        batch.append(device: device.id, token: device.token, id: id)
+      }
     }
     provider.submit(batch.build())
   }

@@ -8,11 +8,14 @@ package struct APNsRequest: Sendable {
   package let headers: [HeaderField]
   /// The JSON for the device.
   package let payload: [UInt8]
+  /// Whether it goes to a channel, not to devices.
+  let isBroadcast: Bool
 
   /// - Parameter date: the time to live counts from it.
   package init(_ payload: APNsPayload, sentAt date: Date) {
     headers = payload.headers(sentAt: date).map { HeaderField($0.name, $0.value) }
     self.payload = payload.body
+    isBroadcast = payload.channel != nil
   }
 
   /// Creates a request outside of any push.
@@ -21,6 +24,7 @@ package struct APNsRequest: Sendable {
   package init(headers: [(name: String, value: String)], payload: [UInt8]) {
     self.headers = headers.map { HeaderField($0.name, $0.value) }
     self.payload = payload
+    isBroadcast = false
   }
 
   /// `apns-id` is last, with a value for each device. Fields that are equal in the whole push may be indexed (Apple:
@@ -28,7 +32,7 @@ package struct APNsRequest: Sendable {
   var template: RequestTemplate {
     RequestTemplate(
       fields: headers + [HeaderField("content-type", "application/json")],
-      variableNames: ["apns-id"])
+      variableNames: [isBroadcast ? "apns-request-id" : "apns-id"])
   }
 }
 
@@ -53,6 +57,11 @@ package struct APNsBatchBuilder: ~Copyable {
 
   package mutating func append(device: Int64, token: DeviceToken, id: APNsID) {
     requests.append(id: device, pathPrefix: "/3/device/", hexadecimal: token.bytes, uuid: (id.high, id.low))
+  }
+
+  /// The one request of a push to a channel (docs/protocols.md §1.8).
+  mutating func append(device: Int64, channelOf app: String, id: APNsID) {
+    requests.append(id: device, path: "/4/broadcasts/apps/\(app)", values: [id.description])
   }
 
   package consuming func build() -> APNsBatch { APNsBatch(requests: requests.build()) }

@@ -26,6 +26,12 @@ struct APNsResponse: Sendable, Hashable {
     retryAfter = detail.fields["retry-after"].flatMap { RetryAfter.wait($0, now: now) }
   }
 
+  /// An answer whose fields do not matter.
+  init(status: Int, body: [UInt8]) {
+    self.status = status
+    reason = Self.parse(body).reason
+  }
+
   /// Reads `{"reason":"…"}` and `{"reason":"…","timestamp":…}`.
   ///
   /// The usual forms are read without a JSON parser, because a broadcast can bring hundreds of thousands of them.

@@ -8,6 +8,9 @@ struct APNsFields {
   private(set) var expiration: String?
   private(set) var collapseID: String?
   private(set) var id: String?
+  /// Of requests about channels.
+  private(set) var requestID: String?
+  private(set) var channelID: String?
   private(set) var authorization: String?
   /// Whether any field is repeated. nghttp2 allows that, APNs does not (docs/protocols.md §1.2).
   private(set) var hasRepeats = false
@@ -21,6 +24,8 @@ struct APNsFields {
       case APNsHeader.priority: Self.keep(value, in: &priority, &hasRepeats)
       case APNsHeader.expiration: Self.keep(value, in: &expiration, &hasRepeats)
       case APNsHeader.collapseID: Self.keep(value, in: &collapseID, &hasRepeats)
+      case "apns-request-id": Self.keep(value, in: &requestID, &hasRepeats)
+      case APNsHeader.channelID: Self.keep(value, in: &channelID, &hasRepeats)
       case "apns-id": Self.keep(value, in: &id, &hasRepeats)
       case "authorization": Self.keep(value, in: &authorization, &hasRepeats)
       // HTTP/2 lets a client split this field (RFC 9113 §8.2.3).
@@ -45,13 +50,16 @@ struct APNsFields {
 
   /// The given `apns-id`, if it is a UUID in canonical form. Apple's page asks for lower case, but its service accepts
   /// the upper case that Apple's own libraries print.
-  var wellFormedID: String? {
-    guard let id, id.utf8.count == 36 else { return nil }
-    for (index, byte) in id.utf8.enumerated() {
+  var wellFormedID: String? { id.flatMap { Self.isUUID($0) ? $0 : nil } }
+
+  /// Whether a text is a UUID in canonical form, in either case.
+  static func isUUID(_ text: String) -> Bool {
+    guard text.utf8.count == 36 else { return false }
+    for (index, byte) in text.utf8.enumerated() {
       let isHyphen = index == 8 || index == 13 || index == 18 || index == 23
-      guard isHyphen ? byte == UInt8(ascii: "-") : HexDigit.value(byte) != nil else { return nil }
+      guard isHyphen ? byte == UInt8(ascii: "-") : HexDigit.value(byte) != nil else { return false }
     }
-    return id
+    return true
   }
 }
 

@@ -33,24 +33,29 @@ final class APNsService: SimulatedService {
   private struct Course {
     var verdict = FaultBox.Verdict()
     var judgement: Result<AcceptedPush, APNsRejection>?
+    /// Of a request about channels.
+    var channelCall: Result<ChannelCall, APNsRejection>?
     var becomesKnown = false
   }
 
-  private let environment: Model.Environment
+  let environment: Model.Environment
   private let validator: APNsValidator
-  private let phones: PhoneBook
+  let phones: PhoneBook
+  let channels: ChannelBook
   let faults: FaultBox
-  private let now: @Sendable () -> Date
+  let now: @Sendable () -> Date
   private let log: Logger?
   /// Rarely contended: only the server's loop and readers of the counters use it.
   private let state = Mutex(State())
 
   init(
-    validator: APNsValidator, phones: PhoneBook, faults: FaultBox, now: @escaping @Sendable () -> Date, log: Logger?
+    validator: APNsValidator, phones: PhoneBook, channels: ChannelBook, faults: FaultBox,
+    now: @escaping @Sendable () -> Date, log: Logger?
   ) {
     environment = validator.environment
     self.validator = validator
     self.phones = phones
+    self.channels = channels
     self.faults = faults
     self.now = now
     self.log = log
@@ -134,6 +139,13 @@ final class APNsService: SimulatedService {
     if course.becomesKnown, faults.faults.maximumStreams == nil {
       request.connection.setMaximumStreams(Self.streams)
     }
+    if let call = course.channelCall, verdict.action != .keepSilent {
+      do throws(APNsRejection) {
+        return answer(try carryOut(try call.get()), verdict, request, responder)
+      } catch {
+        return answer(error, verdict, request, responder)
+      }
+    }
     let result = course.judgement.map { judgement in
       judgement.flatMap { push in
         phones.deliver(push, environment: environment, now: now()).map { push }
@@ -179,8 +191,19 @@ final class APNsService: SimulatedService {
       let call = APNsCall(
         method: request.method, path: path, headers: request.fields.map { $0 }, body: request.body,
         bodyByteCount: request.bodyByteCount)
-      course.judgement = validator.judge(
-        call, identity: state.clients.values[index].identity, ledger: &state.clients.values[index].ledger, now: now())
+      let identity = state.clients.values[index].identity
+      if APNsValidator.isAboutChannels(path) {
+        do throws(APNsRejection) {
+          course.channelCall = .success(
+            try validator.judgeChannel(
+              call, identity: identity, ledger: &state.clients.values[index].ledger, now: now()))
+        } catch {
+          course.channelCall = .failure(error)
+        }
+      } else {
+        course.judgement = validator.judge(
+          call, identity: identity, ledger: &state.clients.values[index].ledger, now: now())
+      }
       if !state.clients.values[index].isKnown, state.clients.values[index].ledger.scope != nil {
         state.clients.values[index].isKnown = true
         course.becomesKnown = true
@@ -207,8 +230,7 @@ final class APNsService: SimulatedService {
       "Push refused.",
       ["environment": environment.rawValue, "status": rejection.status, "reason": rejection.reason])
     let fields = [
-      HeaderField("apns-id", rejection.apnsID ?? Self.id(of: request), indexing: .never),
-      HeaderField("content-type", "application/json"),
+      Self.idField(of: request, rejection.apnsID), HeaderField("content-type", "application/json"),
     ]
     send(
       ServerResponse(
@@ -219,8 +241,26 @@ final class APNsService: SimulatedService {
     }
   }
 
+  private func answer(
+    _ response: ServerResponse, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder
+  ) {
+    note(response.status, nil, on: request.connection)
+    var response = response
+    response.fields.append(Self.idField(of: request, nil))
+    send(response, verdict, responder)
+  }
+
   private func send(_ response: ServerResponse, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
     if let delay = verdict.delay { responder.respond(response, after: delay) } else { responder.respond(response) }
+  }
+
+  /// Requests about channels have an ID of their own kind.
+  private static func idField(of request: ServerRequest, _ known: String?) -> HeaderField {
+    guard APNsValidator.isAboutChannels(request.path) else {
+      return HeaderField("apns-id", known ?? id(of: request), indexing: .never)
+    }
+    let own = request.fields["apns-request-id"] ?? UUID().uuidString.lowercased()
+    return HeaderField("apns-request-id", own, indexing: .never)
   }
 
   /// The sender's id, or a new one, because clients hang without (docs/protocols.md §1.7).
@@ -272,7 +312,7 @@ struct SenderStanding: Sendable, Hashable {
   mutating func note(_ status: Int, _ reason: String?) -> Change? {
     let (before, streamsBefore) = (points, streams)
     switch status {
-    case 200: points = max(0, points - 1)
+    case 200..<300: points = max(0, points - 1)
     case 410: break
     case 400...499: points = min(Self.end, points + (reason == "BadDeviceToken" ? 2 : 1))
     default: break

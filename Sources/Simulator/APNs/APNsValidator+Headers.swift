@@ -46,7 +46,7 @@ extension APNsValidator {
     return topic
   }
 
-  private func isKnown(_ topic: APNsTopic) -> Bool {
+  func isKnown(_ topic: APNsTopic) -> Bool {
     guard let knownTopics else { return true }
     return knownTopics.contains(topic.bundleID) || knownTopics.contains(topic.name)
   }

@@ -10,7 +10,7 @@ import Model
 /// APNs). So: the request line and the headers' form, the credential, the headers' values, the payload, and last the
 /// form of the device token, whose existence is checked afterwards.
 ///
-/// Broadcast channels are not simulated: their path is BadPath.
+/// Requests about broadcast channels: ``judgeChannel(_:identity:ledger:now:)``.
 struct APNsValidator: Sendable {
   let environment: Environment
   /// Signing keys of the developer account by key ID. Empty: every well-formed ES256 token is accepted, because its

@@ -72,6 +72,8 @@ extension ReceivedNotification {
 
   /// Whether it stands on the lock screen of an iPhone, or in the shade of an Android phone.
   package var isShown: Bool {
+    // A Live Activity stands there for as long as it lasts.
+    if pushType == .liveactivity, json["aps"]?["content-state"] != nil { return true }
     if pushType != nil { return json["aps"]?["alert"] != nil }
     return appState != .foreground && !isMuted && androidNotification != nil
   }

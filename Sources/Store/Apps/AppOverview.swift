@@ -80,6 +80,7 @@ extension Credential: JSONWritable {
     json.member("certificate", certificateID)
     json.member("endpoint", endpoint)
     json.member("trust", trustPEM)
+    json.member("proxy", proxy?.text)
     json.member("last_accepted_at", lastAcceptedAt)
     json.member("last_refused_at", lastRefusedAt)
     json.member("last_refusal", lastRefusal)

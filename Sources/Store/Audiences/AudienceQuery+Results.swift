@@ -8,6 +8,10 @@ extension AudienceQuery {
   /// A broadcast and a single tag are read from counters. Everything else is counted device by device, which takes
   /// about a second for a million: give the read a limit.
   package func count(_ database: Database) throws -> AudienceCount {
+    if case .channel = audience {
+      let isReached = try !page(database, after: 0, limit: 1).isEmpty
+      return AudienceCount(counts: isReached ? [AudienceCount.Kind(platform: .ios, state: .active): 1] : [:])
+    }
     if retry == nil, case .all = audience {
       return try fromCounters(database, "device_counters", "app_id", app)
     }
@@ -33,6 +37,7 @@ extension AudienceQuery {
   package func page(
     _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
   ) throws -> [AudienceMember] {
+    if case .channel = audience { return try channel(database, after: after, upTo: upTo, push) }
     guard let (sql, arguments) = try pageQuery(database, after: after, upTo: upTo, limit: limit, push) else {
       return []
     }
@@ -47,6 +52,38 @@ extension AudienceQuery {
       last = member.id
       return member
     }
+  }
+
+  /// A channel is one request, which takes part as one member.
+  private func channel(
+    _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
+  ) throws -> [AudienceMember] {
+    let member = AudienceMember.channel
+    guard platforms.contains(member.platform), after < member.id, member.id <= upTo else { return [] }
+    if let push {
+      let isKnown = try database.fetchOne(
+        """
+        SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
+          OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
+        """, push, member.id
+      ) { $0.bool(0) }
+      if isKnown == true { return [] }
+    }
+    guard let retry else { return [member] }
+    let before = try database.fetchOne(
+      """
+      SELECT y.outcome, r.text FROM deliveries y LEFT JOIN reasons r ON r.id = y.reason_id
+      WHERE y.push_id = ? AND y.device_id = ?
+      """, retry.push, member.id
+    ) { (try $0.value(0, as: OutcomeKind.self), $0.text(1)) }
+    guard let before, retry.outcomes.contains(before.0), !retry.withoutReasons.contains(before.1) else { return [] }
+    return [member]
+  }
+
+  /// The ID of the last member that takes part in a push that begins now.
+  package func lastID(_ database: Database) throws -> Int64 {
+    if case .channel = audience { return AudienceMember.channel.id }
+    return try Device.lastID(database)
   }
 
   /// Nil: no device can match.
@@ -107,6 +144,11 @@ package struct AudienceMember: Sendable, Hashable {
   package let registrationID: String?
   /// Last registration.
   package let registeredAt: Date
+
+  /// The one member of a push to a channel. Its ID is above every device's, and the greatest that JSON keeps exact.
+  package static let channel = AudienceMember(
+    id: (1 << 53) - 1, platform: .ios, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
+    registeredAt: .distantPast)
 }
 
 /// The size of an audience.

@@ -15,6 +15,8 @@ package struct Credential: Sendable, Hashable, Identifiable {
   package let endpoint: String
   /// Trusted roots for the server; nil: the system's.
   package let trustPEM: String?
+  /// Nil: the server's own setting.
+  package let proxy: CredentialProxy?
   /// When the provider last accepted a push with it.
   package let lastAcceptedAt: Date?
   /// When the provider last refused the credential itself.
@@ -45,18 +47,21 @@ package struct Credential: Sendable, Hashable, Identifiable {
 
   static let columns = """
     c.id, c.app_id, c.provider, c.environment, c.certificate_id, c.endpoint, c.trust_pem, c.last_accepted_at,
-    c.last_refused_at, c.last_refusal, t.name, t.not_after
+    c.last_refused_at, c.last_refusal, t.name, t.not_after,
+    x.address, x.user, x.sealed
     """
-  static let table = "credentials c LEFT JOIN certificates t ON t.id = c.certificate_id"
+  static let table = """
+    credentials c LEFT JOIN certificates t ON t.id = c.certificate_id LEFT JOIN credential_proxies x ON x.id = c.id
+    """
 
   /// A credential that is not stored yet, to try it.
   package init(
     app: Int64, provider: ProviderKind, environment: Environment, certificate: Int64?, endpoint: String,
-    trustPEM: String?
+    trustPEM: String?, proxy: CredentialProxy? = nil
   ) {
     id = 0
     (appID, self.provider, self.environment, certificateID) = (app, provider, environment, certificate)
-    (self.endpoint, self.trustPEM) = (endpoint, trustPEM)
+    (self.endpoint, self.trustPEM, self.proxy) = (endpoint, trustPEM, proxy)
     (lastAcceptedAt, lastRefusedAt, lastRefusal) = (nil, nil, nil)
     (certificateName, certificateNotAfter) = (nil, nil)
   }
@@ -74,6 +79,12 @@ package struct Credential: Sendable, Hashable, Identifiable {
     lastRefusal = row.optionalText(9)
     certificateName = row.optionalText(10)?.singleLine
     certificateNotAfter = row.optionalDate(11)
+    if let address = row.optionalText(12) {
+      let password: CredentialProxy.Password? = row.isNull(14) ? nil : .sealed(row.blob(14), credential: id)
+      proxy = CredentialProxy(address: address, user: row.optionalText(13), password: password)
+    } else {
+      proxy = nil
+    }
   }
 }
 

@@ -202,6 +202,7 @@ package struct SealedColumn: Sendable, Hashable {
   /// Every sealed column of the schema.
   package static let all: [SealedColumn] = [
     SealedColumn("certificates"),
+    SealedColumn("credential_proxies"),
     SealedColumn("certificate_candidates"),
     SealedColumn("certificate_requests"),
     SealedColumn("locked_files"),

@@ -69,6 +69,8 @@ package struct HostFailure: Error, Sendable, Hashable {
     case timeout
     /// The host closed the connection.
     case closed
+    /// The proxy opened no tunnel to the host.
+    case proxy
     /// The answer is not TLS.
     case notTLS = "not_tls"
     /// The host does not offer STARTTLS.

@@ -1,4 +1,5 @@
 import Arguments
+import Certificates
 import Foundation
 import JSON
 import Model
@@ -18,6 +19,20 @@ enum AppsCommand {
   }
   private static let force = Flag("force", "Delete the app even if it has devices, pushes, or schedules.")
   private static let removal = Flag("remove", "Remove the key pair: servers that still use it are refused.")
+  private static let environment = Argument(
+    "environment", "development or production.", Environment.parse
+  ).among(Environment.names)
+  private static let proxyURL = Argument<String>(
+    "proxy",
+    "The proxy's URL, e.g. http://user@proxy.example.com:3128; none: direct; default: the server's own setting.")
+  private static let provider = Option(
+    "provider", "provider", "The provider: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns"
+  ) { text throws(BadValue) in
+    guard let kind = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm, or jpush") }
+    return kind
+  }.among(ProviderKind.allCases.map(\.rawValue))
+  private static let proxyPassword = Option<String?>(
+    "proxy-password", "text", "The proxy's password, so that it is not on the command line.", onlyFromEnvironment: true)
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -31,6 +46,12 @@ enum AppsCommand {
       Command(
         "remove", "Delete an app with its devices and pushes. Certificates stay.",
         parameters: [app.parameter, force.parameter, CommonOptions.data.parameter], action: remove),
+      Command(
+        "proxy", "Set the proxy of an app's credential.",
+        parameters: [
+          app.parameter, environment.parameter, proxyURL.parameter, provider.parameter, proxyPassword.parameter,
+          CommonOptions.data.parameter,
+        ], action: proxy),
       Command(
         "jpush-key", "Create the app's key pair for the JPush-compatible API, or replace its master secret.",
         parameters: [app.parameter, removal.parameter] + common, action: jpushKey),
@@ -85,7 +106,8 @@ enum AppsCommand {
       let end = credential.certificateNotAfter.map { ", until \($0.text)" } ?? ""
       io.print(
         "  credential   \(credential.provider.rawValue) \(credential.environment.rawValue): \(name)\(end), "
-          + "to \(credential.endpoint), \(credential.health.rawValue)")
+          + "to \(credential.endpoint)\(credential.proxy.map { " through \($0.text)" } ?? ""), "
+          + credential.health.rawValue)
     }
   }
 
@@ -135,6 +157,40 @@ enum AppsCommand {
       }
     }
     io.print("Removed \(values[app]).")
+    return ExitCode.done
+  }
+
+  private static let proxy: Action = { values, io in
+    let now = io.now()
+    let text = values[proxyURL] == "default" ? "" : values[proxyURL]
+    try withStore(values, io) { store in
+      let sealer = store.sealer
+      try store.writeSync { database in
+        let app = try App.named(values[app], database)
+        let (kind, environment) = (values[provider], values[environment])
+        guard let credential = try Credential.find(database, app: app.id, provider: kind, environment: environment)
+        else {
+          throw CommandFailure(
+            "\(app.bundleID) has no \(kind.rawValue) credential for \(environment.rawValue). Assign one first: "
+              + "signalbox certificates add <file> --app \(app.bundleID) --use-for \(environment.rawValue)")
+        }
+        var wanted: CredentialProxy?
+        do throws(Problems) {
+          wanted = try CredentialRule.proxy(text, before: credential.proxy)
+        } catch { throw CommandFailure.usage(error.description) }
+        if let password = values[proxyPassword], let given = wanted, given.user != nil {
+          wanted = CredentialProxy(address: given.address, user: given.user, password: .plain(password))
+        }
+        try CredentialProxy.set(database, credential: credential.id, wanted, sealer: sealer, now: now)
+        try audit(
+          database, "credential.proxy", "app \(app.bundleID)",
+          [
+            "provider": .string(kind.rawValue), "environment": .string(environment.rawValue),
+            "proxy": .optional(wanted?.text),
+          ], now: now)
+      }
+    }
+    io.print("Saved. It applies to new connections at once.")
     return ExitCode.done
   }
 

@@ -51,11 +51,13 @@ enum RenewalCommands {
       parameters: [
         id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
         dryRun.parameter, untried.parameter,
-        CommonOptions.password.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+        CommonOptions.password.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter,
+        CommonOptions.json.parameter,
       ], action: renew),
     Command(
       "undo", "Switch back to a replaced certificate after testing it with the push service.",
-      parameters: [id.parameter, untried.parameter, CommonOptions.data.parameter], action: undo),
+      parameters: [id.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter],
+      action: undo),
     Command(
       "request", "Create a signing request. Its private key stays on this machine.",
       parameters: [
@@ -68,6 +70,7 @@ enum RenewalCommands {
   ]
 
   private static let renew: Action = { values, io in
+    let io = try io.proxied(values)
     let now = io.now()
     let inspected = try InspectCommand.read(path: values[file], password: values[CommonOptions.password], io)
     let labels = CertificateTracker.Labels(
@@ -114,7 +117,7 @@ enum RenewalCommands {
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "trial")
     let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
     defer {
       routes.stop()
       loop.stop()
@@ -142,6 +145,7 @@ enum RenewalCommands {
   }
 
   private static let undo: Action = { values, io in
+    let io = try io.proxied(values)
     let (now, id) = (io.now(), values[id])
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }

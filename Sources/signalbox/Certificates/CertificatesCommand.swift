@@ -47,7 +47,7 @@ enum CertificatesCommand {
         parameters: [
           file.parameter, app.parameter, use.parameter, endpoint.parameter, trust.parameter, keyID.parameter,
           teamID.parameter, madeBy.parameter, note.parameter, InspectCommand.take.parameter,
-          CommonOptions.password.parameter,
+          CommonOptions.password.parameter, CommonOptions.proxy.parameter,
         ] + common, action: add),
       Command(
         "remove", "Delete one that no app uses.", parameters: [id.parameter, CommonOptions.data.parameter],
@@ -117,6 +117,7 @@ enum CertificatesCommand {
   }
 
   private static let add: Action = { values, io in
+    let io = try io.proxied(values)
     let now = io.now()
     let environments = values[use]
     if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for requires --app.") }

@@ -39,8 +39,10 @@ enum CheckCertificatesCommand {
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
       noProbe.parameter, notify.parameter, address.parameter, resources.parameter,
+      CommonOptions.proxy.parameter,
     ]
   ) { values, io in
+    let io = try io.proxied(values)
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
     let code =
       values[notify]
@@ -110,7 +112,8 @@ enum CheckCertificatesCommand {
       let pool = BlockingPool(name: "mail", threads: 1)
       defer { pool.stop() }
       let courier = try Courier(
-        folder: try Resources.find(resources) + "/Templates/mail", address: address, pool: pool)
+        folder: try Resources.find(resources) + "/Templates/mail", address: address, pool: pool,
+        proxies: io.proxies)
       // Failures are reported once, below.
       let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
       let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
@@ -138,7 +141,7 @@ enum CheckCertificatesCommand {
       let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
       let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
       defer { store.close() }
-      let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+      let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(proxies: io.proxies), on: pool))
       try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }
     } catch {
       io.note("could not check watched hosts: \(singleLine("\(error)"))")

@@ -27,7 +27,9 @@ enum HostCommands {
     Command(
       "watch", "Watch a host's certificate and check it now.",
       discussion: "Exit code 1 if the host presents no certificate. It is watched anyway.",
-      parameters: [host.parameter, start.parameter, serverName.parameter, note.parameter] + common, action: watch),
+      parameters: [
+        host.parameter, start.parameter, serverName.parameter, note.parameter, CommonOptions.proxy.parameter,
+      ] + common, action: watch),
     Command("hosts", "List watched hosts and their last results.", parameters: common, action: list),
     Command(
       "unwatch", "Stop watching a host.", parameters: [id.parameter, CommonOptions.data.parameter],
@@ -35,6 +37,7 @@ enum HostCommands {
   ]
 
   private static let watch: Action = { values, io in
+    let io = try io.proxied(values)
     let now = io.now()
     let address: HostAddress
     do {
@@ -53,7 +56,7 @@ enum HostCommands {
     }
     let pool = BlockingPool(name: "probe", threads: 1)
     defer { pool.stop() }
-    let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(), on: pool))
+    let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(proxies: io.proxies), on: pool))
     let seen = try await watch.look(at: added.id)
     if values[CommonOptions.json] {
       io.print(HostAnswer(seen, now: now).prettyJSON)

@@ -23,6 +23,8 @@ enum SendCommand {
   private static let registrationIDs = Option(
     repeated: "registration-id", "id",
     "Send to the device with this registration ID.")
+  private static let channel = Option<String?>(
+    "channel", "id", "Send a Live Activity update to whoever subscribed to this broadcast channel of APNs.")
   private static let broadcast = Flag("broadcast", "Send to every device of the app in this environment.")
   private static let title = Option<String?>("title", "text", "The title.")
   private static let subtitle = Option<String?>("subtitle", "text", "The subtitle.")
@@ -70,13 +72,15 @@ enum SendCommand {
       """,
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
-      aliases.parameter, registrationIDs.parameter, broadcast.parameter, title.parameter, subtitle.parameter,
-      body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter, priority.parameter,
+      aliases.parameter, registrationIDs.parameter, channel.parameter, broadcast.parameter, title.parameter,
+      subtitle.parameter, body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter,
+      priority.parameter,
       collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
-      CommonOptions.data.parameter, CommonOptions.json.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
   ) { values, io in
+    let io = try io.proxied(values)
     let draft = try PushDraft(json: try json(values, io))
     let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
@@ -139,11 +143,17 @@ enum SendCommand {
       ("device_token", values[devices]), ("tag", values[tags]), ("alias", values[aliases]),
       ("registration_id", values[registrationIDs]),
     ].filter { !$0.1.isEmpty }
+    if let channel = values[channel] {
+      guard kinds.isEmpty, !values[broadcast] else {
+        throw CommandFailure.usage("--channel cannot be combined with another audience.")
+      }
+      return ["channel": .string(channel)]
+    }
     guard values[broadcast] == kinds.isEmpty else {
       throw CommandFailure.usage(
         kinds.isEmpty
-          ? "Choose an audience with --device, --tag, --alias, or --registration-id, or use --broadcast for all "
-            + "devices."
+          ? "Choose an audience with --device, --tag, --alias, --registration-id, or --channel, or use --broadcast for "
+            + "all devices."
           : "--broadcast cannot be combined with --device, --tag, --alias, or --registration-id.")
     }
     if values[broadcast] { return "all" }

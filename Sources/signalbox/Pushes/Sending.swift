@@ -67,7 +67,7 @@ struct Sending {
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "delivery")
     let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, clock: io.now)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
     let watched = WatchedRoutes(routes)
     let engine = DeliveryEngine(
       store: store, routes: watched, clock: io.now,

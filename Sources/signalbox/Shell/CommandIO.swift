@@ -2,6 +2,7 @@ import Arguments
 import Foundation
 import Glibc
 import Model
+import Reactor
 import Text
 
 /// A command's access to its surroundings, so that tests can run it in-process.
@@ -16,6 +17,8 @@ struct CommandIO: Sendable {
   var isWatched: Bool
   var environment: [String: String]
   var now: @Sendable () -> Date
+  /// Which connections go through a proxy; see ``proxied(_:)``.
+  var proxies = ProxyRules.none
   /// The first error of standard output; nil if all writes succeeded.
   var outputFailure: @Sendable () -> OutputFailure? = { nil }
 

@@ -3,6 +3,7 @@ import Calendar
 import Foundation
 import JSON
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -12,12 +13,33 @@ enum CommonOptions {
     "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data"
   ).configuration
   static let json = Flag("json", "Print JSON.")
+  // Not checked while it is read, because the message about a wrong value would show the password.
+  static let proxy = Option<String?>(
+    "proxy", "url",
+    "The HTTP proxy of outgoing connections, e.g. http://proxy.example.com:3128, or none (default: https_proxy, "
+      + "HTTPS_PROXY, all_proxy, or ALL_PROXY). no_proxy or NO_PROXY lists hosts that are reached directly."
+  ).configuration
   static let app = Option<String?>("app", "bundle-id", "Only for this app.")
   static let environment = Option<Environment?>(
     "environment", "environment", "Only for this environment: development or production.", Environment.parse
   ).among(Environment.names)
   static let password = Option<String?>(
     "password", "text", "The password of an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
+}
+
+extension CommandIO {
+  /// The same, with the proxy that is configured for the command.
+  ///
+  /// - Throws: ``CommandFailure``, which does not show the setting: it may hold a password.
+  func proxied(_ values: Parsed) throws -> CommandIO {
+    var copy = self
+    do throws(ProxyRules.BadSetting) {
+      copy.proxies = try ProxyRules(option: values[CommonOptions.proxy], environment: environment)
+    } catch {
+      throw CommandFailure.usage("\(error)")
+    }
+    return copy
+  }
 }
 
 extension Environment {

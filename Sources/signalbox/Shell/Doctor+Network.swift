@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import OpenSSL
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -17,6 +18,33 @@ extension Doctor {
     let address: HostAddress
     /// The credential's own authorities; nil: the system's.
     var trust: String?
+    /// The credential's own setting; nil: the server's.
+    var proxy: CredentialProxy?
+  }
+
+  /// The configured proxy; empty if there is none.
+  func proxy() -> [Finding] {
+    guard let server = proxies.server else { return [] }
+    let source = proxies.source.map { " (\($0))" } ?? ""
+    return [
+      Finding(
+        subject: "proxy", level: .ok,
+        message: "connections go through \(server.authority)\(source), except to this machine and what NO_PROXY lists")
+    ]
+  }
+
+  /// - Throws: if a password cannot be opened.
+  private func rules(_ server: Server) throws -> ProxyRules {
+    guard let own = server.proxy else { return proxies }
+    guard own.address != CredentialProxy.direct else { return .none }
+    let place = try ProxyServer(own.address)
+    var password: String?
+    if own.password != nil {
+      guard let key = try directory.storedKey() else { throw SealingMismatch.missing }
+      password = try own.opened(key)
+    }
+    return ProxyRules(
+      always: ProxyServer(host: place.host, port: place.port, user: own.user, password: password))
   }
 
   private func endpoints() -> [Server] {
@@ -25,9 +53,12 @@ extension Doctor {
     for credential in credentials() {
       let parts = credential.endpoint.split(separator: ":")
       if credential.endpoint == "apple", let host = apple[credential.environment] {
-        servers.append(Server(address: HostAddress(host: host, port: 443)))
+        servers.append(Server(address: HostAddress(host: host, port: 443), proxy: credential.proxy))
       } else if parts.count == 2, let port = UInt16(parts[1]) {
-        servers.append(Server(address: HostAddress(host: String(parts[0]), port: port), trust: credential.trustPEM))
+        servers.append(
+          Server(
+            address: HostAddress(host: String(parts[0]), port: port), trust: credential.trustPEM,
+            proxy: credential.proxy))
       }
     }
     if servers.isEmpty { servers = apple.values.sorted().map { Server(address: HostAddress(host: $0, port: 443)) } }
@@ -47,7 +78,12 @@ extension Doctor {
     let subject = "\(address.host):\(address.port)"
     let outcome: HostOutcome
     do {
-      outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience).look(at: address)
+      let rules = try rules(server)
+      outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience, proxies: rules).look(at: address)
+    } catch let error where error is SealingError || error is SealingMismatch {
+      return Finding(
+        subject: subject, level: .error, message: "the password of its proxy cannot be opened: \(error)",
+        remedy: "Enter it again: signalbox apps proxy.")
     } catch {
       return Finding(
         subject: subject, level: .error, message: "\(error)", remedy: "Fix the trusted certificates.")
@@ -59,7 +95,8 @@ extension Doctor {
         switch failure.code {
         case .noSuchName: "Check /etc/resolv.conf and the network."
         case .refused, .unreachable, .timeout, .closed:
-          "Allow TCP to \(subject) in the firewall, or try from another network."
+          "Allow TCP to \(subject) in the firewall, or try from another network. Where only a proxy may connect, set --proxy."
+        case .proxy: Reason.of(failure.detail).remedy
         default: nil
         }
       return Finding(subject: subject, level: .error, message: failure.description, remedy: remedy)

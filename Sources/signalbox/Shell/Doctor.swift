@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OpenSSL
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -23,6 +24,7 @@ struct Doctor {
 
   let directory: DataDirectory
   let environment: [String: String]
+  var proxies = ProxyRules.none
   let now: Date
 
   /// All checks that need no network.
@@ -32,7 +34,7 @@ struct Doctor {
         Finding(
           subject: "data", level: .error, message: "\(directory.path) does not exist",
           remedy: "Set it with --data or SIGNALBOX_DATA. signalbox serve creates a new one.")
-      ] + [clock(latest: nil), trustStore()]
+      ] + proxy() + [clock(latest: nil), trustStore()]
     }
     var findings = [folder(), disk(), keyFile()]
     var latest: Date?
@@ -55,7 +57,7 @@ struct Doctor {
           subject: "database", level: .warning, message: "\(directory.database) does not exist yet",
           remedy: "signalbox serve creates it. Or choose another folder with --data."))
     }
-    return findings + [clock(latest: latest), trustStore()]
+    return findings + proxy() + [clock(latest: latest), trustStore()]
   }
 
   private func mode(_ path: String) -> mode_t? {

@@ -11,10 +11,13 @@ enum DoctorCommand {
   static let command = Command<Action>(
     "doctor", "Check the installation and print one line per finding, with its fix.",
     discussion: "Exit code 0: no errors (warnings are possible). 1: something needs to be fixed.",
-    parameters: [network.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
+    parameters: [
+      network.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+    ]
   ) { values, io in
+    let io = try io.proxied(values)
     let doctor = Doctor(
-      directory: DataDirectory(values, io), environment: io.environment, now: io.now())
+      directory: DataDirectory(values, io), environment: io.environment, proxies: io.proxies, now: io.now())
     var findings = doctor.findings()
     if values[network] { findings += doctor.reach() }
     if values[CommonOptions.json] {

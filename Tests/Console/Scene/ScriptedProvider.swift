@@ -18,6 +18,9 @@ final class ScriptedProvider: RouteFinder {
     var tried: [String] = []
     var refreshed = 0
     var health: ProviderHealth?
+    /// The channels that Apple has, of every app.
+    var channels: [String: ChannelPolicy] = [:]
+    var channelRefusal: ChannelRefusal?
   }
 
   private let store: Store
@@ -43,6 +46,30 @@ final class ScriptedProvider: RouteFinder {
       state.tried.append("\(trial.topic) \(trial.credential.environment.rawValue)")
       return state.verdict
     }
+  }
+
+  /// Refuses every request about channels from now on; nil: none.
+  func refuseChannels(_ refusal: ChannelRefusal?) { state.withLock { $0.channelRefusal = refusal } }
+
+  /// Adds a channel at Apple that nobody here knows.
+  func addChannel(_ id: String) { state.withLock { $0.channels[id] = .storesLatest } }
+
+  func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
+    let result = state.withLock { state -> Result<ChannelReply, ChannelRefusal> in
+      if let refusal = state.channelRefusal { return .failure(refusal) }
+      let missing = ChannelRefusal(status: 400, reason: "ChannelNotRegistered")
+      switch request {
+      case .create(let policy):
+        let id = Data("channel-\(state.channels.count)".utf8).base64EncodedString()
+        state.channels[id] = policy
+        return .success(.created(id))
+      case .read(let id): return state.channels[id].map { .success(.policy($0)) } ?? .failure(missing)
+      case .delete(let id):
+        return state.channels.removeValue(forKey: id) == nil ? .failure(missing) : .success(.deleted)
+      case .list: return .success(.channels(state.channels.keys.sorted()))
+      }
+    }
+    return try result.get()
   }
 
   func refresh() async throws { state.withLock { $0.refreshed += 1 } }

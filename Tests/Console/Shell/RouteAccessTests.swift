@@ -32,6 +32,8 @@ struct RouteAccessTests {
     ("POST /apps/:id/credentials/:environment/unbind", .admin),
     ("POST /apps/:id/client-keys", .admin), ("POST /apps/:id/client-keys/remove", .admin),
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
+    ("GET /apps/:id/channels", .viewer), ("POST /apps/:id/channels", .operator),
+    ("POST /apps/:id/channels/refresh", .operator), ("POST /apps/:id/channels/remove", .operator),
     ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
     ("POST /certificates/:id", .admin), ("GET /certificates/:id/remove", .admin),
     ("POST /certificates/:id/remove", .admin),

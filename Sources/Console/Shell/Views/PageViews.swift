@@ -11,9 +11,8 @@ struct PageViews: Sendable {
   private let others: [String: [FrameLanguage]]
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
-    CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views, ActivityPages.views, DocsPage.views,
-    SearchPage.views,
-    SessionPages.views, SettingsPages.views, [ErrorView.self],
+    ChannelPages.views, CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views,
+    ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
   /// Parts of pages that are updated in place.
   private static let parts: [any TemplateView.Type] = SendPages.parts

@@ -1,0 +1,162 @@
+import Delivery
+import Foundation
+import HTTPServer
+import Model
+import Mustache
+import Providers
+import SQLite
+import Store
+
+/// `/apps/:id/channels`: an app's broadcast channels at APNs.
+enum ChannelPages {
+  static let views: [any PageView.Type] = [ChannelListView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/apps/:id/channels") { page in try await show(page) }
+    routes.page(.post, "/apps/:id/channels", role: .operator) { page in
+      try await act(page, flash: "channel_created") { app, environment, author in
+        let policy = (ChannelPolicy.Word(rawValue: page.form["storage"]) ?? .none).policy
+        let name = String(page.form["name"].prefix(Channel.nameLimit))
+        _ = try await page.console.engine.channels.create(policy, name: name, app: app, environment, by: author)
+      }
+    }
+    routes.page(.post, "/apps/:id/channels/refresh", role: .operator) { page in
+      try await act(page, flash: "channels_listed") { app, environment, _ in
+        _ = try await page.console.engine.channels.list(app: app, environment, now: page.now)
+      }
+    }
+    routes.page(.post, "/apps/:id/channels/remove", role: .operator) { page in
+      try await act(page, flash: "channel_removed") { app, environment, author in
+        let id = page.form["channel"]
+        guard try await isKnown(id, app, environment, page) else { return }
+        try await page.console.engine.channels.delete(id, app: app, environment, by: author)
+      }
+    }
+  }
+
+  private static func isKnown(
+    _ id: String, _ app: App, _ environment: Environment, _ page: PageContext
+  ) async throws -> Bool {
+    try await page.store.read {
+      try Channel.find($0, app: app.id, environment: environment, channel: id) != nil
+    }
+  }
+
+  /// Does something at Apple; a refusal is shown above the list, with its cause and remedy.
+  private static func act(
+    _ page: PageContext, flash: String, _ body: (App, Environment, ChannelKeeper.Author) async throws -> Void
+  ) async throws -> Response {
+    let app = try await AppPages.find(page)
+    guard let environment = Environment(rawValue: page.form["environment"]) else {
+      throw PageError(.notFound, "not_found")
+    }
+    let author = ChannelKeeper.Author(page.actor, from: page.request.remoteAddress?.host, now: page.now)
+    let problem: String
+    do {
+      try await body(app, environment, author)
+      return page.redirect(to: "/apps/\(app.id)/channels", flash: flash)
+    } catch let error as ChannelRefusal {
+      let known = Reason.of(error.reason)
+      let texts = page.texts
+      let cause = texts.known("messages." + known.causeCode) ?? known.cause
+      let remedy = texts.known("messages." + known.remedyCode) ?? known.remedy
+      problem = "\(error.reason): \(cause) \(remedy)"
+    } catch let error as NoRoute {
+      problem = error.description
+    } catch let error as ProviderProblem {
+      problem = error.description
+    }
+    return try await show(page, problem: problem)
+  }
+
+  private static func show(_ page: PageContext, problem: String? = nil) async throws -> Response {
+    let app = try await AppPages.find(page)
+    let channels = try await page.store.read { try Channel.all($0, app: app.id) }
+    let texts = page.texts
+    let groups = Environment.allCases.map { environment in
+      ChannelGroupView(
+        app: app, environment: environment, name: environment.word(texts), mayChange: page.may(.operator),
+        rows: channels.filter { $0.environment == environment }.map { channel in
+          ChannelRow(
+            channel: channel, app: app, mayChange: page.may(.operator),
+            storage: channel.policy.map { texts("channels.storage_\($0.word.rawValue)") } ?? "–", now: page.now)
+        })
+    }
+    let storage = page.form["storage"]
+    let view = ChannelListView(
+      app: app, problem: problem, groups: groups, mayChange: page.may(.operator), name: page.form["name"],
+      environments: SendForm(form: page.form).environments(texts),
+      storages: ChoiceView.list(
+        ChannelPolicy.Word.allCases.map { ($0.rawValue, texts("channels.storage_\($0.rawValue)")) },
+        chosen: storage.isEmpty ? "none" : storage))
+    return page.answer(view, status: problem == nil ? .ok : .unprocessableContent)
+  }
+}
+
+/// `/apps/:id/channels`.
+struct ChannelListView: PageView {
+  static let template = "audiences/channels"
+  static let section: Section? = .apps
+
+  let app: App
+  /// Why Apple refused; nil: it did not.
+  let problem: String?
+  let groups: [ChannelGroupView]
+  let mayChange: Bool
+  let name: String
+  let environments: [ChoiceView]
+  let storages: [ChoiceView]
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.app.id)) },
+    .text("app") { $0.app.name },
+    .optional("problem") { $0.problem },
+    .list("groups") { $0.groups },
+    .flag("may_change") { $0.mayChange },
+    .view("name") { FieldView(value: $0.name) },
+    .view("environment") { FieldView(choices: $0.environments) },
+    .view("storage") { FieldView(choices: $0.storages) },
+  ]
+}
+
+/// The channels of one environment.
+struct ChannelGroupView: View {
+  let app: App
+  let environment: Environment
+  let name: String
+  let mayChange: Bool
+  let rows: [ChannelRow]
+
+  static let fields: [Field<Self>] = [
+    .text("key") { $0.environment.rawValue },
+    .text("environment") { $0.name },
+    .flag("production") { $0.environment == .production },
+    .flag("may_refresh") { $0.mayChange },
+    .list("rows") { $0.rows },
+    .flag("has_rows") { !$0.rows.isEmpty },
+  ]
+}
+
+struct ChannelRow: View {
+  let channel: Channel
+  let app: App
+  let mayChange: Bool
+  let storage: String
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .text("channel") { $0.channel.channel },
+    .text("label") { $0.channel.name },
+    .text("storage_text") { $0.storage },
+    .view("created") { MomentView(date: $0.channel.createdAt, now: $0.now) },
+    .text("send") { $0.sendPath },
+    .flag("may_send") { $0.mayChange && $0.channel.missingSince == nil },
+    .flag("may_remove") { $0.mayChange },
+    .view("missing") { row in row.channel.missingSince.map { MomentView(date: $0, now: row.now) } },
+  ]
+
+  private var sendPath: String {
+    let id = channel.channel.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return "/pushes/new?app=\(app.bundleID)&environment=\(channel.environment.rawValue)&channel=\(id)"
+  }
+}

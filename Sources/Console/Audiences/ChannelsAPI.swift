@@ -1,0 +1,94 @@
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Providers
+import SQLite
+import Store
+
+/// `/api/v1/apps/{app}/channels/{environment}`: the broadcast channels of an app at APNs.
+enum ChannelsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    let list = "/apps/:app/channels/:environment"
+    routes.call(.get, list, role: .viewer) { call in
+      let (app, environment) = try await place(call)
+      let channels = try await call.store.read { try Channel.all($0, app: app.id, environment: environment) }
+      return answer(channels)
+    }
+    routes.call(.post, list, role: .operator) { call in try await create(call) }
+    routes.call(.post, list + "/refresh", role: .operator) { call in
+      let (app, environment) = try await place(call)
+      return try await telling {
+        answer(try await call.console.engine.channels.list(app: app, environment, now: call.now))
+      }
+    }
+    routes.call(.get, list + "/:id", role: .operator) { call in
+      let (app, environment) = try await place(call)
+      let channel = try await channel(call, app, environment)
+      return try await telling {
+        APIContext.answer(
+          try await call.console.engine.channels.read(channel.channel, app: app, environment, now: call.now))
+      }
+    }
+    routes.call(.delete, list + "/:id", role: .operator) { call in
+      let (app, environment) = try await place(call)
+      let channel = try await channel(call, app, environment)
+      return try await telling {
+        let author = ChannelKeeper.Author(call.actor, from: call.request.remoteAddress?.host, now: call.now)
+        try await call.console.engine.channels.delete(channel.channel, app: app, environment, by: author)
+        return APIContext.nothing
+      }
+    }
+  }
+
+  private static func place(_ call: APIContext) async throws -> (App, Environment) {
+    guard let environment = call.request.parameters["environment"].flatMap(Environment.init) else {
+      throw HTTPError(.notFound, "The environment must be development or production.")
+    }
+    return (try await call.store.read { try call.app($0) }, environment)
+  }
+
+  private static func channel(_ call: APIContext, _ app: App, _ environment: Environment) async throws -> Channel {
+    let id: Int64 = try call.request.parameter("id")
+    let found = try await call.store.read { try Channel.find($0, id: id) }
+    guard let found, found.appID == app.id, found.environment == environment else {
+      throw StoreError.notFound(noun: "channel", id: "\(id)")
+    }
+    return found
+  }
+
+  private static func answer(_ channels: [Channel]) -> Response {
+    APIContext.answer(Page(items: channels, next: nil))
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    let storage = fields.choice("storage", required: true, as: ChannelPolicy.Word.self)
+    let name = fields.string("name", limit: .characters(Channel.nameLimit))
+    try fields.finish()
+    guard let policy = storage?.policy else { throw Problems([Problem("storage", FieldMessage.required)]) }
+    let (app, environment) = try await place(call)
+    return try await telling {
+      let author = ChannelKeeper.Author(call.actor, from: call.request.remoteAddress?.host, now: call.now)
+      let channel = try await call.console.engine.channels.create(
+        policy, name: name ?? "", app: app, environment, by: author)
+      return APIContext.answer(
+        channel, status: .created,
+        location: "/api/v1/apps/\(app.bundleID)/channels/\(environment.rawValue)/\(channel.id)")
+    }
+  }
+
+  /// Converts what Apple refuses, or cannot be asked, into answers of the API.
+  private static func telling(_ body: () async throws -> Response) async throws -> Response {
+    do {
+      return try await body()
+    } catch let error as ChannelRefusal {
+      throw APIError(502, error.description)
+    } catch let error as NoRoute {
+      throw APIError(.conflict, error.description)
+    } catch let error as ProviderProblem {
+      throw APIError(.conflict, error.description)
+    }
+  }
+}

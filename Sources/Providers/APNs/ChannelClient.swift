@@ -1,0 +1,200 @@
+import Foundation
+import HTTP2
+import JSON
+package import Model
+import Reactor
+
+/// What can be asked of APNs' channel management (Apple, Sending channel management requests to APNs;
+/// docs/protocols.md §1.8).
+package enum ChannelRequest: Sendable, Hashable {
+  case create(ChannelPolicy)
+  case read(String)
+  case delete(String)
+  case list
+}
+
+/// Its answer.
+package enum ChannelReply: Sendable, Hashable {
+  case created(String)
+  /// Nil: a policy that is not known here.
+  case policy(ChannelPolicy?)
+  case deleted
+  case channels([String])
+}
+
+/// Why a request about channels failed.
+package struct ChannelRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// HTTP; 0 without an answer.
+  package let status: Int
+  /// APNs' reason, or ours.
+  package let reason: String
+
+  package init(status: Int, reason: String) { (self.status, self.reason) = (status, reason) }
+
+  package var description: String {
+    let known = Reason.of(reason)
+    return known.isKnown ? "\(reason): \(known.cause) \(known.remedy)" : "\(status) \(reason)"
+  }
+}
+
+extension APNsMaker {
+  /// Makes one request about an app's channels over a connection of its own.
+  ///
+  /// - Throws: ``ChannelRefusal``; an error about the account, with a text for people.
+  package func ask(
+    _ request: ChannelRequest, bundleID: String, _ account: ProviderAccount, _ tools: ProviderTools
+  ) async throws -> ChannelReply {
+    let credentials = try Self.credentials(account)
+    let sending = Self.endpoint(account)
+    let base = try sending.endpoint(credentials)
+    let (host, port) = sending.management
+    let endpoint = Endpoint(host: host, port: port, tls: base.tls)
+    var fields = [HeaderField("apns-request-id", UUID().uuidString.lowercased(), indexing: .never)]
+    if case .token(let key, let keyID, let teamID) = credentials {
+      let token = ProviderToken(key: key, keyID: keyID, teamID: teamID)
+      switch token.current(at: tools.clock()) {
+      case .value(let text): fields.append(HeaderField("authorization", text, indexing: .never))
+      case .refused(let reason): throw ChannelRefusal(status: 0, reason: reason)
+      case .awaited: throw ChannelRefusal(status: 0, reason: OwnReason.credentialUnusable.rawValue)
+      }
+    }
+    let client = ChannelClient(endpoint, tools)
+    return try request.reply(await client.ask(request.batch(bundleID, fields)))
+  }
+}
+
+extension APNsEndpoint {
+  /// Where channels are managed; another server of one's own, such as the simulator, does both on one port.
+  fileprivate var management: (host: String, port: UInt16) {
+    switch self {
+    case .production: ("api-manage-broadcast.push.apple.com", 2196)
+    case .development: ("api-manage-broadcast.sandbox.push.apple.com", 2195)
+    case .custom(let host, let port, _): (host, port)
+    }
+  }
+}
+
+extension ChannelRequest {
+  fileprivate func batch(_ bundleID: String, _ common: [HeaderField]) -> RequestBatch {
+    var (method, path, fields, body) = ("GET", "/1/apps/\(bundleID)/channels", common, [UInt8]())
+    switch self {
+    case .create(let policy):
+      method = "POST"
+      body = Array(#"{"message-storage-policy":\#(policy.rawValue),"push-type":"LiveActivity"}"#.utf8)
+      fields.append(HeaderField("content-type", "application/json"))
+    case .read(let channel): fields.append(HeaderField(APNsHeader.channelID, channel))
+    case .delete(let channel):
+      method = "DELETE"
+      fields.append(HeaderField(APNsHeader.channelID, channel))
+    case .list: path = "/1/apps/\(bundleID)/all-channels"
+    }
+    var batch = RequestBatchBuilder(
+      template: RequestTemplate(method: method, fields: fields), body: body, capacity: 1)
+    batch.append(id: 0, path: path)
+    return batch.build()
+  }
+
+  /// Reads an answer of 2xx.
+  fileprivate func reply(_ answer: ChannelClient.Reply) throws(ChannelRefusal) -> ChannelReply {
+    guard (200..<300).contains(answer.status) else {
+      let reason = APNsResponse(status: answer.status, body: answer.body).reason
+      throw ChannelRefusal(status: answer.status, reason: reason.isEmpty ? "HTTP \(answer.status)" : reason)
+    }
+    let json = (try? JSONValue(parsing: answer.body)) ?? .null  // an empty body, or none that is needed
+    switch self {
+    case .create:
+      guard let channel = answer.channel, ChannelID.problem(with: channel) == nil else { throw .unreadable(answer) }
+      return .created(channel)
+    case .read:
+      guard let policy = json["message-storage-policy"]?.integer else { throw .unreadable(answer) }
+      return .policy(ChannelPolicy(rawValue: Int(clamping: policy)))
+    case .delete: return .deleted
+    case .list:
+      guard let list = json["channels"]?.array else { throw .unreadable(answer) }
+      return .channels(list.compactMap(\.string).filter { ChannelID.problem(with: $0) == nil })
+    }
+  }
+}
+
+extension ChannelRefusal {
+  fileprivate static func unreadable(_ answer: ChannelClient.Reply) -> ChannelRefusal {
+    ChannelRefusal(status: answer.status, reason: OwnReason.unreadableAnswer.rawValue)
+  }
+}
+
+/// One request over a connection of its own.
+private final class ChannelClient: ClientGroupHandler, Sendable {
+  struct Reply: Sendable {
+    let status: Int
+    let channel: String?
+    let body: [UInt8]
+  }
+
+  private typealias Result = Swift.Result<Reply, ChannelRefusal>
+
+  private let endpoint: Endpoint
+  private let tools: ProviderTools
+  private let results: AsyncStream<Result>
+  private let hand: AsyncStream<Result>.Continuation
+
+  init(_ endpoint: Endpoint, _ tools: ProviderTools) {
+    (self.endpoint, self.tools) = (endpoint, tools)
+    (results, hand) = AsyncStream<Result>.makeStream(bufferingPolicy: .bufferingOldest(1))
+  }
+
+  func ask(_ batch: RequestBatch) async throws(ChannelRefusal) -> Reply {
+    var connections = tools.connections
+    connections.maximumConnections = 1
+    connections.connection.requestTimeout = .seconds(20)
+    connections.connection.keepsFieldsOfSuccess = true
+    connections.connection.keepsBodyOfSuccess = true
+    // Apple: up to 10,000 channels, of which each has 24 characters.
+    connections.connection.maximumAnswerBytes = 1 << 20
+    let group = ClientGroup(
+      loop: tools.loop, endpoint: endpoint, configuration: connections, resolver: tools.resolver, handler: self)
+    group.submit(batch)
+    var first: Result?
+    for await result in results {
+      first = result
+      break
+    }
+    group.onLoop { $0.stop() }
+    return try (first ?? .failure(ChannelRefusal(status: 0, reason: OwnReason.interrupted.rawValue))).get()
+  }
+
+  func group(_ group: ClientGroup, ended answers: [Answer]) {
+    for answer in answers {
+      switch answer.result {
+      case .answered(let status, let detail):
+        hand.yield(
+          .success(
+            Reply(status: status, channel: detail?.fields[APNsHeader.channelID], body: detail?.body ?? [])))
+      case .notProcessed: fail(.unreachable)
+      case .unknown(.timeout): fail(.timedOut)
+      case .unknown: fail(.connectionLost)
+      }
+    }
+  }
+
+  func group(_ group: ClientGroup, changed state: ClientGroup.State) {
+    guard case .failing(let error) = state else { return }
+    let reason =
+      if case .proxy = error.code { error.reason } else {
+        Reason.combined(error.isTrust ? .untrusted : .unreachable, after: error.message)
+      }
+    hand.yield(.failure(ChannelRefusal(status: 0, reason: reason)))
+  }
+
+  func group(_ group: ClientGroup, heard goAway: GoAway) {}
+  func groupWillSend(_ group: ClientGroup) {}
+
+  private func fail(_ reason: OwnReason) {
+    hand.yield(.failure(ChannelRefusal(status: 0, reason: reason.rawValue)))
+  }
+}
+
+extension HTTP2Error {
+  fileprivate var isTrust: Bool {
+    if case .tls = code { !isAuthentication } else { false }
+  }
+}

@@ -1,0 +1,225 @@
+package import Foundation
+import JSON
+package import Model
+import OpenSSL
+import Synchronization
+
+/// The broadcast channels of the simulated APNs, and the phones that subscribed to them. Kept in memory: they end with
+/// the process. Safe to use from any thread.
+package final class ChannelBook: Sendable {
+  /// A channel of one app in one environment.
+  package struct Channel: Sendable, Hashable {
+    /// Base64, as Apple's.
+    package let id: String
+    package let environment: Model.Environment
+    package let app: String
+    package let policy: ChannelPolicy
+    /// Row IDs of phones.
+    package fileprivate(set) var subscribers: Set<Int64> = []
+    /// How many pushes were accepted.
+    package fileprivate(set) var accepted = 0
+  }
+
+  package enum Problem: Error, Sendable, Hashable {
+    case noSuchChannel
+    /// The phone has another app, or its build is of the other environment.
+    case otherApp
+  }
+
+  /// Apple's limit for an app and environment.
+  static let limit = 10_000
+  /// Apple keeps a message no longer, in seconds.
+  static let longestStorage: TimeInterval = 8 * 3600
+
+  private struct Place: Hashable {
+    let environment: Model.Environment
+    let app: String
+  }
+
+  private let channels = Mutex<[Place: [String: Channel]]>([:])
+
+  package init() {}
+
+  /// All channels, in the order of app and ID.
+  package var all: [Channel] {
+    channels.withLock { $0.values.flatMap(\.values) }.sorted { ($0.app, $0.id) < ($1.app, $1.id) }
+  }
+
+  /// Subscribes a phone, as its app does with ActivityKit.
+  package func subscribe(_ phone: SimulatedPhone, to id: String) throws(Problem) {
+    try change(id, phone) { $0.subscribers.insert(phone.id) }
+  }
+
+  package func unsubscribe(_ phone: SimulatedPhone, from id: String) throws(Problem) {
+    try change(id, phone) { $0.subscribers.remove(phone.id) }
+  }
+
+  private func change(_ id: String, _ phone: SimulatedPhone, _ body: (inout Channel) -> Void) throws(Problem) {
+    let found = channels.withLock { channels -> Problem? in
+      let place = Place(environment: phone.environment, app: phone.topic)
+      guard channels[place]?[id] != nil else {
+        return channels.values.contains { $0[id] != nil } ? .otherApp : .noSuchChannel
+      }
+      body(&channels[place, default: [:]][id, default: Self.placeholder])
+      return nil
+    }
+    if let found { throw found }
+  }
+
+  private static let placeholder = Channel(id: "", environment: .development, app: "", policy: .storesNothing)
+
+  // MARK: What APNs answers
+
+  func create(_ policy: ChannelPolicy, app: String, _ environment: Model.Environment) throws(APNsRejection) -> String {
+    let id = Data(Random.bytes(16)).base64EncodedString()
+    let isFull = channels.withLock { channels in
+      let place = Place(environment: environment, app: app)
+      guard channels[place]?.count ?? 0 < Self.limit else { return true }
+      channels[place, default: [:]][id] = Channel(id: id, environment: environment, app: app, policy: policy)
+      return false
+    }
+    if isFull { throw APNsRejection("CannotCreateChannelConfig") }
+    return id
+  }
+
+  func find(_ id: String, app: String, _ environment: Model.Environment) throws(APNsRejection) -> Channel {
+    let found = channels.withLock { $0[Place(environment: environment, app: app)]?[id] }
+    guard let found else { throw APNsRejection("ChannelNotRegistered") }
+    return found
+  }
+
+  func delete(_ id: String, app: String, _ environment: Model.Environment) throws(APNsRejection) {
+    let gone = channels.withLock { $0[Place(environment: environment, app: app)]?.removeValue(forKey: id) }
+    guard gone != nil else { throw APNsRejection("ChannelNotRegistered") }
+  }
+
+  func list(app: String, _ environment: Model.Environment) -> [String] {
+    channels.withLock { ($0[Place(environment: environment, app: app)] ?? [:]).keys.sorted() }
+  }
+
+  /// Counts an accepted push.
+  func accept(_ id: String, app: String, _ environment: Model.Environment) {
+    _ = channels.withLock { $0[Place(environment: environment, app: app)]?[id]?.accepted += 1 }
+  }
+}
+
+/// A validated request to a channel, or about channels.
+enum ChannelCall: Sendable {
+  case create(app: String, ChannelPolicy)
+  case read(app: String, String)
+  case delete(app: String, String)
+  case list(app: String)
+  case send(ChannelPush)
+}
+
+/// A push to a channel that passed validation, apart from the channel itself.
+struct ChannelPush: Sendable {
+  let app: String
+  let channel: String
+  let priority: Int
+  /// 1970-01-01: one attempt.
+  let expiration: Date
+  let payload: JSONValue
+  let rawPayload: [UInt8]
+  let usedProviderToken: Bool
+}
+
+extension APNsValidator {
+  /// Whether a path is about channels.
+  static func isAboutChannels(_ path: String) -> Bool { path.hasPrefix("/1/apps/") || path.hasPrefix("/4/broadcasts/") }
+
+  /// Judges a request about channels as APNs would (docs/protocols.md §1.8). Apple does not document the order of its
+  /// checks: as for devices, the path comes first, then the credential, the headers, and the payload.
+  func judgeChannel(
+    _ call: APNsCall, identity: APNsConnectionIdentity, ledger: inout APNsLedger, now: Date
+  ) throws(APNsRejection) -> ChannelCall {
+    let (app, isList, isSend) = try place(call.path)
+    let methods = isList ? ["GET"] : isSend ? ["POST"] : ["POST", "GET", "DELETE"]
+    guard methods.contains(call.method) else { throw APNsRejection("MethodNotAllowed") }
+    let fields = APNsFields(call.headers)
+    if fields.hasRepeats { throw APNsRejection("BadRequestParams") }
+    if let id = fields.requestID, !APNsFields.isUUID(id) { throw APNsRejection("BadMessageId") }
+    let credential = try credential(fields, identity, &ledger, now)
+    try check(app, credential)
+    if isList { return .list(app: app) }
+    if isSend { return .send(try push(call, fields, app, credential, &ledger)) }
+    if call.method == "POST" { return .create(app: app, try policy(call, &ledger)) }
+    let channel = try channel(fields)
+    return call.method == "GET" ? .read(app: app, channel) : .delete(app: app, channel)
+  }
+
+  private func place(_ path: String) throws(APNsRejection) -> (app: String, isList: Bool, isSend: Bool) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    switch parts.count {
+    case 5 where parts[1] == "1" && parts[2] == "apps" && (parts[4] == "channels" || parts[4] == "all-channels"):
+      return (parts[3], parts[4] == "all-channels", false)
+    case 5 where parts[1] == "4" && parts[2] == "broadcasts" && parts[3] == "apps": return (parts[4], false, true)
+    default: throw APNsRejection("BadPath")
+    }
+  }
+
+  private func check(_ app: String, _ credential: Credential) throws(APNsRejection) {
+    // "TopicDisallowed: the bundle ID has a suffix" (docs/protocols.md §1.8).
+    guard let topic = APNsTopic(app), topic.suffixType == nil else { throw APNsRejection("TopicDisallowed") }
+    guard isKnown(topic) else { throw APNsRejection("FeatureNotEnabled") }
+    switch credential {
+    case .certificate(let certificate):
+      guard certificate.topics.contains(app) else { throw APNsRejection("TopicMismatch") }
+    case .token(let token):
+      guard token.scope.bundleIDs?.contains(app) != false else { throw APNsRejection("TopicMismatch") }
+    }
+  }
+
+  private func channel(_ fields: APNsFields) throws(APNsRejection) -> String {
+    guard let channel = fields.channelID, !channel.isEmpty else { throw APNsRejection("MissingChannelId") }
+    guard ChannelID.problem(with: channel) == nil else { throw APNsRejection("BadChannelId") }
+    return channel
+  }
+
+  private func policy(_ call: APNsCall, _ ledger: inout APNsLedger) throws(APNsRejection) -> ChannelPolicy {
+    if call.bodyByteCount == 0 { throw APNsRejection("PayloadEmpty") }
+    guard let json = ledger.json(call.body), case .object = json else { throw APNsRejection("BadRequestPayload") }
+    guard let type = json["push-type"]?.string else { throw APNsRejection("MissingPushType") }
+    guard type.lowercased() == PushType.liveactivity.rawValue else { throw APNsRejection("InvalidPushType") }
+    guard let number = json["message-storage-policy"]?.integer, let policy = ChannelPolicy(rawValue: Int(number))
+    else { throw APNsRejection("BadRequestPayload") }
+    return policy
+  }
+
+  private func push(
+    _ call: APNsCall, _ fields: APNsFields, _ app: String, _ credential: Credential, _ ledger: inout APNsLedger
+  ) throws(APNsRejection) -> ChannelPush {
+    let channel = try channel(fields)
+    guard fields.pushType != nil else { throw APNsRejection("MissingPushType") }
+    guard try pushType(fields) == .liveactivity else { throw APNsRejection("InvalidPushType") }
+    let priority = try priority(fields, .liveactivity)
+    let expiration = try expiration(fields) ?? Date(timeIntervalSince1970: 0)
+    if call.bodyByteCount == 0 { throw APNsRejection("PayloadEmpty") }
+    if call.bodyByteCount > 5120 { throw APNsRejection("PayloadTooLarge") }
+    guard let json = ledger.json(call.body), case .object = json else { throw APNsRejection("BadRequestPayload") }
+    return ChannelPush(
+      app: app, channel: channel, priority: priority, expiration: expiration, payload: json, rawPayload: call.body,
+      usedProviderToken: credential.isProviderToken)
+  }
+}
+
+extension PhoneBook {
+  /// Delivers a push to a channel to the phones that subscribed. Which of them it reaches, APNs does not tell.
+  func deliver(_ push: ChannelPush, to channel: ChannelBook.Channel, apnsID: String, now: Date) {
+    // A broadcast cannot start a Live Activity (docs/protocols.md §1.4).
+    guard push.payload["aps"]?["event"]?.string != "start" else { return }
+    let isOnce = push.expiration.timeIntervalSince1970 == 0
+    let latest = now.addingTimeInterval(ChannelBook.longestStorage)
+    for id in channel.subscribers.sorted() {
+      guard let phone = phone(id) else { continue }
+      // A phone that has gone, or has removed the app, gets nothing.
+      _ = deliver(
+        AcceptedPush(
+          token: phone.token, apnsID: apnsID, topic: push.app + PushType.liveactivity.topicSuffix,
+          pushType: .liveactivity, priority: push.priority,
+          expiration: isOnce ? push.expiration : min(push.expiration, latest), collapseID: nil, payload: push.payload,
+          rawPayload: push.rawPayload, uniqueID: push.payload[APNsPayload.idKey]?.string,
+          usedProviderToken: push.usedProviderToken), environment: channel.environment, now: now)
+    }
+  }
+}

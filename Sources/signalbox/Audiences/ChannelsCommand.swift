@@ -1,0 +1,138 @@
+import Arguments
+import Delivery
+import Foundation
+import JSON
+import Model
+import Providers
+import Reactor
+import SQLite
+import Store
+
+/// `signalbox channels …`: the broadcast channels of an app at APNs.
+enum ChannelsCommand {
+  private static let app = Argument<String>("bundle-id", "The app's bundle ID, e.g. com.example.app.")
+  private static let environment = Argument(
+    "environment", "development or production; channels are not shared between them.", Environment.parse
+  ).among(Environment.names)
+  private static let channel = Argument("channel", "The channel's ID as Apple gave it (Base64).") {
+    text throws(BadValue) in
+    guard ChannelID.problem(with: text) == nil else { throw BadValue("is not the ID of a channel") }
+    return text
+  }
+  private static let storage = Option(
+    "storage", "storage", "Whether Apple keeps the latest message for devices that are offline: none or latest.",
+    default: ChannelPolicy.Word.none, showing: "none"
+  ) { text throws(BadValue) in
+    guard let word = ChannelPolicy.Word(rawValue: text) else { throw BadValue("is not none or latest") }
+    return word
+  }.among(ChannelPolicy.Word.allCases.map(\.rawValue))
+  private static let name = Option<String?>("name", "text", "A name for people.") { text throws(BadValue) in
+    guard text.count <= Channel.nameLimit else { throw BadValue("has more than \(Channel.nameLimit) characters") }
+    return text
+  }
+  private static let known = Flag("known", "Only what is known here, without asking Apple.")
+  private static let common = [
+    CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+  ]
+
+  static let command = Command<Action>(
+    "channels", "List, create, read, and delete broadcast channels of APNs (iOS 18).",
+    discussion: "A push goes to a channel with signalbox send --channel.",
+    subcommands: [
+      Command(
+        "list", "List an app's channels, compared with Apple's list.",
+        parameters: [app.parameter, environment.parameter, known.parameter] + common, action: list),
+      Command(
+        "create", "Create a channel, and print its ID.",
+        parameters: [app.parameter, environment.parameter, storage.parameter, name.parameter] + common,
+        action: create),
+      Command(
+        "show", "Read a channel's storage policy at Apple.",
+        parameters: [app.parameter, environment.parameter, channel.parameter] + common, action: show),
+      Command(
+        "remove", "Delete a channel at Apple.",
+        parameters: [app.parameter, environment.parameter, channel.parameter] + common, action: remove),
+    ])
+
+  private static let list: Action = { values, io in
+    let environment = values[environment]
+    let channels = try await with(values, io) { keeper, app, store in
+      guard !values[known] else {
+        return try store.readSync { try Channel.all($0, app: app.id, environment: environment) }
+      }
+      return try await keeper.list(app: app, environment, now: io.now())
+    }
+    if values[CommonOptions.json] {
+      io.print(channels.prettyJSON)
+    } else {
+      var table = TextTable("CHANNEL", "STORAGE", "NAME", "STATE")
+      for channel in channels {
+        table.add(
+          channel.channel, channel.policy?.word.rawValue ?? "–", channel.name,
+          channel.missingSince.map { "not in Apple's list since \($0.text)" } ?? "exists")
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static let create: Action = { values, io in
+    let author = ChannelKeeper.Author("cli", now: io.now())
+    let made = try await with(values, io) { keeper, app, _ in
+      try await keeper.create(
+        values[storage].policy, name: values[name] ?? "", app: app, values[environment], by: author)
+    }
+    io.print(values[CommonOptions.json] ? made.prettyJSON : made.channel)
+    return ExitCode.done
+  }
+
+  private static let show: Action = { values, io in
+    let found = try await with(values, io) { keeper, app, _ in
+      try await keeper.read(values[channel], app: app, values[environment], now: io.now())
+    }
+    if values[CommonOptions.json] {
+      io.print(found.prettyJSON)
+    } else {
+      io.print("\(found.channel)  storage \(found.policy?.word.rawValue ?? "not known")  \(singleLine(found.name))")
+    }
+    return ExitCode.done
+  }
+
+  private static let remove: Action = { values, io in
+    let author = ChannelKeeper.Author("cli", now: io.now())
+    try await with(values, io) { keeper, app, _ in
+      try await keeper.delete(values[channel], app: app, values[environment], by: author)
+    }
+    io.print("Deleted \(values[channel]).")
+    return ExitCode.done
+  }
+
+  /// Runs `body` with the app's channels, over connections of its own.
+  private static func with<Result>(
+    _ values: Parsed, _ io: CommandIO, _ body: (ChannelKeeper, App, Store) async throws -> Result
+  ) async throws -> Result {
+    let io = try io.proxied(values)
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let app = try store.readSync { try App.named(values[app], $0) }
+    Socket.ignoreBrokenPipeSignal()
+    let loop = try EventLoop(name: "channels")
+    let pool = BlockingPool(name: "blocking", threads: 1)
+    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
+    defer {
+      routes.stop()
+      loop.stop()
+      pool.stop()
+    }
+    let keeper = ChannelKeeper(store: store) { try await routes.ask($0, app: $1, environment: $2) }
+    do {
+      return try await body(keeper, app, store)
+    } catch let error as ChannelRefusal {
+      throw CommandFailure(error.description)
+    } catch let error as NoRoute {
+      throw CommandFailure(error.description)
+    } catch let error as ProviderProblem {
+      throw CommandFailure(error.description)
+    }
+  }
+}

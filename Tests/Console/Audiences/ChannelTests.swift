@@ -1,0 +1,103 @@
+import Foundation
+import JSON
+import Model
+import Providers
+import Store
+import Testing
+
+@Suite("Broadcast channels: page and API")
+struct ChannelTests {
+  private static let list = "/api/v1/apps/com.example.shop/channels/production"
+
+  @Test("the API creates, lists, reads, compares and deletes, and each answer fits its schema")
+  func api() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let made = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "latest", "name": "Final"])
+      #expect(made.status == 201, "\(made.text)")
+      #expect(
+        try document.errors(made, to: .init(method: "POST", path: "/api/v1/apps/{app}/channels/{environment}")) == [])
+      #expect(
+        made.json?["name"] == "Final" && made.json?["storage"] == "latest" && made.json?["created_by"] == "operator")
+      let id = try #require(made.json?["id"]?.integer)
+      scene.provider.addChannel("c3RyYW5nZXI=")
+      let known = try await scene.call(.get, Self.list, as: .viewer)
+      #expect(known.json?["items"]?.array?.count == 1)
+      let refreshed = try await scene.call(.post, Self.list + "/refresh", as: .operator)
+      #expect(refreshed.status == 200 && refreshed.json?["items"]?.array?.count == 2, "\(refreshed.text)")
+      let read = try await scene.call(.get, "\(Self.list)/\(id)", as: .operator)
+      #expect(read.status == 200 && read.json?["storage"] == "latest")
+      #expect(try await scene.call(.get, Self.list + "/999", as: .operator).status == 404)
+      let other = "/api/v1/apps/com.example.shop/channels/development/\(id)"
+      #expect(try await scene.call(.get, other, as: .operator).status == 404)
+      #expect(try await scene.call(.delete, "\(Self.list)/\(id)", as: .operator).status == 204)
+      #expect(try await scene.call(.delete, "\(Self.list)/\(id)", as: .operator).status == 404)
+      let wrong = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "some"])
+      #expect(wrong.status == 422 && wrong.fields == ["storage"])
+      let actions = try await scene.audit().map(\.action)
+      #expect(actions.filter { $0.hasPrefix("channel.") } == ["channel.delete", "channel.create"])
+    }
+  }
+
+  @Test("Apple's refusal has its cause and remedy, in the API and on the page, and nothing is kept")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      scene.provider.refuseChannels(ChannelRefusal(status: 400, reason: "FeatureNotEnabled"))
+      let refused = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "none"])
+      #expect(refused.status == 502)
+      #expect(refused.text.contains("FeatureNotEnabled") && refused.text.contains("broadcast capability"))
+      var ben = try await scene.signIn(.operator)
+      let form = [("environment", "production"), ("storage", "none"), ("name", "Final")]
+      let page = try await ben.post("/apps/\(app.id)/channels", form)
+      #expect(page.status == 422)
+      #expect(page.text.contains("broadcast capability") && page.text.contains("value=\"Final\""))
+      #expect(try await scene.count("channels") == 0)
+    }
+  }
+
+  @Test("the page creates, compares and deletes, and the send form offers what there is")
+  func page() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      let fresh = try await ben.get("/pushes/new").text
+      #expect(!fresh.contains("value=\"channel\""), "none is offered without channels")
+      let form = [("environment", "production"), ("storage", "latest"), ("name", "Final")]
+      #expect(try await ben.post("/apps/\(app.id)/channels", form).status == 303)
+      scene.provider.addChannel("c3RyYW5nZXI=")
+      let compared = try await ben.post("/apps/\(app.id)/channels/refresh", [("environment", "production")])
+      #expect(compared.status == 303)
+      let page = try await ben.get("/apps/\(app.id)/channels")
+      #expect(page.text.contains("Final") && page.text.contains("c3RyYW5nZXI="))
+      let send = try await ben.get("/pushes/new?app=com.example.shop&environment=production&channel=c3RyYW5nZXI%3D")
+      let fields = ScenePage(send)
+      #expect(fields.values("audience") == ["channel"] && fields.values("channel") == ["c3RyYW5nZXI="], "\(send.text)")
+      let gone = try await ben.post(
+        "/apps/\(app.id)/channels/remove", [("environment", "production"), ("channel", "c3RyYW5nZXI=")])
+      #expect(gone.status == 303)
+      #expect(try await scene.count("channels") == 1)
+    }
+  }
+
+  @Test("a push to a channel says on its page that Apple tells no devices")
+  func result() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let body: JSONValue = [
+        "app": "com.example.shop", "environment": "development", "audience": ["channel": "c3RyYW5nZXI="],
+        "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": ["score": "1:0"]]]],
+      ]
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+      #expect(created.status == 202, "\(created.text)")
+      let uid = try #require(created.json?["id"]?.string)
+      let push = try await scene.finished(uid)
+      #expect(push.counts.accepted == 1 && push.target == 1)
+      let ben = try await scene.signIn(.viewer)
+      let page = try await ben.get("/pushes/\(uid)")
+      #expect(page.text.contains("This was one request.") && page.text.contains("APNs accepted the update"))
+      #expect(!page.text.contains("id=\"devices\""))
+    }
+  }
+}
