@@ -20,6 +20,7 @@ struct SendFormView: PageView {
   let pushTypes: [ChoiceView]
   let texts: Texts
   let preview: PushPreviewView
+  let pasted: PastedPushView
 
   static let fields: [Field<Self>] = typed + chosen + state
 
@@ -51,6 +52,7 @@ struct SendFormView: PageView {
     .flag("open_raw") { $0.isUsed(["payload", "android"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
+    .view("paste") { $0.pasted },
   ]
 
   /// Selected from a list, though the API takes them as texts.

@@ -12,6 +12,7 @@ enum API {
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
+    DialectPages.addCalls(to: &routes)
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)

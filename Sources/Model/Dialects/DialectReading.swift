@@ -143,8 +143,10 @@ struct DialectReader {
       let suffix = (type ?? derived).topicSuffix
       take(app: topic.hasSuffix(suffix) ? String(topic.dropLast(suffix.count)) : topic)
     }
-    if draft.options.collapseID == nil { draft.options.collapseID = headers[APNsHeader.collapseID] }
-    if draft.options.priority == nil, let text = headers[APNsHeader.priority], let number = Int(text),
+    // These options change what Android gets, too: beside Android, a header of its own says the same.
+    let isAlone = draft.platforms == [.ios]
+    if isAlone { draft.options.collapseID = headers[APNsHeader.collapseID] }
+    if isAlone, let text = headers[APNsHeader.priority], let number = Int(text),
       number != APNsPayload(draft).priority
     {
       draft.options.priority = PushDraft.Priority.allCases.first { $0.apns == number }
@@ -159,6 +161,7 @@ struct DialectReader {
   /// An expiration is a moment; a push has a time to live, and is sent now.
   private mutating func take(expiration: String?) {
     guard let expiration, draft.options.timeToLive == nil else { return }
+    guard draft.platforms == [.ios] else { return lose(APNsHeader.expiration) }
     let moment = Int(expiration) ?? -1
     let seconds = moment == 0 ? 0 : moment - Int(now.timeIntervalSince1970)
     if seconds >= 0, PushLimits.timeToLive.contains(seconds), moment == 0 || seconds > 0 {

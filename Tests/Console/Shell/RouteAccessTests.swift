@@ -12,6 +12,7 @@ struct RouteAccessTests {
     ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
     ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
+    ("POST /pushes/paste", .operator),
     ("POST /pushes", .operator), ("GET /pushes/:uid", .viewer), ("GET /pushes/:uid/events", .viewer),
     ("POST /pushes/:uid/cancel", .operator), ("POST /pushes/:uid/pause", .operator),
     ("POST /pushes/:uid/resume", .operator), ("POST /pushes/:uid/retry", .operator),
