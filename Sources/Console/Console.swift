@@ -32,6 +32,8 @@ package struct Console: Sendable {
     package var retentionChanged: @Sendable () -> Void = {}
     /// Waits between two checks whether the client of an event stream still has access.
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
+    /// How long `/fcm/send` waits for outcomes; pyfcm waits 5 seconds for its answer.
+    package var legacyPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3)) }
     /// Whether a mail template that names an unknown key is an error; for tests.
     package var isStrict = false
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
@@ -152,6 +154,7 @@ package struct Console: Sendable {
     SettingsPages.add(to: &routes)
     API.add(to: &routes)
     JPushAPI.add(to: &routes)
+    LegacyMessages.add(to: &routes)
     return routes.finished()
   }
 }

@@ -95,7 +95,8 @@ enum SendPages {
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(), pasted: pasted),
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(), pasted: pasted
+      ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
 
