@@ -47,6 +47,11 @@ package struct DialectText: Sendable, Hashable {
   package init(_ draft: PushDraft, in dialect: Dialect, sentAt date: Date, address: String) {
     self.dialect = dialect
     let token = draft.onlyToken
+    var draft = draft
+    if dialect != .jpush, dialect != .signalbox, let badge = draft.notification.badge, badge.isRelative {
+      losses = [Problem("notification.badge", DialectMessage.counted, ["dialect": dialect.name])]
+      draft.notification.badge = .set(badge.number(after: 0))
+    }
     switch dialect {
     case .signalbox:
       text = Preview(draft, sentAt: date, address: address).apiCommand
@@ -139,6 +144,7 @@ package enum DialectMessage: String, MessageSet {
   case sendsAtOnce = "dialect.sends_at_once"
   case reallySends = "dialect.really_sends"
   case aDay = "dialect.a_day"
+  case counted = "dialect.counted"
   case refused = "dialect.refused"
   case notTaken = "dialect.not_taken"
   case ours = "dialect.ours"
@@ -159,6 +165,7 @@ package enum DialectMessage: String, MessageSet {
     case .sendsAtOnce: "Left out: {dialect} sends this at once."
     case .reallySends: "Left out: this text really sends the push."
     case .aDay: "None is given: JPush keeps this push for one day."
+    case .counted: "A number stands here: {dialect} does not count the badge for each device, as Signalbox does."
     case .refused: "JPush would refuse this: {text}"
     case .notTaken: "Not imported: a push in Signalbox has no such setting."
     case .ours: "Not imported: Signalbox sets this for each push."

@@ -88,6 +88,7 @@ extension DialectReader {
     notification.takeLinks()
     notification.sound = text(android?["notification"]?["sound"])
     notification.badge = android?["notification"]?["notification_count"]?.integer.flatMap { Int(exactly: $0) }
+      .map(Badge.set)
     draft.options.collapseID = text(android?["collapse_key"])
     if let seconds = android?["ttl"]?.string.flatMap(FCMField.seconds), seconds == seconds.rounded(), seconds >= 0 {
       draft.options.timeToLive = Int(exactly: min(seconds, Double(PushLimits.timeToLive.upperBound)))

@@ -231,7 +231,9 @@ extension Notification {
     let alert = aps["alert"]
     (title, subtitle) = (text(alert?["title"]), text(alert?["subtitle"]))
     body = text(alert?["body"]) ?? text(alert)
-    badge = aps["badge"]?.integer.flatMap { Int(exactly: $0) }
+    badge = aps["badge"].flatMap { value in
+      value.integer.flatMap { Int(exactly: $0) }.map(Badge.set) ?? Badge(json: value)
+    }
     sound = text(aps["sound"])
     category = text(aps["category"])
     threadID = text(aps["thread-id"])

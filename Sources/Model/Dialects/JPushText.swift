@@ -51,7 +51,11 @@ enum JPushText {
     var part: [String: JSONValue] = ["alert": .string(notification.body ?? "")]
     part["title"] = notification.title.map(JSONValue.string)
     part["sound"] = notification.sound.map(JSONValue.string)
-    if let badge = notification.badge { part["badge_set_num"] = .integer(Int64(badge)) }
+    switch notification.badge {
+    case .set(let number): part["badge_set_num"] = .integer(Int64(number))
+    case .add(let number): part["badge_add_num"] = .integer(Int64(number))
+    case nil: break
+    }
     var extras = notification.extras
     extras[APNsPayload.linkKey] = notification.link.map(JSONValue.string) ?? extras[APNsPayload.linkKey]
     extras[APNsPayload.imageKey] = notification.image.map(JSONValue.string) ?? extras[APNsPayload.imageKey]

@@ -155,11 +155,12 @@ package struct LegacyRequest: Sendable, Hashable {
     // On iOS it names the category of the notification.
     notification.category = try text(shown, "click_action")
     if let badge = shown["badge"] {
-      let number = badge.integer ?? badge.string.flatMap { Int64($0) }
-      guard let number = number.flatMap({ Int(exactly: $0) }), PushLimits.badge.contains(number) else {
+      // Clients write the number as a text, too.
+      let number = badge.string.flatMap { $0.first?.isNumber == true ? Int64($0) : nil }.map(JSONValue.integer)
+      guard let badge = Badge(json: number ?? badge) else {
         throw Refused("InvalidParameters", "badge must be a number from 0 to \(PushLimits.badge.upperBound).")
       }
-      notification.badge = number
+      notification.badge = badge
     }
     var details = shown.filter { androidKeys.contains($0.key) }
     // Clients write lists as JSON in a text, too.

@@ -47,7 +47,8 @@ package final class APNsProvider: LinkedProvider {
 extension APNsProvider {
   package func prepare(_ push: ProviderPush) -> any PreparedPush {
     let payload = APNsPayload(push.draft, uid: push.uid)
-    return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
+    return APNsPush(
+      provider: self, push: push, badge: payload.badge, request: APNsRequest(payload, sentAt: push.sentAt))
   }
 
   /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
@@ -72,12 +73,15 @@ extension APNsProvider {
 private struct APNsPush: PreparedPush {
   let provider: APNsProvider
   let push: ProviderPush
+  let badge: Badge?
   let request: APNsRequest
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
     for device in devices {
-      batch.append(device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id))
+      batch.append(
+        device: device.id, token: device.token, id: APNsID(seed: push.seed, device: device.id),
+        badge: request.gap == nil ? nil : badge?.number(after: device.badge))
     }
     provider.submit(batch.build())
   }

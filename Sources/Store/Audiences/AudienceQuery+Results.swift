@@ -107,6 +107,8 @@ package struct AudienceMember: Sendable, Hashable {
   package let registrationID: String?
   /// Last registration.
   package let registeredAt: Date
+  /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
+  package var badge = 0
 }
 
 /// The size of an audience.

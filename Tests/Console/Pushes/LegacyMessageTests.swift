@@ -7,6 +7,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Console
+
 /// `/fcm/send` of the console, for programs of the time of GCM.
 @Suite("Legacy FCM: /fcm/send", .timeLimit(.minutes(2)))
 struct LegacyMessageTests {
@@ -28,7 +30,9 @@ struct LegacyMessageTests {
       let devices = try await jpush.addDevices([], [])
       let gone = devices[1].id
       jpush.scene.provider.answer {
-        $0.id == gone ? .outcome(.deadToken(reason: "Unregistered", status: 410)) : .outcome(.accepted)
+        $0.id == gone
+          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+          : .outcome(.accepted)
       }
       let ids = [devices[1].tokenText, "nonsense", "", devices[0].tokenText, devices[0].tokenText]
       let answer = try await Self.send(
@@ -154,7 +158,8 @@ struct LegacyMessageTests {
       let devices = try await jpush.addDevices(["news"], [])
       let gone = devices[1].id
       jpush.scene.provider.answer {
-        $0.id == gone ? .outcome(.deadToken(reason: "UNREGISTERED", status: 404)) : .outcome(.accepted)
+        $0.id == gone
+          ? .outcome(.rejected(status: 404, reason: "UNREGISTERED", tokenInvalidSince: nil)) : .outcome(.accepted)
       }
       try await WebTestServer.with(jpush.scene.router) { address in
         let (good, dead) = (devices[0].tokenText, devices[1].tokenText)

@@ -122,7 +122,7 @@ struct SendPageTests {
         ("app", "com.example.other"), ("environment", "production"), ("platforms", "ios"), ("platforms", "android"),
         ("audience", "tag"), ("tag", "a, \"b,c\""), ("tag_and", "x"), ("tag_not", "y"), ("alias", "one\ntwo"),
         ("registration_id", "1a"), ("device_token", "zz"), ("title", String(repeating: "t", count: 257)),
-        ("subtitle", "sub"), ("body", "b\n\"<&>"), ("badge", "-1"), ("sound", "default"), ("category", "c"),
+        ("subtitle", "sub"), ("body", "b\n\"<&>"), ("badge", "-x"), ("sound", "default"), ("category", "c"),
         ("thread_id", "th"), ("interruption_level", "passive"), ("image", "nonsense"), ("link", "l"),
         ("content_available", "1"), ("mutable_content", "1"), ("extras", "{"), ("payload", "[]"),
         ("time_to_live", "soon"), ("priority", "low"), ("push_type", "alert"),
