@@ -66,7 +66,7 @@ enum DialectPages {
 
 extension Texts {
   /// A problem with its field, in one line.
-  fileprivate func line(_ problem: Problem) -> String {
+  func line(_ problem: Problem) -> String {
     problem.field.isEmpty ? text(problem) : "\(problem.field): \(text(problem))"
   }
 }

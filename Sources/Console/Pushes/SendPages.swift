@@ -76,7 +76,9 @@ enum SendPages {
     status: Status? = nil
   ) async throws -> Response {
     let texts = page.texts
-    let (apps, types) = try await page.store.read { (try App.all($0), try offeredTypes(form, $0)) }
+    let (apps, types, links) = try await page.store.read {
+      (try App.all($0), try offeredTypes(form, $0), try App.pageTypes($0))
+    }
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
       SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
@@ -95,7 +97,8 @@ enum SendPages {
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(), pasted: pasted
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
+        pasted: pasted, links: links
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }

@@ -6,6 +6,7 @@ import Store
 enum API {
   static func add(to routes: inout ConsoleRouter) {
     AppsAPI.add(to: &routes)
+    PageRulePages.addCalls(to: &routes)
     CredentialsAPI.add(to: &routes)
     JPushKeyAPI.add(to: &routes)
     DevicesAPI.add(to: &routes)

@@ -98,6 +98,18 @@ struct APIAnswersTests {
         json: ["provider": "fcm", "certificate": .integer(certificate)]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/development", 422, json: ["certificate": 999]),
       Call(.put, credential, "/apps/\(Self.app)/credentials/staging", 404, json: ["certificate": 1]),
+      Call(.get, "/apps/{app}/pages", "/apps/\(Self.app)/pages", 200),
+      Call(.get, "/apps/{app}/pages", "/apps/com.example.none/pages", 404),
+      Call(
+        .put, "/apps/{app}/pages", "/apps/\(Self.app)/pages", 200,
+        json: ["rules": [["type": "order", "page": "Order", "deep_link": "shop://orders/{id}"]]]),
+      Call(.put, "/apps/{app}/pages", "/apps/\(Self.app)/pages", 422, json: ["rules": [["type": "order"]]]),
+      Call(
+        .post, "/apps/{app}/pages/try", "/apps/\(Self.app)/pages/try", 200,
+        json: ["text": "{\"link\": \"order\", \"id\": 7}"]),
+      Call(.post, "/apps/{app}/pages/try", "/apps/\(Self.app)/pages/try", 422, json: ["text": "hello"]),
+      Call(.delete, "/apps/{app}/pages", "/apps/\(Self.app)/pages", 204),
+      Call(.delete, "/apps/{app}/pages", "/apps/com.example.none/pages", 404),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
       Call(.put, "/devices", 422, json: device.with("token", "short")),
       Call(.put, "/devices", 404, json: device.with("app", "com.example.none")),

@@ -31,6 +31,8 @@ struct RouteAccessTests {
     ("GET /apps/:id/edit", .operator), ("POST /apps/:id", .operator), ("GET /apps/:id/remove", .admin),
     ("POST /apps/:id/remove", .admin), ("POST /apps/:id/credentials/:environment", .admin),
     ("POST /apps/:id/credentials/:environment/unbind", .admin),
+    ("GET /apps/:id/pages", .viewer), ("POST /apps/:id/pages", .operator),
+    ("POST /apps/:id/pages/reset", .operator), ("POST /apps/:id/pages/try", .viewer),
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
     ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
     ("POST /certificates/:id", .admin), ("GET /certificates/:id/remove", .admin),
