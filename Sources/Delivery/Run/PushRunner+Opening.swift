@@ -73,16 +73,17 @@ extension PushRunner {
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     plan.platforms = counted.platforms
+    let kept = try await badges(draft, app: push.appID)
     return Opened(
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
       environment: push.environment,
       push: ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt), query: counted.query,
-      badges: draft.options.dryRun ? [:] : try await badges(draft, app: push.appID), isDryRun: draft.options.dryRun)
+      badges: kept, isDryRun: draft.options.dryRun)
   }
 
   /// The badges of a draft by platform; none if nothing counts on them.
   private func badges(_ draft: PushDraft, app: Int64) async throws -> [Platform: Badge] {
-    guard draft.notification.badge != nil || draft.apns.payload != nil else { return [:] }
+    guard !draft.options.dryRun, draft.notification.badge != nil || draft.apns.payload != nil else { return [:] }
     var badges: [Platform: Badge] = [:]
     badges[.ios] = APNsPayload(draft).badge
     // Android shows no number without a notification.
@@ -93,7 +94,8 @@ extension PushRunner {
       return badges
     }
     guard !badges.isEmpty else { return [:] }
-    return try await tools.store.read { try DeviceBadge.isKept($0, app: app) } ? badges : [:]
+    let isKept = try await tools.store.read { try DeviceBadge.isKept($0, app: app) }
+    return isKept ? badges : [:]
   }
 
   private func plan(_ push: Push, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {

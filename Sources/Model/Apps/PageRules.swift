@@ -87,7 +87,7 @@ package struct PageRules: Sendable, Hashable {
       return Target(type: type, rule: rule, deepLink: nil, missing: [])
     }
     var missing: [String] = []
-    let link = pattern.replacing(#/\{([^{}]+)\}/#) { match in
+    let link = pattern.replacing(#/\{([^{}]+)\}/#) { match -> String in
       let key = String(match.1)
       guard let value = payload[key], value != .null else {
         missing.append(key)

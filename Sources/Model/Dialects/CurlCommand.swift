@@ -30,15 +30,13 @@ struct CurlCommand: Sendable {
   private static let short: [Character: String] = [
     "H": "header", "d": "data", "u": "user", "E": "cert", "X": "request", "o": "output", "A": "user-agent",
     "e": "referer", "b": "cookie", "c": "cookie-jar", "m": "max-time", "w": "write-out", "x": "proxy",
-    "T": "upload-file",
-    "F": "form", "K": "config",
+    "T": "upload-file", "F": "form", "K": "config",
   ]
   private static let data: Set<String> = ["data", "data-raw", "data-binary", "data-ascii", "json"]
   private static let withValue: Set<String> = data.union(short.values).union([
     "url", "key", "cacert", "capath", "cert-type", "key-type", "pass", "connect-timeout", "connect-to", "resolve",
-    "retry",
-    "retry-delay", "retry-max-time", "interface", "proxy-user", "oauth2-bearer", "data-urlencode", "max-redirs",
-    "ciphers",
+    "retry", "retry-delay", "retry-max-time", "interface", "proxy-user", "oauth2-bearer", "data-urlencode",
+    "max-redirs", "ciphers",
   ])
 
   /// - Throws: a problem with the command.
@@ -94,10 +92,11 @@ struct CurlCommand: Sendable {
       switch next {
       case "'":
         guard let end = rest.firstIndex(of: "'") else { throw Problem("", DialectMessage.curlQuote) }
-        word = (word ?? "") + rest[..<end]
+        word = (word ?? "") + String(rest[..<end])
         rest = rest[rest.index(after: end)...]
       case "\"":
-        word = (word ?? "") + (try doubleQuoted(&rest))
+        let quoted = try doubleQuoted(&rest)
+        word = (word ?? "") + quoted
       case "\\":
         // A backslash at the end of a line joins it with the next one.
         guard let escaped = rest.popFirst(), !escaped.isNewline else { continue }

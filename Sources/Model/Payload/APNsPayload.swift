@@ -61,7 +61,7 @@ package struct APNsPayload: Sendable, Hashable {
   }
 
   /// The number on the icon. One that is counted is a text in ``json``, and a number in ``body(badge:)``.
-  package var badge: Badge? { json["aps"]?["badge"].flatMap(Badge.init) }
+  package var badge: Badge? { json["aps"]?["badge"].flatMap { Badge(json: $0) } }
 
   /// The body for devices whose badge shall be a number.
   package func body(badge: Int) -> [UInt8] {

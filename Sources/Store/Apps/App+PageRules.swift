@@ -6,8 +6,8 @@ package import SQLite
 extension App {
   /// An app's own rules; nil: it has none, and ``PageRules/defaults`` hold.
   package static func ownPageRules(_ database: Database, id: Int64) throws -> PageRules? {
-    guard let text = try database.fetchOne("SELECT rules FROM page_rules WHERE app_id = ?", id, row: { $0.text(0) })
-    else { return nil }
+    let text = try database.fetchOne("SELECT rules FROM page_rules WHERE app_id = ?", id) { $0.text(0) }
+    guard let text else { return nil }
     return try PageRules(json: try JSONValue(parsing: Data(text.utf8)))
   }
 

@@ -47,7 +47,7 @@ package enum DeviceBadge {
 
   /// Changes the number of devices that have accepted a push.
   static func apply(_ database: Database, _ badge: Badge, to devices: some Collection<Int64>) throws {
-    let (number, sql) =
+    let (number, sql): (Int, String) =
       switch badge {
       case .set(let number): (number, "?1")
       case .add(let number): (number, "max(0, min(\(PushLimits.badge.upperBound), badge + ?1))")

@@ -236,7 +236,7 @@ extension SeededNumbers {
     draft.notification.subtitle = maybe(word())
     draft.notification.body = maybe("Body “\(word())” ") ?? "x"
     let number = Int.random(in: 0...99_999, using: &self)
-    draft.notification.badge = maybe(maybe(.set(number)) ?? .add(number - 50_000))
+    draft.notification.badge = maybe(maybe(Badge.set(number)) ?? Badge.add(number - 50_000))
     draft.notification.sound = maybe("default")
     draft.notification.category = maybe("invite")
     draft.notification.threadID = maybe(word())
