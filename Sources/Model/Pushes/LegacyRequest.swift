@@ -110,7 +110,8 @@ package struct LegacyRequest: Sendable, Hashable {
     }
     let text = value.string ?? ""
     if name == "to", !text.hasPrefix("/topics/") { return .tokens([text]) }
-    let condition: TopicCondition? = name == "to" ? TopicCondition.topic(String(text.dropFirst(8))) : TopicCondition(text)
+    let topic = TopicCondition.topic(String(text.dropFirst(8)))
+    let condition = name == "to" ? topic : TopicCondition(text)
     guard let rule = condition?.asTags, rule.topics.allSatisfy(TopicCondition.isTopic) else {
       throw Refused(
         "InvalidParameters", "Signalbox reaches topics as tags: topics joined by &&, and one group joined by ||.")
