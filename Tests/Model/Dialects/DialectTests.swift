@@ -176,6 +176,18 @@ struct DialectTests {
     #expect(Self.text(dry, .fcm).text.contains("\"validate_only\" : true"))
   }
 
+  @Test("a badge that is counted stays so where the other side counts, too; elsewhere it is a number, and that is said")
+  func countedBadge() throws {
+    let draft = Self.draft { $0.notification.badge = .add(1) }
+    for dialect in Dialect.allCases {
+      let written = Self.text(draft, dialect)
+      let read = try DialectReading(written.text, now: Self.now)
+      let isCounted = dialect == .jpush || dialect == .signalbox
+      #expect(read.draft.notification.badge == (isCounted ? .add(1) : .set(1)), "\(dialect)")
+      #expect(written.losses.contains { $0.code == DialectMessage.counted.code } == !isCounted, "\(dialect)")
+    }
+  }
+
   @Test("JPush's own limits are named before JPush names them")
   func refused() {
     let long = Self.draft { $0.notification.body = String(repeating: "x", count: 2100) }
