@@ -182,8 +182,11 @@ package struct RequestBatchBuilder: ~Copyable {
 
   /// Adds a request with the common body whose path ends with `bytes` in hexadecimal digits and whose only variable
   /// value is a UUID: the shape of an APNs push, without a temporary string.
+  ///
+  /// - Parameter body: the request's own bytes in the gap of the common body; nil for the common body alone.
   package mutating func append(
-    id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: (high: UInt64, low: UInt64)
+    id: Int64, pathPrefix: StaticString, hexadecimal bytes: [UInt8], uuid: (high: UInt64, low: UInt64),
+    body: [UInt8]? = nil
   ) {
     precondition(storage.template.variableNames.count == 1)
     let offset = storage.byteCount
@@ -203,7 +206,9 @@ package struct RequestBatchBuilder: ~Copyable {
       let word = index < 8 ? uuid.high : uuid.low
       Self.put(UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * (index & 7))), &next)
     }
-    storage.append(.init(id: id, offset: offset, pathLength: Int32(pathLength), bodyLength: -1))
+    if let body { write(body, body.count) }
+    storage.append(
+      .init(id: id, offset: offset, pathLength: Int32(pathLength), bodyLength: body.map { Int32($0.count) } ?? -1))
   }
 
   private static func put(_ byte: UInt8, _ next: inout UnsafeMutablePointer<UInt8>) {

@@ -65,7 +65,11 @@ package struct ProviderDevice: Sendable, Hashable {
   package let id: Int64
   /// Device token or registration ID.
   package let token: DeviceToken
-  package init(id: Int64, token: DeviceToken) { (self.id, self.token) = (id, token) }
+  /// The number on the app's icon before the push, for one that counts on.
+  package let badge: Int
+  package init(id: Int64, token: DeviceToken, badge: Int = 0) {
+    (self.id, self.token, self.badge) = (id, token, badge)
+  }
 }
 
 /// Creates providers of one kind.

@@ -54,11 +54,11 @@ struct EngineScene: Sendable {
   /// Keeps a push.
   func push(
     _ audience: JSONValue = "all", platforms: JSONValue = ["ios"], options: JSONValue = [:], sendAt: Date? = nil,
-    holdFor: TimeInterval? = nil
+    holdFor: TimeInterval? = nil, notification: JSONValue = ["body": "hello"]
   ) async throws -> Push {
     let draft: JSONValue = [
       "app": .string(app.bundleID), "environment": "development", "platforms": platforms, "audience": audience,
-      "notification": ["body": "hello"], "options": options,
+      "notification": notification, "options": options,
     ]
     let (app, now) = (app, clock.now)
     return try await store.write { database in

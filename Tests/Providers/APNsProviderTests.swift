@@ -41,6 +41,44 @@ struct APNsProviderTests {
     }
   }
 
+  @Test(
+    "a badge that is counted differs by device; the rest of the body is the same",
+    arguments: [false, true])
+  func badge(isRaw: Bool) async throws {
+    let bodies = Mutex<[String: String]>([:])
+    let script = ScriptedAPNs { request, responder, _ in
+      let path = request.fields.first { $0.name == ":path" }?.value ?? ""
+      bodies.withLock { $0[String(path.suffix(2))] = String(decoding: request.body, as: UTF8.self) }
+      responder.respond(ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let client = try TestProvider(running, running.token())
+      var draft = PushDraft(
+        app: "com.example.app", environment: .production, platforms: [.ios], audience: .all,
+        notification: Notification())
+      if isRaw {
+        draft.apns.payload = ["aps": ["alert": "\"badge\":1", "badge": "-1"], "z": 1]
+      } else {
+        draft.notification.body = "\"badge\":1"
+        draft.notification.badge = .add(-1)
+        draft.notification.extras = ["z": 1]
+      }
+      let push = ProviderPush(
+        id: 1, uid: "u1", seed: 7, draft: draft, sentAt: Date(timeIntervalSince1970: 1_800_000_000))
+      client.provider.prepare(push).send(
+        [0, 1, 43].map { badge in
+          ProviderDevice(
+            id: Int64(badge), token: DeviceToken(bytes: [UInt8](repeating: UInt8(badge), count: 32)), badge: badge)
+        }, noting: nil)
+      _ = await client.wait { $0.results.count == 3 }
+      let seen = bodies.withLock { $0 }
+      let rest = isRaw ? "" : #""sbid":"u1","#
+      for (path, number) in [("00", 0), ("01", 0), ("2b", 42)] {
+        #expect(seen[path] == #"{"aps":{"alert":"\"badge\":1","badge":\#(number)},\#(rest)"z":1}"#)
+      }
+    }
+  }
+
   @Test("one stream until a first push was accepted, then many")
   func provesItself() async throws {
     let most = Mutex(0)

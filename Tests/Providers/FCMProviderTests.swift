@@ -80,7 +80,9 @@ extension TestProvider {
   static func token(_ device: Int64) -> String { "device-\(device):APA91bHun4MxP5egoKMwt2KZFBaFUH" }
 
   /// Sends an Android push to devices and waits until each has a result.
-  func sendFCM(_ devices: Range<Int64>, change: (inout PushDraft) -> Void = { _ in }) async -> Results {
+  func sendFCM(
+    _ devices: Range<Int64>, badge: (Int64) -> Int = { _ in 0 }, change: (inout PushDraft) -> Void = { _ in }
+  ) async -> Results {
     var draft = PushDraft(
       app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
       notification: Notification())
@@ -89,13 +91,39 @@ extension TestProvider {
     let push = ProviderPush(
       id: 1, uid: "u1", seed: 7, draft: draft, sentAt: Date(timeIntervalSince1970: 1_800_000_000))
     provider.prepare(push).send(
-      devices.map { ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8))) }, noting: nil)
+      devices.map {
+        ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), badge: badge($0))
+      }, noting: nil)
     return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
   }
 }
 
 @Suite("FCM provider", .timeLimit(.minutes(1)))
 struct FCMProviderTests {
+  @Test("a badge that is counted differs by device, beside its token")
+  func badge() async throws {
+    let fcm = ScriptedFCM()
+    try await withAPNs(fcm.script()) { running in
+      let client = try TestProvider(fcm: running)
+      let results = await client.sendFCM(0..<4, badge: { [0, 8, 99_998, 99_999][Int($0)] }) { draft in
+        draft.notification.badge = .add(2)
+        draft.options.collapseID = "lunch"
+        draft.notification.extras = ["n": "\"notification_count\":1"]
+      }
+      #expect(results.count(.outcome(.accepted)) == 4)
+      let messages = fcm.seen.withLock { $0.messages }
+      for (device, number) in [(0, 2), (1, 10), (2, 99_999), (3, 99_999)] as [(Int64, Int64)] {
+        let message = messages.first { $0["message"]?["token"] == .string(TestProvider.token(device)) }
+        #expect(
+          message?["message"]?["android"] == [
+            "priority": "HIGH", "collapse_key": "lunch",
+            "notification": ["tag": "lunch", "notification_count": .integer(number)],
+          ])
+        #expect(message?["message"]?["data"]?["n"] == "\"notification_count\":1")
+      }
+    }
+  }
+
   @Test("one signed request for a token, then messages with Google's path and body")
   func shape() async throws {
     let fcm = ScriptedFCM()

@@ -122,7 +122,7 @@ struct FCMRuleTests {
       app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
       notification: Notification())
     draft.notification.title = "Hello"
-    var (bytes, gap) = FCMProvider.body(FCMMessage(draft, uid: "u1"))
+    var (bytes, gap) = FCMProvider.body(FCMMessage(draft, uid: "u1").json)
     bytes.insert(contentsOf: Array("cXyz:APA91b".utf8), at: gap)
     #expect(
       try JSONValue(parsing: bytes) == [

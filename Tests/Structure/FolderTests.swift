@@ -16,6 +16,7 @@ struct FolderTests {
     "Sources/Model": [
       "Payload": "what a provider is sent",
       "Lint": "checks of a draft, over several nouns",
+      "Dialects": "one push in the words of each service, and read back",
       "Callbacks": "which callbacks of an app a payload reaches",
       "Reasons": "providers' reasons, and what to do about each",
       "Problems": "what is said of a wrong input, over all nouns",

@@ -10,6 +10,7 @@ import Store
 enum AppPages {
   static let views: [any PageView.Type] = [
     AppListView.self, AppView.self, NewAppView.self, AppEditView.self, AppRemovalView.self,
+    PageRulesView.self,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -26,6 +27,7 @@ enum AppPages {
       return editPage(page, app, form, FieldErrors())
     }
     routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
+    PageRulePages.add(to: &routes)
     routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
     routes.page(.post, "/apps/:id/remove", role: .admin) { page in try await remove(page) }
     routes.page(.post, "/apps/:id/credentials/:environment", role: .admin) { page in try await AppPage.bind(page) }

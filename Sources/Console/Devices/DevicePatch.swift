@@ -9,6 +9,8 @@ struct DevicePatch: Sendable {
   private(set) var tags: [String]?
   private(set) var name: Change<String?> = .keep
   private(set) var environment: Environment?
+  /// The number that the app shows now. Nil: unchanged.
+  private(set) var badge: Int?
   /// Whether to reactivate a parked device.
   private(set) var isReleased = false
 
@@ -35,6 +37,7 @@ struct DevicePatch: Sendable {
       name = .set(nil)
     }
     environment = fields.choice("environment", required: json["environment"] != nil)
+    badge = fields.integer("badge", required: json["badge"] != nil, in: PushLimits.badge)
     isReleased = fields.choice("state", required: json["state"] != nil, as: State.self) != nil
     // Forms treat an empty text as absent. Here an empty text is an error: null removes a value.
     for member in ["alias", "name"] where json[member] == "" {

@@ -99,6 +99,7 @@ enum DevicesAPI {
       if moves || patch.isReleased {
         after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
       }
+      if let badge = patch.badge { try DeviceBadge.set(database, device: id, to: badge) }
       let audit = call.audit(
         "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
       try AuditEntry.add(database, audit, now: call.now)

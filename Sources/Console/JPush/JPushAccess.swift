@@ -14,32 +14,55 @@ enum JPushAccess {
   ) async throws -> JPushCall {
     let refusal = JPushError(
       family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
-    guard let (name, secret) = credentials(request) else { throw refusal }
+    switch try await find(console, request, credentials(request), now: now) {
+    case .refused: throw refusal
+    case .tooOften: throw JPushError(.tooOften, "Too many wrong secrets from this address. Wait a minute.")
+    case .found(let key, let app):
+      return JPushCall(console: console, request: request, key: key, app: app, family: family, now: now)
+    }
+  }
+
+  /// Who a key pair belongs to.
+  enum Found {
+    case found(JPushKey, App)
+    case refused
+    /// Too many wrong secrets came from this address.
+    case tooOften
+  }
+
+  /// Looks a key pair up, and counts wrong ones by address.
+  static func find(
+    _ console: Console, _ request: Request, _ credentials: (name: String, secret: String)?, now: Date
+  ) async throws -> Found {
+    guard let (name, secret) = credentials else { return .refused }
     let found = try await console.store.read { database in
       try JPushKey.find(database, appKey: name).flatMap { key in try App.find(database, id: key.appID).map { (key, $0) }
       }
     }
     // Unknown app keys share one counter, so that guessing them fills no memory.
     let subject = JPushLimits.Stranger(request.remoteAddress, appKey: found?.0.appKey)
-    guard console.jpushLimits.mayTry(subject, now: now) else {
-      throw JPushError(.tooOften, "Too many wrong secrets from this address. Wait a minute.")
-    }
+    guard console.jpushLimits.mayTry(subject, now: now) else { return .tooOften }
     guard let (key, app) = found, key.isRight(secret) else {
       console.jpushLimits.countWrong(subject, now: now)
-      throw refusal
+      return .refused
     }
     if key.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
       await console.store.noteUse { try JPushKey.touch($0, app: app.id, now: now) }
     }
-    return JPushCall(console: console, request: request, key: key, app: app, family: family, now: now)
+    return .found(key, app)
   }
 
   private static func credentials(_ request: Request) -> (name: String, secret: String)? {
     let parts = (request.header("Authorization") ?? "").split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "basic",
-      let data = Data(base64Encoded: String(parts[1].trimmedOfSpace)), let text = String(data: data, encoding: .utf8),
-      let colon = text.firstIndex(of: ":")
+      let data = Data(base64Encoded: String(parts[1].trimmedOfSpace)), let text = String(data: data, encoding: .utf8)
     else { return nil }
+    return pair(text)
+  }
+
+  /// App key and secret of `appkey:secret`.
+  static func pair(_ text: String) -> (name: String, secret: String)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
     let (name, secret) = (text[..<colon], text[text.index(after: colon)...])
     // Longer than any key: not worth a query or a hash.
     guard name.utf8.count <= 64, secret.utf8.count <= 256 else { return nil }

@@ -43,6 +43,7 @@ struct JPushKeyView: View {
     .flag("may_change") { $0.mayChange },
     .view("used") { view in view.key?.lastUsedAt.map { MomentView(date: $0, now: view.now) } },
     .text("code") { $0.code },
+    .text("legacy_code") { $0.legacyCode },
   ]
 
   /// A program for JPush's client for Python that runs unchanged.
@@ -61,6 +62,18 @@ struct JPushKeyView: View {
     push.notification = jpush.notification(alert='Hello')
     push.options = {'apns_production': False}
     print(push.send().payload)
+    """
+  }
+
+  /// The same for the legacy protocol of FCM, whose server key is the key pair.
+  private var legacyCode: String {
+    """
+    from pyfcm import FCMNotification
+    from pyfcm.baseapi import BaseAPI
+
+    BaseAPI.FCM_END_POINT = '\(address)/fcm/send'
+    client = FCMNotification(api_key='\(key?.appKey ?? ""):\(secret ?? "<master secret>")')
+    print(client.notify_topic_subscribers(topic_name='beta', message_body='Hello'))
     """
   }
 }

@@ -11,6 +11,7 @@ struct PushPreview: Sendable {
   let check: PushCheck
   let credential: Credential?
   let preview: Preview
+  let dialects: [DialectText]
   let payload: APNsPayload
 
   var draft: PushDraft { check.draft }
@@ -22,6 +23,7 @@ struct PushPreview: Sendable {
     payload = APNsPayload(check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
     preview = Preview(
       check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID, sentAt: now, address: address)
+    dialects = Dialect.allCases.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
   }
 
   /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.
@@ -101,7 +103,7 @@ struct PushPreview: Sendable {
       headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
       reachable: isChannel ? "–" : check.reachable?.grouped ?? texts("send.many"),
       unreachable: isChannel ? "–" : check.count?.unreachable.grouped ?? "–",
-      curl: preview.apiCommand, apnsCurl: preview.apnsCommand, callbacks: callbacks.rows(texts),
+      dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts))
   }
 }

@@ -16,8 +16,7 @@ struct PushPreviewView: View {
   var payload = ""
   var reachable = ""
   var unreachable = ""
-  var curl = ""
-  var apnsCurl = ""
+  var dialects: [DialectView] = []
   var callbacks: [CallbackRow] = []
   var callbacksText = ""
 
@@ -35,8 +34,7 @@ struct PushPreviewView: View {
     .text("payload") { $0.payload },
     .text("reachable") { $0.reachable },
     .text("unreachable") { $0.unreachable },
-    .text("curl") { $0.curl },
-    .text("curl_apns") { $0.apnsCurl },
+    .list("dialects") { $0.dialects },
     .list("callbacks") { $0.callbacks },
     .text("callbacks_text") { $0.callbacksText },
   ]
@@ -45,14 +43,15 @@ struct PushPreviewView: View {
 extension PushPreviewView {
   /// The same values for the form's script, named like its elements.
   var json: [String: JSONValue] {
-    [
+    let dialects: [String: JSONValue] = dialects.reduce(into: [:]) { all, one in all.merge(one.json) { $1 } }
+    return [
       "sentence": .string(sentence), "times": .string(times), "initial": .string(lockScreen.initial),
       "app": .string(lockScreen.app), "title": .string(lockScreen.title), "subtitle": .string(lockScreen.subtitle),
       "body": .string(lockScreen.body), "findings": .array(findings.map(\.json)), "limit": .integer(Int64(limit)),
       "bytes": .integer(Int64(bytes)), "bytes_text": .string(bytesText), "headers": .string(headers),
       "payload": .string(payload), "reachable": .string(reachable), "unreachable": .string(unreachable),
-      "curl": .string(curl), "curl_apns": .string(apnsCurl), "callbacks_text": .string(callbacksText),
-    ]
+      "callbacks_text": .string(callbacksText),
+    ].merging(dialects) { $1 }
   }
 }
 

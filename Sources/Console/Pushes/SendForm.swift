@@ -41,11 +41,10 @@ struct SendForm {
       groups[group]?[field] = .string(isProse ? form.raw(field) : form[field])
     }
     for (field, group) in Self.numbers where !form[field].isEmpty {
-      if let number = Int64(form[field]), !form[field].hasPrefix("+") {
-        groups[group]?[field] = .integer(number)
-      } else if field == "badge", Int64(form[field]) != nil {
-        // “+1” is how JPush increments a badge; the API's JSON reader has its own message for it.
+      if field == "badge", let sign = form[field].first, "+-".contains(sign), Int64(form[field]) != nil {
         groups[group]?[field] = .string(form[field])
+      } else if let number = Int64(form[field]), !form[field].hasPrefix("+") {
+        groups[group]?[field] = .integer(number)
       } else {
         problems.append(Self.noNumber(field, form[field]))
       }
@@ -185,7 +184,7 @@ extension Form {
       ("title", message.title), ("subtitle", message.subtitle), ("body", message.body), ("sound", message.sound),
       ("category", message.category), ("thread_id", message.threadID),
       ("interruption_level", message.interruptionLevel?.rawValue), ("image", message.image), ("link", message.link),
-      ("badge", message.badge.map(String.init)), ("priority", draft.options.priority?.rawValue),
+      ("badge", message.badge?.text), ("priority", draft.options.priority?.rawValue),
       ("push_type", draft.options.pushType?.rawValue), ("collapse_id", draft.options.collapseID),
       ("time_to_live", draft.options.timeToLive.map(String.init)),
       ("extras", message.extras.isEmpty ? nil : JSONValue.object(message.extras).text(pretty: true)),

@@ -21,6 +21,9 @@ struct SendFormView: PageView {
   let pushTypes: [ChoiceView]
   let texts: Texts
   let preview: PushPreviewView
+  let pasted: PastedPushView
+  /// What the rules of the apps' pages name.
+  let links: [String]
 
   static let fields: [Field<Self>] = typed + chosen + state
 
@@ -53,6 +56,8 @@ struct SendFormView: PageView {
     .flag("open_raw") { $0.isUsed(["payload", "android"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
+    .view("paste") { $0.pasted },
+    .list("links") { $0.links.map { ChoiceView(value: $0, label: $0) } },
   ]
 
   /// Selected from a list, though the API takes them as texts.

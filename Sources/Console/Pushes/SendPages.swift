@@ -21,6 +21,7 @@ enum SendPages {
     routes.page(.get, "/pushes/new", role: .operator) { page in try await begin(page) }
     routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
     routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+    DialectPages.add(to: &routes)
   }
 
   private static func begin(_ page: PageContext) async throws -> Response {
@@ -77,11 +78,12 @@ enum SendPages {
   // MARK: The form
 
   static func formPage(
-    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), status: Status? = nil
+    _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), pasted: PastedPushView = PastedPushView(),
+    status: Status? = nil
   ) async throws -> Response {
     let texts = page.texts
-    let (apps, types, known) = try await page.store.read {
-      (try App.all($0), try offeredTypes(form, $0), try Channel.offered($0))
+    let (apps, types, known, links) = try await page.store.read {
+      (try App.all($0), try offeredTypes(form, $0), try Channel.offered($0), try App.pageTypes($0))
     }
     let channels = known.map { channel in
       let app = apps.first { $0.id == channel.appID }?.name ?? ""
@@ -109,7 +111,9 @@ enum SendPages {
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView()),
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
+        pasted: pasted, links: links
+      ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
 

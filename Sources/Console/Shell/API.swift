@@ -6,6 +6,7 @@ import Store
 enum API {
   static func add(to routes: inout ConsoleRouter) {
     AppsAPI.add(to: &routes)
+    PageRulePages.addCalls(to: &routes)
     CredentialsAPI.add(to: &routes)
     JPushKeyAPI.add(to: &routes)
     ClientKeyAPI.add(to: &routes)
@@ -14,6 +15,7 @@ enum API {
     AudienceAPI.add(to: &routes)
     ChannelsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
+    DialectPages.addCalls(to: &routes)
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)

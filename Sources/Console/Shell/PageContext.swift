@@ -46,11 +46,7 @@ struct PageContext: Sendable {
 
   /// The console's public address, for commands to copy: as configured, else as the browser requested it.
   var address: String {
-    if let address = console.configuration.address { return address }
-    let host = request.header("Host") ?? ""
-    // The address is put into quotes in shell commands: accept plain host characters only.
-    let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-[]".contains($0)) }
-    return "\(request.isSecure ? "https" : "http")://\(isPlain && !host.isEmpty ? host : "localhost")"
+    console.address(request)
   }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
@@ -142,5 +138,16 @@ extension PageContext {
       // Nobody receives this answer; it keeps the disconnect from being logged as an internal error.
       throw HTTPError(499, "The client disconnected.")
     }
+  }
+}
+
+extension Console {
+  /// The address for commands to copy: the public one, else the one that was requested.
+  func address(_ request: Request) -> String {
+    if let address = configuration.address { return address }
+    let host = request.header("Host") ?? ""
+    // The address is put into quotes in shell commands: accept plain host characters only.
+    let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-[]".contains($0)) }
+    return "\(request.isSecure ? "https" : "http")://\(isPlain && !host.isEmpty ? host : "localhost")"
   }
 }

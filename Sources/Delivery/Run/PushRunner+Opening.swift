@@ -18,6 +18,8 @@ extension PushRunner {
     /// Nil: the push cannot be read.
     var push: ProviderPush?
     var query: AudienceQuery?
+    /// What it does to the numbers on the devices' icons, where they are kept.
+    var badges: [Platform: Badge] = [:]
     var isDryRun = false
   }
 
@@ -73,9 +75,27 @@ extension PushRunner {
     plan.platforms = counted.platforms
     var sent = ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt)
     sent.signature = push.signature
+    let kept = try await badges(draft, app: push.appID)
     return Opened(
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
-      environment: push.environment, push: sent, query: counted.query, isDryRun: draft.options.dryRun)
+      environment: push.environment, push: sent, query: counted.query, badges: kept, isDryRun: draft.options.dryRun)
+  }
+
+  /// The badges of a draft by platform; none if nothing counts on them.
+  private func badges(_ draft: PushDraft, app: Int64) async throws -> [Platform: Badge] {
+    guard !draft.options.dryRun, draft.notification.badge != nil || draft.apns.payload != nil else { return [:] }
+    var badges: [Platform: Badge] = [:]
+    badges[.ios] = APNsPayload(draft).badge
+    // Android shows no number without a notification.
+    badges[.android] = FCMMessage(draft).json["notification"] == nil ? nil : draft.notification.badge
+    badges = badges.filter { draft.platforms.contains($0.key) }
+    if badges.values.contains(where: \.isRelative) {
+      try await tools.store.write { try DeviceBadge.begin($0, app: app) }
+      return badges
+    }
+    guard !badges.isEmpty else { return [:] }
+    let isKept = try await tools.store.read { try DeviceBadge.isKept($0, app: app) }
+    return isKept ? badges : [:]
   }
 
   private func plan(_ push: Push, _ start: RunPlan.Start, repeatsUnanswered: Bool = true) -> RunPlan {

@@ -6,16 +6,17 @@ import Store
 /// The store's side of a run.
 extension PushRunner {
   func answer(
-    _ task: RunTask, _ query: AudienceQuery?, credentials: [Platform: Int64], now: Date
+    _ task: RunTask, _ query: AudienceQuery?, _ badges: [Platform: Badge], credentials: [Platform: Int64], now: Date
   ) async throws -> RunEvent {
     let (id, store) = (id, tools.store)
+    let counts = badges.values.contains(where: \.isRelative)
     switch task {
     case .reload: return .row(RunRow(try await store.read { try Push.get($0, id: id) }))
     case .setTrail(let number): return try await write { try Push.setTrail($0, id: id, number) }
     case .setHandedOut(let last): return try await write { try Push.setHandedOut($0, id: id, upTo: last) }
     case .setAllReturned(let last): return try await write { try Push.setAllReturned($0, id: id, upTo: last) }
     case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
-    case .record(let results): return try await record(results, credentials, now: now)
+    case .record(let results): return try await record(results, badges, credentials, now: now)
     case .end(let state, let error):
       return try await write { database in
         _ = try Push.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
@@ -34,12 +35,15 @@ extension PushRunner {
       guard let query = query?.of(platform) else { return .members([]) }
       return .members(
         try await store.read {
-          try query.page($0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
+          let members = try query.page(
+            $0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
+          return counts ? try DeviceBadge.fill($0, members) : members
         })
     case .due(let date, let limit, let platform):
       return .due(
         try await store.read {
-          try WaitingDelivery.due($0, push: id, platform: platform, now: date, limit: limit)
+          let due = try WaitingDelivery.due($0, push: id, platform: platform, now: date, limit: limit)
+          return counts ? try DeviceBadge.fill($0, due) : due
         })
     case .allWaiting(let limit, let platform):
       return .due(
@@ -50,14 +54,14 @@ extension PushRunner {
   }
 
   private func record(
-    _ results: RunResults, _ credentials: [Platform: Int64], now: Date
+    _ results: RunResults, _ badges: [Platform: Badge], _ credentials: [Platform: Int64], now: Date
   ) async throws -> RunEvent {
     let id = id
     let verdicts = results.verdicts.map { (credential: credentials[$0.platform] ?? 0, verdict: $0.verdict) }
     return try await write { database in
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
-        handedOut: results.foreseen, verdicts: verdicts, now: now)
+        handedOut: results.foreseen, badges: badges, verdicts: verdicts, now: now)
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }

@@ -107,7 +107,7 @@ actor PushRunner {
       case .findRoute(let platform): return try await findRoute(opened, platform)
       case .store(let task):
         return try await answer(
-          task, opened.query, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
+          task, opened.query, opened.badges, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
       case .wait(let date):
         if let date { waker.arm(date) } else { control.inbox.nudge() }
         return .results(await control.inbox.take())
@@ -146,6 +146,6 @@ actor PushRunner {
   private func send(_ members: [AudienceMember], _ platform: Platform, _ places: [Int32]?) {
     guard let prepared = ways[platform]?.prepared else { return }
     let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
-    prepared.send(members.map { ProviderDevice(id: $0.id, token: $0.token) }, noting: notes)
+    prepared.send(members.map { ProviderDevice(id: $0.id, token: $0.token, badge: $0.badge) }, noting: notes)
   }
 }

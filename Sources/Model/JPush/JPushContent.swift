@@ -154,19 +154,19 @@ struct JPushContent {
     return (notification, .object(payload))
   }
 
-  /// JPush counts `+1` per device from what its client library reports. Signalbox has no such counter: the badge stays
-  /// as it is.
-  private static func badge(_ fields: JPushFields, _ unused: inout [String]) throws(JPushError) -> Int? {
+  /// `"+1"` is counted here for each device. `"auto"` leaves the badge to JPush's library: it stays as it is.
+  private static func badge(_ fields: JPushFields, _ unused: inout [String]) throws(JPushError) -> Badge? {
     guard let value = fields["badge"] else { return nil }
-    if let text = value.string, text == "auto" || text.first == "+" || text.first == "-" {
+    if value == "auto" {
       unused.append(fields.place("badge"))
       return nil
     }
-    let number = value.integer.flatMap { Int(exactly: $0) } ?? value.string.flatMap { Int($0) }
-    guard let number, PushLimits.badge.contains(number) else {
+    // JPush's documents write numbers as texts, too.
+    let number = value.string.flatMap { $0.first?.isNumber == true ? Int64($0) : nil }.map(JSONValue.integer)
+    guard let badge = Badge(json: number ?? value) else {
       throw fields.invalid("badge", "must be a number from 0 to 99999, or a text such as \"+1\".")
     }
-    return number
+    return badge
   }
 
   private static func interruptionLevel(_ fields: JPushFields) throws(JPushError) -> Notification.InterruptionLevel? {

@@ -44,7 +44,7 @@ extension APNsPayload {
   static func payload(of notification: Notification, uid: String?, signature: String? = nil) -> JSONValue {
     var aps: [String: JSONValue] = [:]
     aps["alert"] = alert(of: notification)
-    aps["badge"] = notification.badge.map { .integer(Int64($0)) }
+    aps["badge"] = notification.badge?.json
     aps["sound"] = notification.sound.map(JSONValue.string)
     aps["category"] = notification.category.map(JSONValue.string)
     aps["thread-id"] = notification.threadID.map(JSONValue.string)

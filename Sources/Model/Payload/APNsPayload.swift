@@ -69,6 +69,17 @@ package struct APNsPayload: Sendable, Hashable {
     headersGiven = headers
   }
 
+  /// The number on the icon. One that is counted is a text in ``json``, and a number in ``body(badge:)``.
+  package var badge: Badge? { json["aps"]?["badge"].flatMap { Badge(json: $0) } }
+
+  /// The body for devices whose badge shall be a number.
+  package func body(badge: Int) -> [UInt8] {
+    guard var members = json.object, var aps = members["aps"]?.object else { return body }
+    aps["badge"] = .integer(Int64(badge))
+    members["aps"] = .object(aps)
+    return JSONValue.object(members).bytes
+  }
+
   /// Bytes (Apple: 4096; VoIP and channels 5120).
   package var limit: Int { pushType == .voip || channel != nil ? 5120 : 4096 }
 
@@ -115,7 +126,7 @@ package struct APNsPayload: Sendable, Hashable {
     }
     if channel != nil { problems += channelProblems }
     if topic == nil, channel == nil { problems.append(Problem("apns.headers.apns-topic", PayloadMessage.topicNeeded)) }
-    if body.count > limit { problems.append(tooLarge) }
+    if size > limit { problems.append(tooLarge) }
     return problems
   }
 
@@ -139,12 +150,15 @@ package struct APNsPayload: Sendable, Hashable {
     return Problem("apns.headers.apns-topic", PayloadMessage.topicSuffix, arguments)
   }
 
+  /// Of the largest body; a badge that is counted has up to five digits.
+  private var size: Int { badge?.isRelative == true ? body(badge: PushLimits.badge.upperBound).count : body.count }
+
   private var tooLarge: Problem {
     Problem(
       isRaw ? "apns.payload" : "notification", PayloadMessage.tooLarge,
       [
-        "size": String(body.count), "limit": String(limit), "type": pushType.rawValue,
-        "excess": String(body.count - limit),
+        "size": String(size), "limit": String(limit), "type": pushType.rawValue,
+        "excess": String(size - limit),
       ])
   }
 }

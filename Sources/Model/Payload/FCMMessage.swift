@@ -41,7 +41,7 @@ package struct FCMMessage: Sendable, Hashable {
       shown["sound"] = notification.sound.map(JSONValue.string)
       // The collapse key replaces what waits, the tag what is shown; APNs' collapse ID does both.
       shown["tag"] = draft.options.collapseID.map(JSONValue.string)
-      if let badge = notification.badge, badge > 0 { shown["notification_count"] = .integer(Int64(badge)) }
+      if let badge = notification.badge, badge != .set(0) { shown[Self.countKey] = badge.json }
       if !shown.isEmpty { android["notification"] = .object(shown) }
     }
     message["android"] = .object(Self.merged(android, with: draft.android))
@@ -66,6 +66,23 @@ package struct FCMMessage: Sendable, Hashable {
       guard case .object(let old) = old, case .object(let new) = new else { return new }
       return .object(merged(old, with: new))
     }.filter { $0.value != .null }
+  }
+
+  /// The key of the number on the icon, in `android.notification`.
+  private static let countKey = "notification_count"
+
+  /// Whether the number on the icon is counted for each device. It is a text in ``json``.
+  package var isCounted: Bool { json["android"]?["notification"]?[Self.countKey]?.string != nil }
+
+  /// The message with a number in place of a counted one.
+  package func json(count: Int) -> JSONValue {
+    guard isCounted, var members = json.object, var android = members["android"]?.object,
+      var shown = android["notification"]?.object
+    else { return json }
+    shown[Self.countKey] = .integer(Int64(count))
+    android["notification"] = .object(shown)
+    members["android"] = .object(android)
+    return .object(members)
   }
 
   /// Bytes of the keys and values that reach the app, as FCM counts them.

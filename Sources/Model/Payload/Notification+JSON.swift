@@ -1,4 +1,5 @@
 package import JSON
+import Text
 
 /// The notification of a push under a name that does not clash with `Foundation.Notification`.
 package typealias PushNotification = Notification
@@ -18,7 +19,7 @@ extension Notification {
       "thread_id": threadID, "interruption_level": interruptionLevel?.rawValue, "image": image, "link": link,
     ]
     var members = texts.compactMapValues { $0.map(JSONValue.string) }
-    if let badge { members["badge"] = .integer(Int64(badge)) }
+    members["badge"] = badge?.json
     if contentAvailable { members["content_available"] = true }
     if mutableContent { members["mutable_content"] = true }
     if !extras.isEmpty { members["extras"] = .object(extras) }
@@ -45,11 +46,12 @@ extension Notification {
     return notification
   }
 
-  private static func readBadge(_ fields: JSONFields) -> Int? {
-    if let text = fields.value("badge")?.string, let sign = text.first, "+-".contains(sign), Int(text) != nil {
-      fields.report("badge", Problem("", DraftMessage.badgeRelative, ["value": text]))
-      return nil
+  private static func readBadge(_ fields: JSONFields) -> Badge? {
+    guard let value = fields.value("badge"), let text = value.string else {
+      return fields.integer("badge", in: PushLimits.badge).map(Badge.set)
     }
-    return fields.integer("badge", in: PushLimits.badge)
+    if let badge = Badge(json: value) { return badge }
+    fields.report("badge", Problem("", DraftMessage.badgeRelative, ["value": text.abbreviated(to: 40)]))
+    return nil
   }
 }

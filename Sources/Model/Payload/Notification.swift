@@ -8,8 +8,8 @@ package struct Notification: Sendable, Hashable {
   package var subtitle: String?
   /// The message.
   package var body: String?
-  /// The number on the app's icon; 0 removes it.
-  package var badge: Int?
+  /// The number on the app's icon.
+  package var badge: Badge?
   /// `default`, or the name of a sound file in the app.
   package var sound: String?
   /// The ID of a notification category: its buttons.

@@ -102,7 +102,7 @@ package enum DraftMessage: String, MessageSet {
     case .contentMissing: "Add content: a notification, apns.payload, or android."
     case .platformsEmpty: "Choose at least one platform: ios, android."
     case .badgeRelative:
-      "“{value}” works only with JPush. APNs sets the badge to an exact number. Use a whole number; 0 removes the badge."
+      "Must be a whole number, or a text such as \"+1\" or \"-1\" that changes each device's number, not “{value}”."
     case .headerTwice: "Duplicate header. Header names are not case-sensitive."
     case .noApp: "App “{app}” not found. Add it first."
     case .nobody:

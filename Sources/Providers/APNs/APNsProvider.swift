@@ -47,7 +47,8 @@ package final class APNsProvider: LinkedProvider {
 extension APNsProvider {
   package func prepare(_ push: ProviderPush) -> any PreparedPush {
     let payload = APNsPayload(push.draft, uid: push.uid, signature: push.signature)
-    return APNsPush(provider: self, push: push, request: APNsRequest(payload, sentAt: push.sentAt))
+    return APNsPush(
+      provider: self, push: push, badge: payload.badge, request: APNsRequest(payload, sentAt: push.sentAt))
   }
 
   /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
@@ -72,6 +73,7 @@ extension APNsProvider {
 private struct APNsPush: PreparedPush {
   let provider: APNsProvider
   let push: ProviderPush
+  let badge: Badge?
   let request: APNsRequest
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
@@ -81,7 +83,9 @@ private struct APNsPush: PreparedPush {
       if request.isBroadcast {
         batch.append(device: device.id, channelOf: push.draft.app, id: id)
       } else {
-        batch.append(device: device.id, token: device.token, id: id)
+        batch.append(
+          device: device.id, token: device.token, id: id,
+          badge: request.gap == nil ? nil : badge?.number(after: device.badge))
       }
     }
     provider.submit(batch.build())

@@ -6,16 +6,23 @@ package import Model
 package struct APNsRequest: Sendable {
   /// All headers except path, authorization and `apns-id`.
   package let headers: [HeaderField]
-  /// The JSON for the device.
+  /// The JSON for the device, without the badge if that is counted.
   package let payload: [UInt8]
   /// Whether it goes to a channel, not to devices.
   let isBroadcast: Bool
+  /// The place of a counted badge; nil: all devices get the same.
+  let gap: Int?
 
   /// - Parameter date: the time to live counts from it.
   package init(_ payload: APNsPayload, sentAt date: Date) {
     headers = payload.headers(sentAt: date).map { HeaderField($0.name, $0.value) }
-    self.payload = payload.body
     isBroadcast = payload.channel != nil
+    guard payload.badge?.isRelative == true else {
+      (self.payload, gap) = (payload.body, nil)
+      return
+    }
+    let body = CountedBody { payload.body(badge: $0) }
+    (self.payload, gap) = (body.bytes, body.gap)
   }
 
   /// Creates a request outside of any push.
@@ -23,8 +30,8 @@ package struct APNsRequest: Sendable {
   /// - Parameter headers: all except path, authorization and `apns-id`.
   package init(headers: [(name: String, value: String)], payload: [UInt8]) {
     self.headers = headers.map { HeaderField($0.name, $0.value) }
-    self.payload = payload
     isBroadcast = false
+    (self.payload, gap) = (payload, nil)
   }
 
   /// `apns-id` is last, with a value for each device. Fields that are equal in the whole push may be indexed (Apple:
@@ -52,11 +59,14 @@ package struct APNsBatchBuilder: ~Copyable {
     push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil
   ) {
     requests = RequestBatchBuilder(
-      template: request.template, tag: push, body: request.payload, capacity: capacity, notes: notes)
+      template: request.template, tag: push, body: request.payload, gap: request.gap, capacity: capacity, notes: notes)
   }
 
-  package mutating func append(device: Int64, token: DeviceToken, id: APNsID) {
-    requests.append(id: device, pathPrefix: "/3/device/", hexadecimal: token.bytes, uuid: (id.high, id.low))
+  /// - Parameter badge: stands in the gap of a request with a counted badge.
+  package mutating func append(device: Int64, token: DeviceToken, id: APNsID, badge: Int? = nil) {
+    requests.append(
+      id: device, pathPrefix: "/3/device/", hexadecimal: token.bytes, uuid: (id.high, id.low),
+      body: badge.map { Array(String($0).utf8) })
   }
 
   /// The one request of a push to a channel (docs/protocols.md §1.8).

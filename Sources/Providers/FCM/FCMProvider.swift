@@ -38,9 +38,30 @@ package final class FCMProvider: LinkedProvider {
   }
 
   fileprivate func send(
+    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice],
+    noting notes: (any DepartureNotes)?
+  ) {
+    guard message.isCounted, let badge else {
+      return send(message, push: push, to: devices, noting: notes)
+    }
+    // The gap reaches from the token to the badge: the members of a message are sorted, and `android` is the first.
+    let body = CountedBody { Self.body(message.json(count: $0)).bytes }
+    let (token, count) = (Self.body(message.json).gap, body.gap ?? 0)
+    let between = body.bytes[token..<count]
+    var batch = RequestBatchBuilder(
+      template: Self.template, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
+      capacity: devices.count, notes: notes)
+    for device in devices {
+      let number = badge.number(after: device.badge)
+      batch.append(id: device.id, path: path, body: Self.escaped(device.token) + between + Array(String(number).utf8))
+    }
+    link.submit(batch.build())
+  }
+
+  private func send(
     _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?
   ) {
-    let (body, gap) = Self.body(message)
+    let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(
       template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes)
     for device in devices { batch.append(id: device.id, path: path, body: Self.escaped(device.token)) }
@@ -52,9 +73,9 @@ package final class FCMProvider: LinkedProvider {
   private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
 
   /// The request's body without the token, and the token's place.
-  static func body(_ message: FCMMessage) -> (bytes: [UInt8], gap: Int) {
+  static func body(_ message: JSONValue) -> (bytes: [UInt8], gap: Int) {
     let start = Array(#"{"message":{"token":""#.utf8)
-    let members = message.json.bytes.dropFirst()
+    let members = message.bytes.dropFirst()
     let separator: [UInt8] = members.count == 1 ? [] : [UInt8(ascii: ",")]
     return (start + [UInt8(ascii: "\"")] + separator + members + [UInt8(ascii: "}")], start.count)
   }
@@ -97,6 +118,6 @@ private struct FCMPush: PreparedPush {
       let left = max(0, Int(expiration.timeIntervalSince(provider.now()).rounded(.up)))
       message = FCMMessage(push.draft, uid: push.uid, signature: push.signature, timeToLive: left)
     }
-    provider.send(message, push: push.id, to: devices, noting: notes)
+    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, noting: notes)
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Model
 
 /// A refusal by the simulated FCM, with Google's words (docs/protocols.md §3.2).
 struct FCMError: Error, Sendable, Hashable {
@@ -14,17 +15,10 @@ struct FCMError: Error, Sendable, Hashable {
     case fcm(String)
     /// APNs' answer to a message that FCM passed on.
     case apns(status: Int, reason: String)
-    case badRequest([Violation])
+    case badRequest([FCMField.Violation])
     case quota
     /// Why an access token is refused, such as `ACCESS_TOKEN_EXPIRED`.
     case access(String)
-  }
-
-  /// A wrong field of a request.
-  struct Violation: Sendable, Hashable {
-    /// As `message.android.ttl`.
-    var field: String
-    var description: String
   }
 
   static let unregistered = FCMError(
@@ -34,13 +28,13 @@ struct FCMError: Error, Sendable, Hashable {
     details: [.fcm("INVALID_ARGUMENT")])
   static let unknownMethod = FCMError(status: 404, message: "Method not found.")
 
-  static func badField(_ violations: [Violation]) -> FCMError {
+  static func badField(_ violations: [FCMField.Violation]) -> FCMError {
     FCMError(
       status: 400, message: violations.map(\.description).joined(separator: "\n"), details: [.badRequest(violations)])
   }
 
   static func badField(_ field: String, _ description: String) -> FCMError {
-    badField([Violation(field: field, description: description)])
+    badField([FCMField.Violation(field: field, description: description)])
   }
 
   /// 401 of Google's front end, before FCM sees the request.

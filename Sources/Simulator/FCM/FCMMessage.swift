@@ -38,7 +38,7 @@ struct FCMMessage: Sendable, Hashable {
     } catch {
       throw .badField("", "Invalid JSON payload received. \(error)")
     }
-    var violations: [FCMError.Violation] = []
+    var violations: [FCMField.Violation] = []
     let request = FCMField.request.read(json, "", &violations)
     guard violations.isEmpty else { throw .badField(violations) }
     guard let message = request?["message"] else { throw .badField("message", "The message is not set.") }
@@ -64,7 +64,9 @@ struct FCMMessage: Sendable, Hashable {
     }
     switch name {
     case "topic":
-      guard isTopic(text) else { throw .badField("message.topic", "Malformed topic name: \(text.prefix(100))") }
+      guard TopicCondition.isTopic(text) else {
+        throw .badField("message.topic", "Malformed topic name: \(text.prefix(100))")
+      }
       return .topic(text)
     case "condition":
       guard let condition = TopicCondition(text) else {
@@ -76,7 +78,7 @@ struct FCMMessage: Sendable, Hashable {
   }
 
   /// Checks the values that Google's interface description leaves open.
-  private func check(_ violations: inout [FCMError.Violation]) {
+  private func check(_ violations: inout [FCMField.Violation]) {
     func wrong(_ field: String, _ description: String) {
       violations.append(.init(field: "message.\(field)", description: description))
     }
@@ -114,12 +116,6 @@ struct FCMMessage: Sendable, Hashable {
   /// Names that Firebase keeps to itself.
   static func isReserved(_ name: String) -> Bool {
     name == "from" || name == "message_type" || name.hasPrefix("google") || name.hasPrefix("gcm")
-  }
-
-  /// `[a-zA-Z0-9-_.~%]{1,900}`.
-  static func isTopic(_ name: some StringProtocol) -> Bool {
-    (1...900).contains(name.utf8.count)
-      && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.~%".contains($0)) }
   }
 
   var size: Int { Self.size(of: notification) + Self.size(of: .object(data.mapValues { .string($0) })) }

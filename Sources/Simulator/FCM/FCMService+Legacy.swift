@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Model
 
 /// The legacy protocol, `POST /fcm/send` and `/gcm/send`, dead at Google since 2024 (docs/protocols.md §3.5).
 extension FCMService {
@@ -84,7 +85,7 @@ extension FCMService {
   private func topic(_ json: JSONValue, to name: String?, _ condition: String?) -> FCMReply {
     func refusal(_ word: String) -> FCMReply { FCMReply(["error": .string(word)]) }
     var target: FCMMessage.Target?
-    if let name { target = FCMMessage.isTopic(name) ? .topic(name) : nil }
+    if let name { target = TopicCondition.isTopic(name) ? .topic(name) : nil }
     if let condition { target = TopicCondition(condition).map { .condition($0) } }
     guard let target else { return refusal("InvalidParameters") }
     if let problem = Self.problem(json, limit: FCMMessage.topicSizeLimit) { return refusal(problem) }

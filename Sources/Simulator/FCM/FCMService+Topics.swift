@@ -1,6 +1,7 @@
 import Calendar
 import Foundation
 import JSON
+import Model
 
 /// Topics by the registrations interface and by the older one of Instance ID: both change the same subscriptions
 /// (docs/protocols.md §3.3).
@@ -60,7 +61,7 @@ extension FCMService {
   }
 
   private static func topic(_ name: String, _ field: String) throws(FCMError) -> String {
-    guard FCMMessage.isTopic(name) else { throw .badField(field, "Malformed topic name: \(name.prefix(100))") }
+    guard TopicCondition.isTopic(name) else { throw .badField(field, "Malformed topic name: \(name.prefix(100))") }
     return name
   }
 
@@ -97,7 +98,8 @@ extension FCMService {
     func refusal(_ word: String) -> FCMReply { FCMReply(status: 400, ["error": .string(word)]) }
     // What is no JSON has no fields either.
     let body = try? JSONValue(parsing: call.body)
-    guard let topic = body?["to"]?.string, topic.hasPrefix("/topics/"), FCMMessage.isTopic(topic.dropFirst(8)) else {
+    guard let topic = body?["to"]?.string, topic.hasPrefix("/topics/"), TopicCondition.isTopic(topic.dropFirst(8))
+    else {
       return refusal("InvalidTopic")
     }
     guard let tokens = body?["registration_tokens"]?.array, (1...Self.batchLimit).contains(tokens.count) else {
@@ -111,7 +113,7 @@ extension FCMService {
 
   /// - Returns: the word of the error; nil if it is done, or was before.
   private func change(_ device: String, _ topic: String, adds: Bool) -> String? {
-    guard FCMMessage.isTopic(topic) else { return "INVALID_ARGUMENT" }
+    guard TopicCondition.isTopic(topic) else { return "INVALID_ARGUMENT" }
     if adds {
       guard case .failure(let refusal) = phones.subscribe(device, to: topic, now: now()), refusal != .exists else {
         return nil

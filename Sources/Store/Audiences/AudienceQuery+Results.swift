@@ -144,6 +144,8 @@ package struct AudienceMember: Sendable, Hashable {
   package let registrationID: String?
   /// Last registration.
   package let registeredAt: Date
+  /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
+  package var badge = 0
 
   /// The one member of a push to a channel. Its ID is above every device's, and the greatest that JSON keeps exact.
   package static let channel = AudienceMember(

@@ -1,5 +1,5 @@
 package import Foundation
-internal import Model
+package import Model
 package import SQLite
 
 extension Delivery {
@@ -19,10 +19,11 @@ extension Delivery {
   ///   - waiting: devices to retry, without outcomes.
   ///   - cursor: every device up to this ID has an outcome or waits; nil: unchanged.
   ///   - handedOut: devices up to this ID may be sent to; nil: unchanged.
+  ///   - badges: what an accepted push does to the number on a device's icon, by platform; none: not kept.
   ///   - verdicts: of the answers on the credentials.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
-    cursor: Int64? = nil, handedOut: Int64? = nil,
+    cursor: Int64? = nil, handedOut: Int64? = nil, badges: [Platform: Badge] = [:],
     verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [], now: Date
   ) throws -> Recorded {
     try database.transaction {
@@ -39,6 +40,10 @@ extension Delivery {
       try batch.insert(database, push, found.uid, results)
       if found.waiting > 0 { try batch.release(database, push, results) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
+      for (platform, badge) in badges {
+        let accepted = results.filter { $0.platform == platform && batch.accepted[$0.deviceID] != nil }
+        try DeviceBadge.apply(database, badge, to: accepted.map(\.deviceID))
+      }
       try batch.count(database, push, cursor, handedOut)
       try Device.prove(
         database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)

@@ -1,3 +1,5 @@
+import SQLite
+
 extension Schema {
   static let apps = """
     CREATE TABLE apps(
@@ -11,4 +13,17 @@ extension Schema {
 
     CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     """
+}
+
+extension Schema {
+  /// The pages that taps open, for apps with rules of their own.
+  static let pageRules = Migration(
+    id: "2026-11-23 page rules",
+    sql: """
+      CREATE TABLE page_rules(
+        app_id INTEGER PRIMARY KEY REFERENCES apps(id) ON DELETE CASCADE,
+        rules TEXT NOT NULL,                 -- JSON of PageRules
+        changed_at INTEGER NOT NULL
+      ) STRICT;
+      """)
 }

@@ -29,7 +29,9 @@ enum SendCommand {
   private static let title = Option<String?>("title", "text", "The title.")
   private static let subtitle = Option<String?>("subtitle", "text", "The subtitle.")
   private static let body = Option<String?>("body", "text", "The message.")
-  private static let badge = Option<Int?>("badge", "number", "The badge on the app's icon; 0 removes it.", parseNumber)
+  private static let badge = Option<Badge?>(
+    "badge", "number", "The badge on the app's icon; 0 removes it. +1 or -1 changes each device's own number.",
+    parseBadge)
   private static let sound = Option<String?>("sound", "name", "The sound, e.g. default.")
   private static let payload = Option<String?>(
     "payload", "file", "A file with the full APNs payload as JSON, instead of the texts; - for standard input.")
@@ -110,13 +112,21 @@ enum SendCommand {
     return number
   }
 
+  private static func parseBadge(_ text: String) throws(BadValue) -> Badge {
+    let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
+    guard let number = Int64(text), let badge = Badge(json: isRelative ? .string(text) : .integer(number)) else {
+      throw BadValue("is not a number from 0 to 99999, +1 or -1")
+    }
+    return badge
+  }
+
   /// The equivalent body of `POST /api/v1/pushes`, so that both run the same checks.
   private static func json(_ values: Parsed, _ io: CommandIO) throws -> JSONValue {
     var notification: [String: JSONValue] = [:]
     for (name, text) in [
       ("title", values[title]), ("subtitle", values[subtitle]), ("body", values[body]), ("sound", values[sound]),
     ] { if let text { notification[name] = .string(text) } }
-    if let badge = values[badge] { notification["badge"] = .number(badge) }
+    if let badge = values[badge] { notification["badge"] = badge.json }
     var options: [String: JSONValue] = ["dry_run": .bool(values[dryRun])]
     if let seconds = values[timeToLive] { options["time_to_live"] = .number(seconds) }
     for (name, text) in [

@@ -1,6 +1,6 @@
-"""pyfcm 1.5.4, the legacy protocol, against the simulator: every call that docs/protocols.md §7.5 lists.
+"""pyfcm 1.5.4, the legacy protocol, against the simulator or the console: every call that docs/protocols.md §7.5 lists.
 
-Arguments: the simulator's address, a token that works, one of a removed app, one that was replaced.
+Arguments: an address, a token that works, one of a removed app, one that was replaced, and a server key.
 Prints one JSON object: what each call came to.
 """
 import json
@@ -10,8 +10,9 @@ from pyfcm import FCMNotification
 from pyfcm.baseapi import BaseAPI
 
 base, good, gone, replaced = sys.argv[1:5]
+key = sys.argv[5] if len(sys.argv) > 5 else "server-key"
 BaseAPI.FCM_END_POINT = base + "/fcm/send"
-client = FCMNotification(api_key="server-key")
+client = FCMNotification(api_key=key)
 results = {}
 
 

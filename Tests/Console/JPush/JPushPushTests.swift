@@ -149,7 +149,7 @@ struct JPushPushTests {
       try await jpush.addDevices([])
       let answer = try await jpush.call(
         .post, "/v3/push",
-        ["platform": "all", "audience": "all", "notification": ["ios": ["alert": "Hi", "badge": "+1"]]])
+        ["platform": "all", "audience": "all", "notification": ["ios": ["alert": "Hi", "badge": "auto"]]])
       #expect(answer.response.headers["X-Signalbox-Unused"] == "notification.ios.badge")
       _ = try await jpush.finished(answer)
     }

@@ -59,6 +59,31 @@ struct SendPageTests {
     }
   }
 
+  @Test("the form shows a push in five dialects, and a pasted one fills the form; what it leaves open stays open")
+  func dialects() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let live = try await ben.post("/pushes/preview", Self.fields, headers: ["Accept": "application/json"])
+      let review = ScenePage(try await ben.post("/pushes/preview", Self.fields))
+      for dialect in Dialect.allCases {
+        let text = try #require(live.json?["dialect_\(dialect.rawValue)"]?.string)
+        #expect(text.contains("World"), "\(dialect)")
+        #expect(review.text.contains("World"))
+        let answer = try await ben.post("/pushes/paste", [("pasted", text)])
+        let page = ScenePage(answer)
+        #expect(answer.status == 200 && page.values("title") == ["Hello"] && page.values("body") == ["World"])
+        #expect(page.text.contains("Filled in from \(dialect.name)"))
+        #expect(page.values("audience").isEmpty == (dialect != .signalbox && dialect != .jpush), "\(dialect)")
+      }
+      #expect(live.json?["losses_apns"]?.string?.contains("one device per request") == true)
+      let wrong = try await ben.post("/pushes/paste", [("pasted", "hello & <b>")])
+      #expect(wrong.status == 422 && ScenePage(wrong).error("pasted").contains("This is not a push"))
+      #expect(ScenePage(wrong).values("pasted") == ["hello & <b>"])
+      #expect(try await scene.count("pushes") == 0)
+    }
+  }
+
   @Test("the same review sent twice is one push; changed after its use it is refused")
   func once() async throws {
     try await ConsoleScene.with { scene in
@@ -122,7 +147,7 @@ struct SendPageTests {
         ("app", "com.example.other"), ("environment", "production"), ("platforms", "ios"), ("platforms", "android"),
         ("audience", "tag"), ("tag", "a, \"b,c\""), ("tag_and", "x"), ("tag_not", "y"), ("alias", "one\ntwo"),
         ("registration_id", "1a"), ("device_token", "zz"), ("title", String(repeating: "t", count: 257)),
-        ("subtitle", "sub"), ("body", "b\n\"<&>"), ("badge", "-1"), ("sound", "default"), ("category", "c"),
+        ("subtitle", "sub"), ("body", "b\n\"<&>"), ("badge", "-x"), ("sound", "default"), ("category", "c"),
         ("thread_id", "th"), ("interruption_level", "passive"), ("image", "nonsense"), ("link", "l"),
         ("content_available", "1"), ("mutable_content", "1"), ("extras", "{"), ("payload", "[]"),
         ("time_to_live", "soon"), ("priority", "low"), ("push_type", "alert"),

@@ -57,7 +57,7 @@ struct ConsoleScene: Sendable {
   ///   - proxies: whose word about the client the console believes.
   ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
-  ///   - streamPause: waits before a stream of events looks whether it may go on.
+  ///   - streamPause: waits before a stream of events looks whether it may go on, and in `/fcm/send` for outcomes.
   static func with(
     simulator hasSimulator: Bool = false, proxies: [AddressRange] = [], address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
@@ -114,7 +114,7 @@ struct ConsoleScene: Sendable {
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
-    if let streamPause { configuration.streamPause = streamPause }
+    if let streamPause { (configuration.streamPause, configuration.legacyPause) = (streamPause, streamPause) }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools, look: look,
       clock: { clock.now }, log: logger)

@@ -105,7 +105,7 @@ struct PushDraftTests {
     let json: JSONValue = [
       "app": "com example", "environment": "test", "platforms": ["ios", "windows"],
       "audience": ["tag": ["ok", ""], "device_token": ["zz"], "tags": ["x"]],
-      "notification": ["title": 7, "badge": "+1", "contentAvailable": true],
+      "notification": ["title": 7, "badge": "+x", "contentAvailable": true],
       "options": ["ttl": 3, "time_to_live": -1, "rate": 0], "sendAt": "x", "send_at": "tomorrow",
     ]
     let problems = #expect(throws: Problems.self) { try PushDraft(json: json) }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Model
 import Testing
 
 @testable import Simulator

@@ -1,19 +1,19 @@
 /// Which topics a device must be subscribed to, as `'A' in topics && ('B' in topics || 'C' in topics)`.
 ///
 /// Parentheses come first, then operators from left to right without precedence (docs/protocols.md §3.3).
-indirect enum TopicCondition: Sendable, Hashable {
+package indirect enum TopicCondition: Sendable, Hashable {
   case topic(String)
   case not(TopicCondition)
   case both(TopicCondition, TopicCondition)
   case either(TopicCondition, TopicCondition)
 
   /// The most topics of a condition.
-  static let limit = 5
+  package static let limit = 5
   /// Characters of a condition, so that parentheses cannot nest without end.
   private static let lengthLimit = 10_000
 
   /// - Returns: nil for a text that is no condition, or that names too many topics.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.utf8.count <= Self.lengthLimit, let tokens = Self.tokens(text) else { return nil }
     var reader = Reader(tokens: tokens[...])
     guard let condition = reader.expression(), reader.tokens.isEmpty, condition.count <= Self.limit else { return nil }
@@ -21,13 +21,19 @@ indirect enum TopicCondition: Sendable, Hashable {
   }
 
   /// Whether a device with these topics gets the message.
-  func holds(_ topics: some Collection<String>) -> Bool {
+  package func holds(_ topics: some Collection<String>) -> Bool {
     switch self {
     case .topic(let name): topics.contains(name)
     case .not(let condition): !condition.holds(topics)
     case .both(let one, let other): one.holds(topics) && other.holds(topics)
     case .either(let one, let other): one.holds(topics) || other.holds(topics)
     }
+  }
+
+  /// Whether it can be the name of a topic: `[a-zA-Z0-9-_.~%]{1,900}`.
+  package static func isTopic(_ name: some StringProtocol) -> Bool {
+    (1...900).contains(name.utf8.count)
+      && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.~%".contains($0)) }
   }
 
   private var count: Int {
@@ -51,7 +57,7 @@ indirect enum TopicCondition: Sendable, Hashable {
         rest.removeFirst()
       } else if first == "'" || first == "\"" {
         let name = rest.dropFirst().prefix { $0 != first }
-        guard FCMMessage.isTopic(name), name.endIndex < rest.endIndex else { return nil }
+        guard Self.isTopic(name), name.endIndex < rest.endIndex else { return nil }
         tokens.append(.name(String(name)))
         rest = rest[rest.index(after: name.endIndex)...]
       } else if let word = ["&&", "||", "!", "(", ")"].first(where: rest.hasPrefix) {

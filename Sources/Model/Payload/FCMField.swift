@@ -1,8 +1,8 @@
 import Foundation
-import JSON
+package import JSON
 
 /// The type of a field, as Google's interface description declares it.
-indirect enum FCMField: Sendable {
+package indirect enum FCMField: Sendable {
   case text, boolean, integer, number
   /// One of these words, in upper case; clients also write them in lower case.
   case choice([String])
@@ -18,13 +18,25 @@ indirect enum FCMField: Sendable {
   /// Fields by name in snake_case.
   case message([String: FCMField])
 
+  /// A wrong field of a request.
+  package struct Violation: Sendable, Hashable {
+    /// As `message.android.ttl`.
+    package var field: String
+    package var description: String
+
+    package init(field: String, description: String) {
+      self.field = field
+      self.description = description
+    }
+  }
+
   /// Reads a value as Google's JSON mapping does: names in snake_case or camelCase, `null` as absent.
   ///
   /// - Parameters:
   ///   - path: as `message.android`.
   ///   - violations: every mistake is added.
   /// - Returns: the value with names in snake_case; nil if it is absent or wrong.
-  func read(_ value: JSONValue, _ path: String, _ violations: inout [FCMError.Violation]) -> JSONValue? {
+  package func read(_ value: JSONValue, _ path: String, _ violations: inout [Violation]) -> JSONValue? {
     func wrong(_ type: String) -> JSONValue? {
       violations.append(
         .init(field: path, description: "Invalid value at '\(path)' (\(type)), \(value.text().prefix(100))"))
@@ -69,7 +81,7 @@ indirect enum FCMField: Sendable {
 
   private static func read(
     _ members: [String: JSONValue], _ fields: [String: FCMField], _ path: String,
-    _ violations: inout [FCMError.Violation]
+    _ violations: inout [Violation]
   ) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for (name, member) in members.sorted(by: { $0.key < $1.key }) {
@@ -105,7 +117,7 @@ indirect enum FCMField: Sendable {
   }
 
   /// The seconds of a duration such as `3.5s`; nil for anything else.
-  static func seconds(_ text: String) -> Double? {
+  package static func seconds(_ text: String) -> Double? {
     guard text.hasSuffix("s"), let number = Double(text.dropLast()), number.isFinite,
       text.dropLast().allSatisfy({ $0.isASCII && ($0.isNumber || $0 == "." || $0 == "-") })
     else { return nil }
@@ -115,7 +127,7 @@ indirect enum FCMField: Sendable {
 
 extension FCMField {
   /// The body of `messages:send` (docs/protocols.md §3.1).
-  static let request = FCMField.message(["validate_only": .boolean, "message": message])
+  package static let request = FCMField.message(["validate_only": .boolean, "message": message])
 
   private static let message = FCMField.message([
     "name": .text, "token": .text, "topic": .text, "condition": .text, "fid": .text, "data": .texts,

@@ -1,0 +1,133 @@
+import HTTPServer
+import JSON
+import Model
+import Mustache
+
+/// One push in five dialects: the texts beside the send form, the box that reads one back, and both in the API.
+enum DialectPages {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.post, "/pushes/paste", role: .operator) { page in try await paste(page) }
+  }
+
+  static func addCalls(to routes: inout ConsoleRouter) {
+    routes.call(.post, "/pushes/dialects", role: .viewer) { call in
+      let draft = try PushDraft(json: try await call.body())
+      let address = call.console.address(call.request)
+      return APIContext.answer { json in
+        json.array("dialects", Dialect.allCases) { json, dialect in
+          let text = DialectText(draft, in: dialect, sentAt: call.now, address: address)
+          json.object { json in
+            json.member("dialect", dialect.rawValue)
+            json.member("text", text.text)
+            write(text.losses, to: &json)
+          }
+        }
+      }
+    }
+    routes.call(.post, "/pushes/dialects/read", role: .viewer) { call in
+      let fields = JSONFields(try await call.body())
+      let text = fields.string("text", required: true, limit: .bytes(PastedPushView.limit), lines: true)
+      try fields.finish()
+      let reading = try DialectReading(text ?? "", now: call.now)
+      return APIContext.answer { json in
+        json.member("dialect", reading.dialect.rawValue)
+        json.member("push", reading.json)
+        json.array("missing", reading.missing) { json, name in json.string(name) }
+        write(reading.losses, to: &json)
+      }
+    }
+  }
+
+  private static func write(_ losses: [Problem], to json: inout JSONWriter) {
+    json.array("losses", losses) { json, loss in
+      json.object { json in
+        json.member("field", loss.field)
+        json.member("code", loss.code)
+        json.member("message", loss.text)
+      }
+    }
+  }
+
+  /// Fills the form from a pasted text. What the text leaves open stays open.
+  private static func paste(_ page: PageContext) async throws -> Response {
+    var view = PastedPushView(text: page.form.raw("pasted"))
+    do {
+      let reading = try DialectReading(view.text, now: page.now)
+      (view.dialect, view.losses) = (reading.dialect, reading.losses.map { page.texts.line($0) })
+      view.text = ""
+      return try await SendPages.formPage(page, Form(reading), pasted: view)
+    } catch let problems as Problems {
+      view.error = problems.all.map { page.texts.line($0) }.joined(separator: " ")
+      let form = Form([(name: "platforms", value: "ios")])
+      return try await SendPages.formPage(page, form, pasted: view, status: .unprocessableContent)
+    }
+  }
+}
+
+extension Texts {
+  /// A problem with its field, in one line.
+  func line(_ problem: Problem) -> String {
+    problem.field.isEmpty ? text(problem) : "\(problem.field): \(text(problem))"
+  }
+}
+
+extension Form {
+  /// The form that a reading fills, without what it leaves open.
+  init(_ reading: DialectReading) {
+    self.init(Form(reading.draft).all.filter { !reading.missing.contains($0.name) })
+  }
+}
+
+/// The box for a push in another dialect, and what was read from it.
+struct PastedPushView: View {
+  /// Bytes; larger than any push.
+  static let limit = 64 * 1024
+
+  var text = ""
+  var error = ""
+  /// Nil: nothing was read.
+  var dialect: Dialect?
+  var losses: [String] = []
+
+  static let fields: [Field<Self>] = [
+    .view("pasted") { FieldView(value: $0.text, error: $0.error) },
+    .flag("open") { !$0.error.isEmpty },
+    .optional("dialect") { $0.dialect?.name },
+    .list("losses") { $0.losses.map { LossView(text: $0) } },
+  ]
+}
+
+/// One thing that a push loses on its way into a dialect, or out of one.
+struct LossView: View {
+  let text: String
+
+  static let fields: [Field<Self>] = [.text("text") { $0.text }]
+}
+
+/// One push in one dialect, to copy.
+struct DialectView: View {
+  let dialect: Dialect
+  let label: String
+  let text: String
+  /// One line each.
+  let losses: String
+
+  init(_ text: DialectText, _ texts: Texts) {
+    dialect = text.dialect
+    label = texts("dialects.\(text.dialect.rawValue)")
+    self.text = text.text
+    losses = text.losses.map { texts.line($0) }.joined(separator: "\n")
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("key") { $0.dialect.rawValue },
+    .text("label") { $0.label },
+    .text("text") { $0.text },
+    .text("losses") { $0.losses },
+  ]
+
+  /// For the form's script, by the names of its elements.
+  var json: [String: JSONValue] {
+    ["dialect_\(dialect.rawValue)": .string(text), "losses_\(dialect.rawValue)": .string(losses)]
+  }
+}

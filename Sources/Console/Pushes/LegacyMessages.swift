@@ -1,0 +1,229 @@
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `POST /fcm/send` and `/gcm/send`: the legacy protocol of GCM and FCM, with an app's JPush key pair as server key
+/// (docs/protocols.md §3.8).
+///
+/// The old service answered at once what became of each token. Here the answer waits a moment for outcomes: those that
+/// are known by then stand in the results, any other token is taken and counted in `signalbox.pending`.
+enum LegacyMessages {
+  static func add(to routes: inout ConsoleRouter) {
+    let console = routes.console
+    for path in ["/fcm/send", "/gcm/send"] {
+      routes.plain(.post, path) { request in try await answer(console, request) }
+    }
+  }
+
+  private static func answer(_ console: Console, _ request: Request) async throws -> Response {
+    let now = console.clock()
+    let call: JPushCall
+    switch try await JPushAccess.find(console, request, key(of: request), now: now) {
+    case .found(let key, let app):
+      call = JPushCall(console: console, request: request, key: key, app: app, family: .push, now: now)
+    case .refused:
+      return .text(
+        "Unauthorized: the request needs Authorization: key=<AppKey>:<master secret>.\n", status: .unauthorized)
+    case .tooOften:
+      return .text("Too many wrong keys from this address. Wait a minute.\n", status: .tooManyRequests)
+    }
+    let bytes = try await request.body.collect(upTo: 1 << 20)
+    let json: JSONValue
+    do {
+      json = try JSONValue(checking: bytes)
+    } catch {
+      return .text("JSON_PARSING_ERROR: \(error.text)\n", status: .badRequest)
+    }
+    do {
+      return try await send(try LegacyRequest(json, app: call.app.bundleID), call)
+    } catch let error as LegacyRequest.Malformed {
+      return .text("\(error.text)\n", status: .badRequest)
+    } catch let error as LegacyRequest.Refused {
+      return refusal(error, of: json)
+    } catch let problems as Problems {
+      return refusal(LegacyRequest.Refused(problems), of: json)
+    }
+  }
+
+  private static func key(of request: Request) -> (name: String, secret: String)? {
+    guard let value = request.header("Authorization"), value.lowercased().hasPrefix("key=") else { return nil }
+    return JPushAccess.pair(value.dropFirst(4).trimmingCharacters(in: .whitespaces))
+  }
+
+  // MARK: Sending
+
+  private static func send(_ request: LegacyRequest, _ call: JPushCall) async throws -> Response {
+    switch request.target {
+    case .topics(let rule):
+      var draft = request.draft
+      draft.audience = .rule(rule)
+      draft.environment = try await call.store.read { try usualEnvironment($0, call.app) }
+      let push = try await take(draft, request, call)
+      // Clients take zero for a failure (docs/protocols.md §7.5).
+      return named(request.unused, in: APIContext.answer { $0.member("message_id", push?.id ?? 1) })
+    case .tokens(let texts):
+      let targets = texts.map(LegacyTarget.init)
+      let pushes = try await send(request, to: targets, call)
+      if !pushes.isEmpty { try await wait(for: pushes, call.console) }
+      return named(request.unused, in: try await results(of: targets, pushes, request, call))
+    }
+  }
+
+  /// One push for each environment that has devices among the tokens.
+  ///
+  /// - Returns: the pushes; none for a dry run.
+  private static func send(
+    _ request: LegacyRequest, to targets: [LegacyTarget], _ call: JPushCall
+  ) async throws -> [Push] {
+    let tokens = Set(targets.compactMap(\.token))
+    let groups = try await call.store.read { database in
+      let usual = try usualEnvironment(database, call.app)
+      return try Dictionary(grouping: tokens) { token in
+        try Device.find(database, app: call.app.id, token: token)?.environment ?? usual
+      }
+    }
+    var pushes: [Push] = []
+    for environment in Environment.allCases {
+      guard let group = groups[environment] else { continue }
+      var rule = Audience.Rule()
+      rule.deviceToken = group.sorted { $0.text < $1.text }
+      var draft = request.draft
+      (draft.environment, draft.audience) = (environment, .rule(rule))
+      if let push = try await take(draft, request, call) { pushes.append(push) }
+    }
+    return pushes
+  }
+
+  /// Production, unless the app has devices in development only: the protocol names no environment.
+  private static func usualEnvironment(_ database: Database, _ app: App) throws -> Environment {
+    let overview = try AppOverview.find(database, id: app.id)
+    func count(_ environment: Environment) -> Int { overview?.count(environment: environment) ?? 0 }
+    return count(.production) == 0 && count(.development) > 0 ? .development : .production
+  }
+
+  /// - Returns: nil for a dry run, which is checked alone.
+  private static func take(_ draft: PushDraft, _ request: LegacyRequest, _ call: JPushCall) async throws -> Push? {
+    guard !request.isDryRun else {
+      let check = try await call.console.intake.check(draft, now: call.now, within: .seconds(10))
+      guard check.problems.isEmpty else { throw Problems(check.problems) }
+      return nil
+    }
+    let order = PushIntake.Order(draft, door: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
+    guard case .push(let push) = try await call.console.intake.take(order).kept else { return nil }
+    return push
+  }
+
+  /// Returns when every push is over, or after a moment.
+  private static func wait(for pushes: [Push], _ console: Console) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await console.configuration.legacyPause() }
+      group.addTask {
+        for push in pushes {
+          try await PushFollower(id: push.id, engine: console.engine, store: console.store).follow { _ in }
+        }
+      }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+  }
+
+  // MARK: Results
+
+  private static func results(
+    of targets: [LegacyTarget], _ pushes: [Push], _ request: LegacyRequest, _ call: JPushCall
+  ) async throws -> Response {
+    let results = try await call.store.read { database in
+      try targets.map { try $0.result(database, app: call.app.id, pushes, isDryRun: request.isDryRun) }
+    }
+    return answer(results, pushes)
+  }
+
+  private static func answer(_ results: [LegacyResult], _ pushes: [Push]) -> Response {
+    let failures = results.count { $0.isFailure }
+    return APIContext.answer { json in
+      json.member("multicast_id", Int64.random(in: 1..<1 << 53))
+      json.member("success", results.count - failures)
+      json.member("failure", failures)
+      json.member("canonical_ids", 0)
+      json.array("results", results) { json, result in json.object { result.write(to: &$0) } }
+      json.object("signalbox") { json in
+        json.array("pushes", pushes) { json, push in json.string(push.uid) }
+        json.member("pending", results.count { $0.isPending })
+      }
+    }
+  }
+
+  /// A message that is refused for each of its receivers.
+  private static func refusal(_ error: LegacyRequest.Refused, of request: JSONValue) -> Response {
+    let result = LegacyResult.failed(error.word, reason: error.reason)
+    let isTopic = request["condition"] != nil || request["to"]?.string?.hasPrefix("/topics/") == true
+    guard !isTopic else { return APIContext.answer { result.write(to: &$0) } }
+    return answer(Array(repeating: result, count: request["registration_ids"]?.array?.count ?? 1), [])
+  }
+
+  /// Names keys without effect, so that nothing is left out in silence.
+  private static func named(_ unused: [String], in response: Response) -> Response {
+    var response = response
+    if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
+    return response
+  }
+}
+
+/// One token of a request, as given.
+private struct LegacyTarget: Sendable {
+  private let isEmpty: Bool
+  /// Nil: no service has such tokens.
+  let token: DeviceToken?
+
+  init(_ text: String) {
+    isEmpty = text.isEmpty
+    token = try? DeviceToken(parsing: text, platforms: Set(Platform.allCases))  // the result says so
+  }
+
+  func result(_ database: Database, app: Int64, _ pushes: [Push], isDryRun: Bool) throws -> LegacyResult {
+    guard let token else { return .failed(isEmpty ? "MissingRegistration" : "InvalidRegistration", reason: nil) }
+    let device = try Device.find(database, app: app, token: token)
+    if let device {
+      for push in pushes {
+        guard let delivery = try Delivery.find(database, push: push.id, device: device.id)?.delivery else { continue }
+        let id = "0:\(push.id)%\(device.id)"
+        switch delivery.outcome {
+        case .accepted: return .sent(id, isPending: false)
+        case .unknown: return .sent(id, isPending: true)
+        case .failed, .deadToken, .skipped:
+          let reason = delivery.reason ?? ""
+          return .failed(LegacyRequest.word(for: reason), reason: reason)
+        }
+      }
+      if device.state == .dead { return .failed("NotRegistered", reason: device.stateReason) }
+      if device.state == .quarantined { return .failed("InvalidRegistration", reason: device.stateReason) }
+    }
+    if isDryRun { return .sent("fake_message_id", isPending: false) }
+    return .sent("0:\(pushes.first?.id ?? 0)%\(device?.id ?? 0)", isPending: true)
+  }
+}
+
+/// What stands in `results` for one token.
+private enum LegacyResult: Sendable {
+  /// Accepted by the provider, or taken by Signalbox, which goes on with it.
+  case sent(String, isPending: Bool)
+  /// The protocol's word, and the reason as Signalbox has it.
+  case failed(String, reason: String?)
+
+  var isFailure: Bool { if case .failed = self { true } else { false } }
+  var isPending: Bool { if case .sent(_, true) = self { true } else { false } }
+
+  func write(to json: inout JSONWriter) {
+    switch self {
+    case .sent(let id, _): json.member("message_id", id)
+    case .failed(let word, let reason):
+      json.member("error", word)
+      if let reason, !reason.isEmpty { json.member("reason", reason) }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// A `curl` command, as people copy it from documents and terminals.
+struct CurlCommand: Sendable {
+  private(set) var address = ""
+  /// Names in lower case.
+  private(set) var headers: [(name: String, value: String)] = []
+  private(set) var body = ""
+  /// Whether it signs in with `--user` or a client certificate.
+  private(set) var hasCredential = false
+
+  func header(_ name: String) -> String? { headers.last { $0.name == name }?.value }
+
+  /// The address without scheme and host.
+  var path: Substring {
+    let rest = address.split(separator: "://", maxSplits: 1).last ?? ""
+    return rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...].prefix { $0 != "?" }
+  }
+
+  /// In lower case, without the port.
+  var host: String {
+    let rest = address.split(separator: "://", maxSplits: 1).last ?? ""
+    return rest.prefix { !"/:?".contains($0) }.lowercased()
+  }
+
+  /// Whether a text is meant to be a command.
+  static func isCommand(_ text: Substring) -> Bool { text.hasPrefix("curl ") || text.hasPrefix("$ curl ") }
+
+  /// Short options with a value, and the long names of those that matter here.
+  private static let short: [Character: String] = [
+    "H": "header", "d": "data", "u": "user", "E": "cert", "X": "request", "o": "output", "A": "user-agent",
+    "e": "referer", "b": "cookie", "c": "cookie-jar", "m": "max-time", "w": "write-out", "x": "proxy",
+    "T": "upload-file", "F": "form", "K": "config",
+  ]
+  private static let data: Set<String> = ["data", "data-raw", "data-binary", "data-ascii", "json"]
+  private static let withValue: Set<String> = data.union(short.values).union([
+    "url", "key", "cacert", "capath", "cert-type", "key-type", "pass", "connect-timeout", "connect-to", "resolve",
+    "retry", "retry-delay", "retry-max-time", "interface", "proxy-user", "oauth2-bearer", "data-urlencode",
+    "max-redirs", "ciphers",
+  ])
+
+  /// - Throws: a problem with the command.
+  init(_ text: String) throws(Problem) {
+    var words = try Self.words(text)[...]
+    if words.first == "$" { words.removeFirst() }
+    words = words.dropFirst()
+    var parts: [String] = []
+    func value(_ name: String) throws(Problem) -> String {
+      guard let value = words.popFirst() else { throw Problem("", DialectMessage.curlValue, ["option": name]) }
+      return value
+    }
+    while let word = words.popFirst() {
+      if word.hasPrefix("--"), word.count > 2 {
+        let name = String(word.dropFirst(2))
+        guard Self.withValue.contains(name) else { continue }
+        try take(name, value(word), &parts)
+      } else if word.hasPrefix("-"), word.count > 1 {
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+          guard let name = Self.short[letter] else { continue }
+          try take(name, letters.isEmpty ? value(word) : String(letters), &parts)
+          break
+        }
+      } else {
+        address = word
+      }
+    }
+    body = parts.joined(separator: "&")
+  }
+
+  private mutating func take(_ name: String, _ value: String, _ parts: inout [String]) throws(Problem) {
+    if Self.data.contains(name) {
+      if value.hasPrefix("@"), name != "data-raw" { throw Problem("", DialectMessage.curlFile, ["file": value]) }
+      parts.append(value)
+    } else if name == "header" {
+      guard let colon = value.firstIndex(of: ":") else { return }
+      let text = value[value.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      headers.append((value[..<colon].lowercased(), text))
+    } else if name == "url" {
+      address = value
+    } else if ["user", "cert", "key", "oauth2-bearer"].contains(name) {
+      hasCredential = true
+    }
+  }
+
+  /// The words of the first command, as a POSIX shell splits them. Variables stay as they are written.
+  private static func words(_ text: String) throws(Problem) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var rest = text[...]
+    while let next = rest.popFirst() {
+      switch next {
+      case "'":
+        guard let end = rest.firstIndex(of: "'") else { throw Problem("", DialectMessage.curlQuote) }
+        word = (word ?? "") + String(rest[..<end])
+        rest = rest[rest.index(after: end)...]
+      case "\"":
+        let quoted = try doubleQuoted(&rest)
+        word = (word ?? "") + quoted
+      case "\\":
+        // A backslash at the end of a line joins it with the next one.
+        guard let escaped = rest.popFirst(), !escaped.isNewline else { continue }
+        word = (word ?? "") + String(escaped)
+      case "|", ";", "&", ">", "<", "\n", "\r\n":
+        if let word { words.append(word) }
+        // What follows is another command, or where the answer goes.
+        if !words.isEmpty { return words }
+        word = nil
+      case _ where next.isWhitespace:
+        if let word { words.append(word) }
+        word = nil
+      default: word = (word ?? "") + String(next)
+      }
+    }
+    if let word { words.append(word) }
+    return words
+  }
+
+  private static func doubleQuoted(_ rest: inout Substring) throws(Problem) -> String {
+    var text = ""
+    while let next = rest.popFirst() {
+      switch next {
+      case "\"": return text
+      case "\\":
+        guard let escaped = rest.popFirst() else { break }
+        // Elsewhere a backslash in double quotes stands for itself (POSIX shell, 2.2.3).
+        if escaped.isNewline { continue }
+        text += "\"\\$`".contains(escaped) ? String(escaped) : "\\" + String(escaped)
+      default: text.append(next)
+      }
+    }
+    throw Problem("", DialectMessage.curlQuote)
+  }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// `/fcm/send` of the console, for programs of the time of GCM.
+@Suite("Legacy FCM: /fcm/send", .timeLimit(.minutes(2)))
+struct LegacyMessageTests {
+  private static let legacyPython = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_FCM_LEGACY"]
+
+  private static func send(
+    _ jpush: JPushScene, _ json: JSONValue, key: String? = nil, path: String = "/fcm/send"
+  ) async throws -> SceneAnswer {
+    try await jpush.call(.post, path, json, authorization: "key=" + (key ?? "\(jpush.appKey):\(jpush.secret)"))
+  }
+
+  private static func words(_ answer: SceneAnswer) -> [String?] {
+    (answer.json?["results"]?.array ?? []).map { $0["error"]?.string }
+  }
+
+  @Test("results come in the order of the tokens, with the protocol's words, and one push stands behind them")
+  func results() async throws {
+    try await JPushScene.with { jpush in
+      let devices = try await jpush.addDevices([], [])
+      let gone = devices[1].id
+      jpush.scene.provider.answer {
+        $0.id == gone
+          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+          : .outcome(.accepted)
+      }
+      let ids = [devices[1].tokenText, "nonsense", "", devices[0].tokenText, devices[0].tokenText]
+      let answer = try await Self.send(
+        jpush,
+        [
+          "registration_ids": .array(ids.map(JSONValue.string)), "priority": "high", "time_to_live": 60,
+          "notification": ["title": "Hello, world!", "body": "a", "badge": 3, "sound": "default"], "data": ["n": 1],
+          "collapse_key": "k", "delay_while_idle": true,
+        ])
+      #expect(answer.status == 200, "\(answer.text)")
+      #expect(Self.words(answer) == ["NotRegistered", "InvalidRegistration", "MissingRegistration", nil, nil])
+      #expect(answer.json?["success"] == 2 && answer.json?["failure"] == 3 && answer.json?["canonical_ids"] == 0)
+      #expect((answer.json?["multicast_id"]?.integer ?? 0) > 0)
+      #expect(answer.json?["signalbox"]?["pending"] == 0)
+      #expect(answer.response.headers["X-Signalbox-Unused"] == "delay_while_idle")
+      #expect(answer.response.headers["Retry-After"] == nil)
+      let uid = try #require(answer.json?["signalbox"]?["pushes"]?.array?.first?.string)
+      let push = try await jpush.scene.finished(uid)
+      #expect(push.source == "legacy" && push.environment == .production && push.target == 2)
+      let draft = try #require(push.draft)
+      #expect(draft.notification.badge == 3 && draft.options.priority == .high && draft.options.timeToLive == 60)
+      #expect(draft.notification.extras == ["n": "1"] && draft.options.collapseID == "k")
+      // The dead one is not sent to again, and told again.
+      let again = try await Self.send(jpush, ["to": .string(devices[1].tokenText), "data": ["a": "b"]])
+      #expect(Self.words(again) == ["NotRegistered"])
+    }
+  }
+
+  @Test("what is not known in time is taken, and counted as pending")
+  func pending() async throws {
+    try await ConsoleScene.with(streamPause: {}) { scene in
+      let app = try await scene.addApp()
+      let issued = try await scene.store.write { try JPushKey.issue($0, app: app, by: "x", now: ConsoleScene.noon) }
+      let jpush = JPushScene(scene: scene, app: app, appKey: issued.key.appKey, secret: issued.secret)
+      let device = try await jpush.addDevices([])[0]
+      scene.provider.answer { _ in nil }
+      let answer = try await Self.send(jpush, ["to": .string(device.tokenText), "notification": ["body": "x"]])
+      #expect(answer.json?["success"] == 1 && answer.json?["signalbox"]?["pending"] == 1, "\(answer.text)")
+      let uid = try #require(answer.json?["signalbox"]?["pushes"]?.array?.first?.string)
+      scene.provider.answer { _ in .outcome(.accepted) }
+      #expect(try await scene.finished(uid).counts.accepted == 1)
+    }
+  }
+
+  @Test("a new token is registered, a dry run sends nothing, and tokens of two environments are two pushes")
+  func environments() async throws {
+    try await JPushScene.with { jpush in
+      let known = try await jpush.scene.addDevices(1, of: jpush.app, environment: .development)[0]
+      let new = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
+      let ids: JSONValue = ["registration_ids": [.string(known.tokenText), .string(new)], "data": ["a": "b"]]
+      let dry = try await Self.send(jpush, ids.with("dry_run", true))
+      #expect(dry.json?["success"] == 2 && dry.text.contains("fake_message_id"))
+      #expect(try await jpush.scene.count("pushes") == 0 && jpush.scene.provider.sent.isEmpty)
+      let first = try await Self.send(jpush, ids)
+      #expect(first.json?["success"] == 2 && first.json?["signalbox"]?["pushes"]?.array?.count == 1)
+      let found = try await jpush.store.read { try Device.list($0, DeviceFilter(), limit: 10).items }
+      #expect(found.first { $0.platform == .android }?.environment == .development)
+      try await jpush.addDevices([])
+      let production = ConsoleScene.token(0).hexadecimal
+      let both = try await Self.send(
+        jpush, ["registration_ids": [.string(known.tokenText), .string(production)], "data": ["a": "b"]])
+      #expect(both.json?["signalbox"]?["pushes"]?.array?.count == (known.tokenText == production ? 1 : 2))
+    }
+  }
+
+  @Test(
+    "topics are tags: a topic, a condition, and what no tag rule says",
+    arguments: [
+      ("/topics/a", ["r1", "r2"]), ("'a' in topics && !('b' in topics)", nil),
+      ("'a' in topics && !'b' in topics", ["r2"]),
+      ("'a' in topics && ('b' in topics || 'c' in topics)", ["r1"]), ("'b' in topics || 'c' in topics", ["r1", "r3"]),
+      ("('a' in topics && 'b' in topics) || 'c' in topics", nil), ("nonsense", nil),
+    ] as [(String, [String]?)])
+  func topics(text: String, reached: [String]?) async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices(["a", "b"], ["a"], ["c"])
+      let name = text.hasPrefix("/") ? "to" : "condition"
+      let answer = try await Self.send(jpush, .object([name: .string(text), "notification": ["body": "x"]]))
+      #expect(answer.status == 200)
+      guard let reached else {
+        #expect(answer.json?["error"] == "InvalidParameters", "\(answer.text)")
+        return
+      }
+      let id = try #require(answer.json?["message_id"]?.integer)
+      let push = try await jpush.scene.finished(try await jpush.store.read { try Push.get($0, id: id).uid })
+      #expect(try await jpush.reached(push) == reached)
+    }
+  }
+
+  @Test("wrong keys, wrong bodies and wrong messages are refused as the old service did")
+  func refused() async throws {
+    try await JPushScene.with { jpush in
+      let device = try await jpush.addDevices([])[0].tokenText
+      for key in ["", "x", "\(jpush.appKey):wrong", jpush.appKey] {
+        #expect(try await Self.send(jpush, ["to": "x"], key: key).status == 401, "\(key)")
+      }
+      let ids = JSONValue.array(Array(repeating: .string(device), count: 1001))
+      for body in [[:], ["to": "x", "condition": "y"], ["registration_ids": []], ["registration_ids": ids]]
+        as [JSONValue]
+      {
+        #expect(try await Self.send(jpush, body).status == 400, "\(body.text().prefix(60))")
+      }
+      for (change, word) in [
+        (["time_to_live": 2_419_201], "InvalidTtl"), (["data": ["google.x": "y"]], "InvalidDataKey"),
+        (["data": "x"], "InvalidParameters"), (["priority": "urgent"], "InvalidParameters"),
+        (["notification": ["body": .string(String(repeating: "x", count: 5000))]], "MessageTooBig"),
+      ] as [([String: JSONValue], String)] {
+        let body = change.merging(["registration_ids": [.string(device), .string(device)]]) { $1 }
+        let answer = try await Self.send(jpush, .object(body), path: "/gcm/send")
+        #expect(answer.status == 200 && Self.words(answer) == [word, word], "\(answer.text)")
+        #expect(answer.json?["failure"] == 2)
+      }
+      #expect(try await jpush.scene.count("pushes") == 0)
+    }
+  }
+
+  @Test(
+    "pyfcm 1.5.4 sends through the console after a change of the address",
+    .enabled(if: legacyPython != nil, "SIGNALBOX_TEST_FCM_LEGACY is not set: script/test sets it"))
+  func client() async throws {
+    let script = ConsoleScene.root.appendingPathComponent("Tests/Console/Fixtures/fcm_legacy.py").path
+    try await JPushScene.with { jpush in
+      let devices = try await jpush.addDevices(["news"], [])
+      let gone = devices[1].id
+      jpush.scene.provider.answer {
+        $0.id == gone
+          ? .outcome(.rejected(status: 404, reason: "UNREGISTERED", tokenInvalidSince: nil)) : .outcome(.accepted)
+      }
+      try await WebTestServer.with(jpush.scene.router) { address in
+        let (good, dead) = (devices[0].tokenText, devices[1].tokenText)
+        let (status, output) = try await OtherProgram.run(
+          try #require(Self.legacyPython),
+          [script, "http://\(address)", good, dead, good, "\(jpush.appKey):\(jpush.secret)"],
+          environment: ["PYTHONDONTWRITEBYTECODE": "1"])
+        try #require(status == 0, "\(output)")
+        let results = try JSONValue(parsing: Data((output.split(separator: "\n").last ?? "").utf8))
+        let expected: [String: JSONValue] = [
+          "single": [1, 0, 0, ["ok"], true], "single_data": [1, 0, 0, ["ok"], true],
+          "multiple": [1, 2, 0, ["ok", "NotRegistered", "InvalidRegistration"], true],
+          "multiple_data": [1, 1, 0, ["ok", "NotRegistered"], true], "replaced": [1, 0, 0, ["ok"], true],
+          "dry_run": [1, 0, 0, ["ok"], true], "topic": true, "condition": true, "topic_data": true,
+          "reserved": [0, 1, 0, ["InvalidDataKey"], true], "life": [1, 0, 0, ["ok"], true],
+          "package": [1, 0, 0, ["ok"], true], "over_1000": 1,
+        ]
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) { #expect(results[name] == value, "\(name)") }
+      }
+      #expect(jpush.scene.log.entries.filter { $0.level >= .error }.map { "\($0)" } == [])
+    }
+  }
+}
