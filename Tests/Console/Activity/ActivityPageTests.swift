@@ -98,7 +98,7 @@ struct ActivityPageTests {
     }
     for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
     for verb in ["create", "rotate", "delete"] { written.insert("jpush_key.\(verb)") }
-    written.formUnion(["client_key.create", "client_key.remove", "channel.create", "channel.delete"])
+    written.formUnion(["client_key.create", "client_key.delete", "channel.create", "channel.delete"])
     for noun in ["certificate", "host"] { written.formUnion(["\(noun).acknowledge", "\(noun).unacknowledge"]) }
     let data = try Data(contentsOf: ConsoleScene.root.appendingPathComponent("Templates/locales/en.json"))
     let texts = Texts(code: "en", table: try JSONValue(parsing: data))
