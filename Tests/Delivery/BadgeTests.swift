@@ -61,7 +61,7 @@ struct BadgeTests {
       #expect(try await Self.number(scene, 1) == 1)
       #expect(try await Self.number(scene, 2) == 0, "not accepted yet")
       scene.clock.advance(by: 1200)
-      try await scene.life { engine in try await scene.wait(engine, push) { $0.isFinal } }
+      _ = try await scene.life { engine in try await scene.wait(engine, push) { $0.isFinal } }
       #expect(seen.withLock { $0 } == [0, 0])
       #expect(try await Self.number(scene, 2) == 1)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP2
+import JSON
 import OpenSSL
 import Model
 import Synchronization

@@ -81,7 +81,7 @@ extension TestProvider {
 
   /// Sends an Android push to devices and waits until each has a result.
   func sendFCM(
-    _ devices: Range<Int64>, badge: (Int64) -> Int = { _ in 0 }, change: (inout PushDraft) -> Void = { _ in }
+    _ devices: Range<Int64>, badges: [Int64: Int] = [:], change: (inout PushDraft) -> Void = { _ in }
   ) async -> Results {
     var draft = PushDraft(
       app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
@@ -92,7 +92,7 @@ extension TestProvider {
       id: 1, uid: "u1", seed: 7, draft: draft, sentAt: Date(timeIntervalSince1970: 1_800_000_000))
     provider.prepare(push).send(
       devices.map {
-        ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), badge: badge($0))
+        ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), badge: badges[$0] ?? 0)
       }, noting: nil)
     return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
   }
@@ -105,7 +105,7 @@ struct FCMProviderTests {
     let fcm = ScriptedFCM()
     try await withAPNs(fcm.script()) { running in
       let client = try TestProvider(fcm: running)
-      let results = await client.sendFCM(0..<4, badge: { [0, 8, 99_998, 99_999][Int($0)] }) { draft in
+      let results = await client.sendFCM(0..<4, badges: [1: 8, 2: 99_998, 3: 99_999]) { draft in
         draft.notification.badge = .add(2)
         draft.options.collapseID = "lunch"
         draft.notification.extras = ["n": "\"notification_count\":1"]

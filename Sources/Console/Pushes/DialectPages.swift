@@ -2,6 +2,7 @@ import HTTPServer
 import JSON
 import Model
 import Mustache
+import Store
 
 /// One push in five dialects: the texts beside the send form, the box that reads one back, and both in the API.
 enum DialectPages {

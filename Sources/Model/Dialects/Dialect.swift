@@ -1,5 +1,5 @@
 package import Foundation
-package import JSON
+import JSON
 
 /// The five ways to write one push: the requests of three services, our own, and a file for Apple's Simulator.
 package enum Dialect: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-package import Model
+internal import Model
 package import SQLite
 
 /// The number on each device's app icon.

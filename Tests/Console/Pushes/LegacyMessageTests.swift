@@ -1,7 +1,9 @@
 import Foundation
 import HTTPServer
 import JSON
+import Logging
 import Model
+import Providers
 import Reactor
 import Store
 import TestSupport

@@ -18,12 +18,12 @@ struct FCMMessageTests {
     }
   }
 
-  private static func read(_ message: JSONValue) -> Result<FCMMessage, FCMError> {
+  private static func read(_ message: JSONValue) -> Result<Simulator.FCMMessage, FCMError> {
     let body: JSONValue = ["message": message]
-    return Result { () throws(FCMError) in try FCMMessage.read(body.bytes).message }
+    return Result { () throws(FCMError) in try Simulator.FCMMessage.read(body.bytes).message }
   }
 
-  private static func fields(_ result: Result<FCMMessage, FCMError>) -> [String] {
+  private static func fields(_ result: Result<Simulator.FCMMessage, FCMError>) -> [String] {
     guard case .failure(let error) = result, case .badRequest(let violations)? = error.details.first else { return [] }
     return violations.map(\.field)
   }
@@ -75,12 +75,14 @@ struct FCMMessageTests {
         ],
       ],
     ]).get()
-    #expect(message.target == FCMMessage.Target.device("a") && message.isHigh && message.timeToLive == 3.5)
+    #expect(message.target == Simulator.FCMMessage.Target.device("a") && message.isHigh && message.timeToLive == 3.5)
     #expect(message.collapseKey == "k" && message.packageName == "a.b")
     #expect(message.json["android"]?["notification"]?["channel_id"] == "c")
-    #expect(throws: FCMError.self) { try FCMMessage.read(Array("{".utf8)) }
-    #expect(throws: FCMError.self) { try FCMMessage.read(Array("{}".utf8)) }
-    #expect(throws: FCMError.self) { try FCMMessage.read(Array(#"{"dry":true,"message":{"token":"a"}}"#.utf8)) }
+    #expect(throws: FCMError.self) { try Simulator.FCMMessage.read(Array("{".utf8)) }
+    #expect(throws: FCMError.self) { try Simulator.FCMMessage.read(Array("{}".utf8)) }
+    #expect(throws: FCMError.self) {
+      try Simulator.FCMMessage.read(Array(#"{"dry":true,"message":{"token":"a"}}"#.utf8))
+    }
   }
 
   @Test("4096 bytes of names and values fit, 2048 to a topic")
