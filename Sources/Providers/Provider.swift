@@ -63,12 +63,15 @@ package struct ProviderDevice: Sendable, Hashable {
   package let id: Int64
   /// Device token or registration ID.
   package let token: DeviceToken
-  package init(id: Int64, token: DeviceToken) { (self.id, self.token) = (id, token) }
+  package let platform: Platform
+  package init(id: Int64, token: DeviceToken, platform: Platform = .ios) {
+    (self.id, self.token, self.platform) = (id, token, platform)
+  }
 }
 
 /// Creates providers of one kind.
 package protocol ProviderMaker: Sendable {
-  var capabilities: ProviderCapabilities { get }
+  var kind: ProviderKind { get }
 
   /// Creates a provider for a credential; it connects with the first batch.
   ///
@@ -77,17 +80,6 @@ package protocol ProviderMaker: Sendable {
 
   /// The meaning of ``Provider/probe(topic:)``'s result.
   func verdict(_ result: SendResult) -> ProviderVerdict
-}
-
-/// The abilities of a push service.
-package struct ProviderCapabilities: Sendable, Hashable {
-  package let kind: ProviderKind
-  package let platforms: Set<Platform>
-  package let environments: Set<Environment>
-
-  package init(kind: ProviderKind, platforms: Set<Platform>, environments: Set<Environment>) {
-    (self.kind, self.platforms, self.environments) = (kind, platforms, environments)
-  }
 }
 
 /// The address of a push service.
@@ -164,6 +156,6 @@ package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertib
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.
   package static let all: [any ProviderMaker] = [
-    APNsMaker(), FCMMaker(),
+    APNsMaker(), FCMMaker(), JPushMaker(),
   ]
 }

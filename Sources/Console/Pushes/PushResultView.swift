@@ -29,6 +29,8 @@ struct PushResultView: PageView {
   let related: [RelatedView]
   let progress: PushProgressView
   let reasons: [ReasonGroupView]
+  let providers: [ProviderLineView]
+  let jpush: JPushResultView?
   let latency: LatencyChartView?
   let facts: [FactView]
   let payload: String
@@ -56,6 +58,9 @@ struct PushResultView: PageView {
     .view("progress") { $0.progress },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
+    .list("providers") { $0.providers },
+    .flag("has_providers") { !$0.providers.isEmpty },
+    .view("jpush") { $0.jpush },
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
     .text("payload") { $0.payload },

@@ -35,7 +35,10 @@ enum PushesAPI {
     let parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     var answer = try PushAnswer(push, app: app.bundleID)
-    answer.reasons = try Delivery.reasonCounts(database, push: push.id)
+    let reasons = try Delivery.reasonCounts(database, push: push.id)
+    answer.reasons = reasons
+    answer.providers = try Delivery.providerCounts(database, push: push.id, reasons)
+    answer.jpush = try SentJPushMessage.all(database, push: push.id)
     answer.parent = parent?.uid
     answer.schedule = schedule?.uid
     return answer

@@ -40,10 +40,13 @@ package enum Lint {
     package var credential: CredentialScope?
     /// Whether the app sends to Android at all. If not, drafts for every platform are not checked for it.
     package var hasAndroid: Bool
+    /// Whether the app has devices that JPush reaches. If not, drafts are not checked for it.
+    package var hasJPush: Bool
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil,
-      hasAndroid: Bool = true
+      hasAndroid: Bool = true, hasJPush: Bool = false
     ) {
+      self.hasJPush = hasJPush
       self.credential = credential
       self.hasAndroid = hasAndroid
       self.aliasRule = aliasRule
@@ -64,6 +67,7 @@ package enum Lint {
     if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
       findings += android(draft, context)
     }
+    if context.hasJPush { findings += jpush(draft, context) }
     findings += texts(draft) + audience(draft, context) + times(draft, context)
     // sorted() is not guaranteed to be stable, the offset is.
     return findings.enumerated()

@@ -101,7 +101,7 @@ extension App {
     let tags = "(SELECT id FROM tags WHERE app_id = ?1)"
     let devices = "(SELECT id FROM devices WHERE app_id = ?1)"
     let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
-    for table in ["deliveries", "push_reasons", "push_latencies", "push_targets"] {
+    for table in ["deliveries", "push_reasons", "push_latencies", "push_targets", "jpush_messages"] {
       try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
     }
     try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id IN \(pushes)", id)

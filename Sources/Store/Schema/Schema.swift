@@ -12,7 +12,7 @@ package enum Schema {
 
   /// All steps, oldest first. Append only: a released step never changes, and neither do the tables in this folder. A
   /// later change is a step of its own below the first one, in the file of its noun.
-  package static let migrator = Migrator(applicationID: applicationID, [firstRelease, jpush])
+  package static let migrator = Migrator(applicationID: applicationID, [firstRelease, jpush, deviceProviders])
 
   /// The schema of the first release.
   static let firstRelease = Migration(
