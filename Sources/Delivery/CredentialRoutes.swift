@@ -1,5 +1,6 @@
 package import Foundation
 package import HTTP2
+import JSON
 package import Logging
 import OpenSSL
 package import Providers
@@ -95,6 +96,17 @@ package final class CredentialRoutes: RouteFinder {
       routes[key] = route
       return route
     }
+  }
+
+  /// Asks JPush for its own figures of a push's messages; see `JPushMaker.results`.
+  func jpushResults(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
+    let credential = try await store.read { database -> Credential? in
+      let push = try Push.get(database, id: id)
+      return try Credential.find(database, app: push.appID, provider: .jpush, environment: push.environment)
+    }
+    guard let credential else { throw NoRoute("The app has no credential for JPush any more.", .noCredential) }
+    return try await JPushMaker().results(
+      of: messages, try await account(credential), tools(report: { _ in }, stateChanged: { _ in }))
   }
 
   /// What the credential's provider is holding back, and why.

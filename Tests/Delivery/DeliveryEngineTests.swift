@@ -62,7 +62,7 @@ private struct TestRoutes: RouteFinder {
   let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> Route
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route { try find(report) }
 }
 

@@ -98,7 +98,11 @@ extension PushRun {
   }
 
   /// - Parameter date: when they were due.
-  mutating func handOut(_ due: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
+  mutating func handOut(_ found: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
+    // The devices of one request to JPush failed together and are due together. They stay one request, so that JPush
+    // recognizes it.
+    let isRequest = legs[leg].provider == .jpush
+    let due = isRequest ? found.filter { $0.waiting.dueAt == found[0].waiting.dueAt } : found
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
     // The first due device may be in flight, gone, or of another service. The next is asked for from the same moment

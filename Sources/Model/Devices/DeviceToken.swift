@@ -221,10 +221,15 @@ extension DeviceToken {
 }
 
 extension DeviceToken {
+  /// Whether it is a registration ID of JPush: every other token is longer.
+  package var isRegistrationID: Bool {
+    (1...Self.jpushCharacters).contains(bytes.count) && bytes.allSatisfy(ASCII.isAlphanumeric)
+  }
+
   /// The notation for people: Firebase's and JPush's text, otherwise hexadecimal digits. ``init(parsing:platforms:)``
   /// reads both.
   package var text: String {
-    if bytes.count <= Self.jpushCharacters, bytes.allSatisfy(ASCII.isAlphanumeric) {
+    if isRegistrationID {
       return String(decoding: bytes, as: UTF8.self)
     }
     // 32 random bytes of an APNs token never contain this word by chance.
