@@ -171,7 +171,8 @@ struct DeliveryEngineTests {
       // What a process left behind that recorded 1000 devices and then one out of order.
       try await store.write { database in
         _ = try Push.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
-        try Push.setTarget(database, id: begun.id, [.ios: 2500], lastDeviceID: try Device.lastID(database))
+        try Push.setTarget(
+          database, id: begun.id, [Reach(.ios, .apns): 2500], lastDeviceID: try Device.lastID(database))
         let done = Array(1...1000) + [1700]
         _ = try Delivery.record(
           database, push: begun.id,

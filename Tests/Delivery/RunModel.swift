@@ -77,7 +77,8 @@ struct RunModel {
     let count = Int.random(in: 0...60, using: &random)
     var id: Int64 = 0
     // At times one service, at times all, and at times one of which no device is left.
-    let providers: [ProviderKind] = [[.apns], [.fcm], [.jpush], ProviderKind.allCases].randomElement(using: &random) ?? [.apns]
+    let choices: [[ProviderKind]] = [[.apns], [.fcm], [.jpush], ProviderKind.allCases]
+    let providers = choices.randomElement(using: &random) ?? [.apns]
     self.providers = providers
     devices = (0..<count).map { _ in
       id += Int64.random(in: 1...4, using: &random)

@@ -109,7 +109,9 @@ struct JPushDeliveryTests {
     try await run { world in
       let iphones = try await world.scene.add(3)
       let androids = try await world.add(
-        (0..<2).map { NewPhone(name: "a\($0)", platform: .android, environment: .development, topic: DeliveryScene.topic) })
+        (0..<2).map {
+          NewPhone(name: "a\($0)", platform: .android, environment: .development, topic: DeliveryScene.topic)
+        })
       let jpush = try await world.addJPush(2200)
       let push = try await world.deliver()
       #expect(push.state == .finished && push.counts == OutcomeCounts(accepted: 2205))
@@ -133,7 +135,8 @@ struct JPushDeliveryTests {
       let environment = Model.Environment.development
       let phones = try await world.add([
         NewPhone(name: "1", environment: environment, topic: DeliveryScene.topic, alias: "usr_anna"),
-        NewPhone(name: "2", platform: .android, environment: environment, topic: DeliveryScene.topic, alias: "usr_anna"),
+        NewPhone(
+          name: "2", platform: .android, environment: environment, topic: DeliveryScene.topic, alias: "usr_anna"),
         NewPhone(
           name: "3", platform: .android, provider: .jpush, environment: environment, topic: DeliveryScene.topic,
           alias: "usr_anna"),

@@ -68,7 +68,8 @@ struct JPushRuleTests {
       return Answer(
         batch: batch.build(), index: 0,
         result: .answered(
-          status: status, detail: Answer.Detail(fields: HeaderList(fields.map { (name: $0.0, value: $0.1) }), body: [])))
+          status: status, detail: Answer.Detail(fields: HeaderList(fields.map { (name: $0.0, value: $0.1) }), body: []))
+      )
     }
     let rules = JPushRules()
     rules.note(answer(200, [("x-rate-limit-remaining", "599"), ("x-rate-limit-reset", "60")]), now: now)

@@ -147,7 +147,8 @@ package enum CredentialMessage: String, MessageSet {
     case .trust:
       "Must be the CA certificates that the server’s certificate was issued by, as PEM (-----BEGIN "
         + "CERTIFICATE-----), at most {limit} bytes."
-    case .trustNeedsHost: "CA certificates apply only to your own host. Apple, Google, JPush, and the simulator need none."
+    case .trustNeedsHost:
+      "CA certificates apply only to your own host. Apple, Google, JPush, and the simulator need none."
     case .host: "Must be {service}, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
     }
   }

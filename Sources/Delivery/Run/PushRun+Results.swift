@@ -81,7 +81,8 @@ extension PushRun {
       // The provider has already retried with a new token: a reported failure is the second one.
       isResigned: true)
     let decision = plan.policy.decide(
-      failure, history, now: now, jitter: RetryPolicy.jitter(
+      failure, history, now: now,
+      jitter: RetryPolicy.jitter(
         // The devices of one request to JPush stay together: they are one request again.
         seed: plan.seed, device: flight.provider == .jpush ? 0 : device, attempt: attempts))
     guard let ending = ending(of: leg) else { return decision }

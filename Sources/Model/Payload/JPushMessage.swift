@@ -173,7 +173,8 @@ package enum JPushMessageProblem: String, MessageSet {
       """
     case .timeToLive: "JPush keeps a push for at most {limit} seconds, that is 10 days (JPush: 1003)."
     case .lost: "JPush cannot carry {keys} of aps. Devices reached through JPush get the push without it."
-    case .pushType: "JPush sends no pushes of the type {type}. Devices reached through JPush get an ordinary notification."
+    case .pushType:
+      "JPush sends no pushes of the type {type}. Devices reached through JPush get an ordinary notification."
     }
   }
 }

@@ -3,7 +3,6 @@ import HTTP2
 import JSON
 import Model
 import OpenSSL
-import Text
 
 /// Sends pushes through JPush's REST API v3 with one key pair: one request for up to 1000 registration IDs
 /// (docs/protocols.md §4.2).
@@ -66,9 +65,9 @@ package final class JPushProvider: LinkedProvider {
       }
       for indices in groups where !indices.isEmpty {
         let members = indices.map { devices[$0] }
+        let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
         let body = message.request(
-          to: Set(members.map(\.platform)),
-          audience: ["registration_id": .array(members.map { .string(String(decoding: $0.token.bytes, as: UTF8.self)) })],
+          to: Set(members.map(\.platform)), audience: ["registration_id": .array(ids)],
           cid: Self.cid(appKey, push, members), sendno: push.id, timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
           template: Self.template, tag: push.id, capacity: 1,

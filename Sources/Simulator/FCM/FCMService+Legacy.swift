@@ -15,7 +15,8 @@ extension FCMService {
 
   func legacy(_ call: SimulatedCall) -> SimulatedReply {
     guard Self.serverKey(call) != nil else {
-      return SimulatedReply(status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
+      return SimulatedReply(
+        status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
     }
     let json: JSONValue
     do {
@@ -23,10 +24,13 @@ extension FCMService {
     } catch {
       return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: \(error)\n")
     }
-    guard json.object != nil else { return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n") }
+    guard json.object != nil else {
+      return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n")
+    }
     let (to, ids, condition) = (json["to"]?.string, json["registration_ids"]?.array, json["condition"]?.string)
     guard [to != nil, ids != nil, condition != nil].count(where: { $0 }) == 1 else {
-      return SimulatedReply(status: 400, text: to == nil && ids == nil && condition == nil ? "MissingRegistration\n" : "to\n")
+      return SimulatedReply(
+        status: 400, text: to == nil && ids == nil && condition == nil ? "MissingRegistration\n" : "to\n")
     }
     if let ids {
       guard (1...Self.idLimit).contains(ids.count) else {

@@ -23,7 +23,8 @@ extension JPushService {
       let tags = Set(phones.jpushPhones().flatMap(\.tags)).sorted().prefix(Self.tagListLimit)
       return SimulatedReply(["tags": .array(tags.map(JSONValue.string))])
     case (_, "tags", 2...): return try tag(call, path)
-    default: throw JPushError(.invalid, "The simulator has no such call: \(call.method) /\(path.joined(separator: "/")).")
+    default:
+      throw JPushError(.invalid, "The simulator has no such call: \(call.method) /\(path.joined(separator: "/")).")
     }
   }
 

@@ -191,7 +191,7 @@ enum CertificatesCommand {
       CredentialAttempt(credential: wanted, bundleID: bundleID, verdict: await attempt(trial))
     }
     if let refusal = attempt.refusal { throw CommandFailure(refusal.text) }
-    if case .undecided(let reason) = attempt.verdict { 
+    if case .undecided(let reason) = attempt.verdict {
       io.note("not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(reason))")
     }
   }

@@ -93,7 +93,8 @@ enum SimulateCommand {
     parameters: [
       development.parameter, production.parameter, fcm.parameter, jpush.parameter, control.parameter, names.parameter,
       authority.parameter, authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter,
-      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, jpushFaults.parameter, idleTimeout.parameter, unknown.parameter,
+      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, jpushFaults.parameter, idleTimeout.parameter,
+      unknown.parameter,
       tokens.parameter, topic.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]

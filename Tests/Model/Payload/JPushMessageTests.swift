@@ -101,7 +101,8 @@ struct JPushMessageTests {
     #expect(codes(3988, [.ios, .android]) == ["jpush.too_large"])
     let long = draft { $0.options.timeToLive = 864_001 }
     #expect(JPushMessage(long).problems.map(\.code) == ["jpush.time_to_live"])
-    let finding = Lint.findings(in: long, Lint.Context(hasJPush: true)).first { $0.problem.code == "jpush.time_to_live" }
+    let findings = Lint.findings(in: long, Lint.Context(hasJPush: true))
+    let finding = findings.first { $0.problem.code == "jpush.time_to_live" }
     #expect(finding?.severity == .error && finding?.problem.text.contains("1003") == true)
     #expect(Lint.findings(in: long).allSatisfy { !$0.problem.code.hasPrefix("jpush") }, "without JPush devices")
   }

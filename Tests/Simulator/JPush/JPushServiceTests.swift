@@ -55,8 +55,9 @@ private final class JPushScene: Sendable {
   }
 
   /// Pushes an alert.
-  func push(_ audience: JSONValue = "all", cid: String? = nil, _ options: JSONValue = [:]) async throws -> SimulatedReply
-  {
+  func push(
+    _ audience: JSONValue = "all", cid: String? = nil, _ options: JSONValue = [:]
+  ) async throws -> SimulatedReply {
     var body: [String: JSONValue] = [
       "platform": "all", "audience": audience, "notification": ["alert": "Hi"], "options": options,
     ]
@@ -93,7 +94,8 @@ struct JPushServiceTests {
   func audience() async throws {
     let scene = try JPushScene()
     let options: JSONValue = ["apns_production": false]
-    let tagged = try await scene.call("POST", "/v3/devices/\(scene.ids[2])", ["tags": ["add": ["a", "b"]], "alias": "x"])
+    let tagged = try await scene.call(
+      "POST", "/v3/devices/\(scene.ids[2])", ["tags": ["add": ["a", "b"]], "alias": "x"])
     #expect(tagged.status == 200 && tagged.body.isEmpty)
     _ = try await scene.push(["registration_id": [.string(scene.ids[0]), .string(scene.ids[2])]], options)
     #expect(scene.received == [1, 0, 1])
@@ -132,10 +134,12 @@ struct JPushServiceTests {
     #expect(batch.json["b-1"]?["msg_id"]?.integer != nil && batch.json["b-2"]?["error"]?["code"] == 1011)
   }
 
-  @Test("what is wrong is refused with JPush's code", arguments: [
-    ("{}", 1002), (#"{"platform":"all","audience":"all","notification":{"alert":"x"},"x":1}"#, 1009),
-    (#"{"platform":"all","audience":{"alias":"x"},"notification":{"alert":"x"}}"#, 1003), ("nonsense", 1003),
-  ])
+  @Test(
+    "what is wrong is refused with JPush's code",
+    arguments: [
+      ("{}", 1002), (#"{"platform":"all","audience":"all","notification":{"alert":"x"},"x":1}"#, 1009),
+      (#"{"platform":"all","audience":{"alias":"x"},"notification":{"alert":"x"}}"#, 1003), ("nonsense", 1003),
+    ])
   func wrong(body: String, code: Int) async throws {
     let scene = try JPushScene()
     let reply = try await scene.simulator.jpush.answer(
