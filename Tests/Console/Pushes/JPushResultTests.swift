@@ -48,11 +48,17 @@ struct JPushResultTests {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       var anna = try await scene.signIn(.admin)
-      let keys = "8103a4c628a0b98994ec1949:711261d45f174d2fa8555e5a"
-      let made = try await scene.call(
-        .post, "/api/v1/certificates", as: .admin, headers: ["Content-Type": "application/octet-stream"],
-        body: Array(keys.utf8))
-      let certificate = try #require(made.json?["id"]?.integer ?? made.json?["items"]?.array?.first?["id"]?.integer)
+      let (material, sealer) = (
+        try JPushKeyPair(appKey: "8103a4c628a0b98994ec1949", masterSecret: "711261d45f174d2fa8555e5a").material,
+        scene.store.sealer
+      )
+      let certificate = try await scene.store.write { database in
+        var details = TrackedCertificate.Details(kind: "jpush_key_pair", name: "JPush", fileName: "keys.txt")
+        details.hasPrivateKey = true
+        return try TrackedCertificate.add(
+          database, details, material: material, sealer: sealer, by: "lin", now: ConsoleScene.noon
+        ).id
+      }
       func bind() async throws -> SceneAnswer {
         try await anna.post(
           "/apps/\(app.id)/credentials/production",
