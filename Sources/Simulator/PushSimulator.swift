@@ -1,5 +1,5 @@
 package import Foundation
-import HTTP2
+package import HTTP2
 package import JSON
 package import Logging
 package import OpenSSL

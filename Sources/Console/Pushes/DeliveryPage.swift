@@ -91,8 +91,12 @@ enum DeliveryPage {
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
       switch device.provider {
       case .apns: break
-      case .fcm: return showFCM(draft, push, device, delivery, asked, credential)
-      case .jpush: return showJPush(draft, push, device, delivery, asked, credential, message)
+      case .fcm:
+        showFCM(draft, push, device, delivery, asked, credential)
+        return
+      case .jpush:
+        showJPush(draft, push, device, delivery, asked, credential, message)
+        return
       }
       let payload = APNsPayload(draft, uid: push.uid)
       let id = APNsID(seed: push.seed, device: delivery.deviceID)

@@ -1,6 +1,6 @@
 import Foundation
 import HTTP2
-import Model
+package import Model
 import OpenSSL
 import Reactor
 

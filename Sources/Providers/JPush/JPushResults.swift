@@ -2,6 +2,7 @@ import Foundation
 import HTTP2
 package import JSON
 import Model
+import Reactor
 import Synchronization
 
 extension JPushMaker {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP2
 import JSON
 import Logging
 import Model

@@ -81,7 +81,7 @@ extension DeviceWriter {
     try insert.bind(5, registration.alias.applied(to: nil))
     try insert.bind(6, registration.name.applied(to: nil))
     try insert.bind(7, now.milliseconds)
-    try insert.bind(8, kind.ownProvider)
+    try insert.bind(8, kind.ownProvider.map { Int64($0) })
     try insert.run()
     guard database.changes == 1 else { return nil }
     let id = database.lastInsertedID

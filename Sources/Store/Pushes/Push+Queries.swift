@@ -1,5 +1,5 @@
 package import Foundation
-package import Model
+import Model
 package import SQLite
 
 extension Push {

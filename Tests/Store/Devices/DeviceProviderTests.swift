@@ -51,9 +51,9 @@ struct DeviceProviderTests {
           #expect(page.map(\.id) == found.filter { $0.provider == provider }.map(\.id))
         }
       }
-      let plan = try plan(
-        database, try #require(query(app, .all, .jpush).pageQuery(database, after: 0, upTo: .max, limit: 10, nil)))
-      #expect(plan.contains { $0.contains("devices_provider") })
+      let paged = try query(app, .all, .jpush).pageQuery(database, after: 0, upTo: .max, limit: 10, nil)
+      let steps = try plan(database, try #require(paged))
+      #expect(steps.contains { $0.contains("devices_provider") })
       #expect(try DeviceCounters.faults(database) == 0)
       let overview = try #require(try AppOverview.find(database, id: app.id))
       #expect(overview.count(provider: .jpush) == 2 && overview.count(platform: .ios) == 2)
