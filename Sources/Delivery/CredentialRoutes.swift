@@ -1,5 +1,6 @@
 package import Foundation
 package import HTTP2
+import JSON
 package import Logging
 import OpenSSL
 package import Providers
@@ -62,28 +63,22 @@ package final class CredentialRoutes: RouteFinder {
 
   /// The route for an app's credential; see ``RouteFinder``.
   package func route(
-    app: Int64, environment: Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Environment, provider kind: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
-    let makers = makers.filter {
-      $0.capabilities.environments.contains(environment) && $0.capabilities.platforms.contains(platform)
+    let maker = try maker(kind)
+    let found = try await store.read {
+      try Credential.find($0, app: app, provider: kind, environment: environment)
     }
-    guard !makers.isEmpty else {
-      throw NoRoute("Signalbox does not send to \(platform.name) yet.", .noProvider)
-    }
-    let found = try await store.read { database -> (Credential, any ProviderMaker)? in
-      for maker in makers {
-        let kind = maker.capabilities.kind
-        if let credential = try Credential.find(database, app: app, provider: kind, environment: environment) {
-          return (credential, maker)
+    guard let credential = found, credential.certificateID != nil || credential.place == .simulator else {
+      let wanted =
+        switch kind {
+        case .apns: "a key or certificate"
+        case .fcm: "a service account"
+        case .jpush: "the AppKey and master secret of the app"
         }
-      }
-      return nil
-    }
-    guard let (credential, maker) = found, credential.certificateID != nil || credential.place == .simulator else {
-      let wanted = platform == .ios ? "a key or certificate" : "a service account"
       throw NoRoute(
-        "The app has no credential for \(platform.name) in \(environment.rawValue). Assign \(wanted) on the app's "
-          + "page.", .noCredential)
+        "The app has no credential for \(kind.name) in \(environment.rawValue). Assign \(wanted) on the app's page.",
+        .noCredential)
     }
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
@@ -119,6 +114,17 @@ package final class CredentialRoutes: RouteFinder {
     return try await APNsMaker().ask(
       request, bundleID: app.bundleID, try await account(credential),
       try tools(credential, report: { _ in }, stateChanged: { _ in }))
+  }
+
+  /// Asks JPush for its own figures of a push's messages; see `JPushMaker.results`.
+  func jpushResults(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
+    let credential = try await store.read { database -> Credential? in
+      let push = try Push.get(database, id: id)
+      return try Credential.find(database, app: push.appID, provider: .jpush, environment: push.environment)
+    }
+    guard let credential else { throw NoRoute("The app has no credential for JPush any more.", .noCredential) }
+    return try await JPushMaker().results(
+      of: messages, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
   /// What the credential's provider is holding back, and why.
@@ -181,7 +187,7 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   func maker(_ kind: ProviderKind) throws -> any ProviderMaker {
-    guard let maker = makers.first(where: { $0.capabilities.kind == kind }) else {
+    guard let maker = makers.first(where: { $0.kind == kind }) else {
       throw NoRoute("Signalbox does not send through \(kind.rawValue) yet.", .noProvider)
     }
     return maker

@@ -40,7 +40,14 @@ extension DeliveryEngine {
   /// Passes results to their push; results of a push that is no longer active are dropped.
   private func deliver(_ report: SendReport) {
     let control = state.withLock { $0.running[report.push]?.control }
-    control?.inbox.add(report.results.map { Inbox.Item(device: $0.device, result: $0.result) })
+    var items = report.results.map { Inbox.Item(device: $0.device, result: $0.result) }
+    let devices = report.results.map(\.device)
+    if let message = report.message, let first = devices.min(), let last = devices.max() {
+      items[0].message = SentJPushMessage(
+        push: report.push, id: message.id, firstDevice: first, lastDevice: last, devices: devices.count,
+        sentAt: message.sentAt)
+    }
+    control?.inbox.add(items)
   }
 
   func carryOut(_ id: Int64) async {

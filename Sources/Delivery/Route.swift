@@ -4,7 +4,7 @@ package import Providers
 package import Model
 package import Store
 
-/// The path to an app's devices of one platform in one environment: a credential and the provider that sends with it.
+/// The path to an app's devices of one service in one environment: a credential and the provider that sends with it.
 package struct Route: Sendable {
   /// The credential's row ID, for its health; 0 without a credential.
   package let credentialID: Int64
@@ -15,13 +15,13 @@ package struct Route: Sendable {
 }
 
 package protocol RouteFinder: Sendable {
-  /// The route to an app's devices of one platform.
+  /// The route to an app's devices that one service reaches.
   ///
   /// - Parameter report: receives the results of every push; must be the same on every call. Called on a thread that
   ///   must not block.
   /// - Throws: ``NoRoute``, with the reason as text.
   func route(
-    app: Int64, environment: Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route
 
   /// Closes the connections of credentials that have changed.

@@ -65,16 +65,17 @@ package struct ProviderDevice: Sendable, Hashable {
   package let id: Int64
   /// Device token or registration ID.
   package let token: DeviceToken
+  package let platform: Platform
   /// The number on the app's icon before the push, for one that counts on.
   package let badge: Int
-  package init(id: Int64, token: DeviceToken, badge: Int = 0) {
-    (self.id, self.token, self.badge) = (id, token, badge)
+  package init(id: Int64, token: DeviceToken, platform: Platform = .ios, badge: Int = 0) {
+    (self.id, self.token, self.platform, self.badge) = (id, token, platform, badge)
   }
 }
 
 /// Creates providers of one kind.
 package protocol ProviderMaker: Sendable {
-  var capabilities: ProviderCapabilities { get }
+  var kind: ProviderKind { get }
 
   /// Creates a provider for a credential; it connects with the first batch.
   ///
@@ -83,17 +84,6 @@ package protocol ProviderMaker: Sendable {
 
   /// The meaning of ``Provider/probe(topic:)``'s result.
   func verdict(_ result: SendResult) -> ProviderVerdict
-}
-
-/// The abilities of a push service.
-package struct ProviderCapabilities: Sendable, Hashable {
-  package let kind: ProviderKind
-  package let platforms: Set<Platform>
-  package let environments: Set<Environment>
-
-  package init(kind: ProviderKind, platforms: Set<Platform>, environments: Set<Environment>) {
-    (self.kind, self.platforms, self.environments) = (kind, platforms, environments)
-  }
 }
 
 /// The address of a push service.
@@ -170,6 +160,6 @@ package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertib
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.
   package static let all: [any ProviderMaker] = [
-    APNsMaker(), FCMMaker(),
+    APNsMaker(), FCMMaker(), JPushMaker(),
   ]
 }

@@ -93,13 +93,21 @@ package struct SendReport: Sendable {
   package let push: Int64
   /// Each device of a batch appears in exactly one report, once.
   package let results: [(device: Int64, result: SendResult)]
-  package init(push: Int64, results: [(device: Int64, result: SendResult)]) {
-    self.push = push
-    self.results = results
+  /// The service's message that all these devices got, if one request named several.
+  package let message: SentMessage?
+  package init(push: Int64, results: [(device: Int64, result: SendResult)], message: SentMessage? = nil) {
+    (self.push, self.results, self.message) = (push, results, message)
   }
 }
 
 extension OwnReason {
   /// The reason for what went wrong at a proxy; both have the same codes.
   package init(_ code: ProxyProblem.Code) { self = OwnReason(rawValue: code.rawValue) ?? .unreachable }
+}
+
+/// A request that named several devices and was accepted, as the service numbered it.
+package struct SentMessage: Sendable, Hashable {
+  package let id: String
+  package let sentAt: Date
+  package init(id: String, sentAt: Date) { (self.id, self.sentAt) = (id, sentAt) }
 }

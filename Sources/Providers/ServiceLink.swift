@@ -299,6 +299,7 @@ extension ServiceLink: ClientGroupHandler {
     var push: Int64 = answers.first?.batch.tag ?? 0
     for (index, answer) in answers.enumerated() {
       answersLeft = answers.count - index - 1
+      rules.note(answer, now: tools.clock())
       guard let result = result(answer) else { continue }
       if answer.batch.tag != push {
         if !results.isEmpty { tools.report(SendReport(push: push, results: results)) }

@@ -2,14 +2,21 @@ import Calendar
 package import Foundation
 import HTTP2
 
-/// What differs between push services that take one HTTP/2 request for each device.
+/// What differs between push services that are spoken to over HTTP/2.
 protocol ServiceRules: Sendable {
   /// Whether an answer of this status counts as a refusal, of which too many slow the sender down.
   func isRefusal(_ status: Int) -> Bool
   /// Whether an answer of this status, which is not 200, shows that the credential is valid.
   func provesCredential(_ status: Int) -> Bool
+  /// Called with every answer before it is reported, on the loop's thread.
+  func note(_ answer: Answer, now: Date)
   /// The meaning of an answer whose status is not 200.
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading
+}
+
+extension ServiceRules {
+  /// Does nothing.
+  func note(_ answer: Answer, now: Date) {}
 }
 
 /// The meaning of a refusal, or of a problem of the service.

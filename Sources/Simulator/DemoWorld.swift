@@ -12,6 +12,8 @@ package struct DemoWorld: Sendable, Hashable {
     package var name: String
     package var model: String
     package var platform = Platform.ios
+    /// Nil: the platform's own.
+    package var provider: ProviderKind?
     package var environment: Model.Environment
     package var alias: String
     /// Sorted.
@@ -20,11 +22,13 @@ package struct DemoWorld: Sendable, Hashable {
     /// - Parameter bundleID: of the app on it.
     package func newPhone(_ bundleID: String) -> NewPhone {
       NewPhone(
-        name: name, model: model, platform: platform, environment: environment, topic: bundleID, alias: alias)
+        name: name, model: model, platform: platform, provider: provider, environment: environment, topic: bundleID,
+        alias: alias)
     }
   }
 
-  /// A shop: four iPhones and an Android phone with development builds, two iPhones with the App Store's.
+  /// A shop: four iPhones and two Android phones with development builds, of which one is registered with JPush, and two
+  /// iPhones with the App Store's.
   package static let shop = DemoWorld(
     appName: "Shop", bundleID: "com.example.shop",
     phones: [
@@ -41,6 +45,9 @@ package struct DemoWorld: Sendable, Hashable {
       DemoPhone(
         name: "Katherine's Pixel", model: "Pixel 9", platform: .android, environment: .development,
         alias: "usr_katherine", tags: []),
+      DemoPhone(
+        name: "李雷的小米", model: "Xiaomi 15", platform: .android, provider: .jpush, environment: .development,
+        alias: "usr_lilei", tags: []),
       DemoPhone(
         name: "Margaret's iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
         tags: ["vip"]),

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTP2
+package import HTTP2
 package import JSON
 package import Logging
 package import OpenSSL
@@ -7,7 +7,7 @@ package import Model
 package import Reactor
 import Synchronization
 
-/// A server of the simulator: one of Apple's two, or Firebase's.
+/// A server of the simulator: one of Apple's two, Firebase's, or JPush's.
 package enum SimulatedServer: String, Sendable, Hashable, CaseIterable {
   /// APNs, development.
   case development
@@ -15,6 +15,8 @@ package enum SimulatedServer: String, Sendable, Hashable, CaseIterable {
   case production
   /// FCM has one server for all builds of an app.
   case fcm
+  /// JPush, too.
+  case jpush
 
   package init(_ environment: Model.Environment) { self = environment == .development ? .development : .production }
 
@@ -23,16 +25,16 @@ package enum SimulatedServer: String, Sendable, Hashable, CaseIterable {
     switch provider {
     case .apns: self.init(environment)
     case .fcm: self = .fcm
-    case .jpush: return nil
+    case .jpush: self = .jpush
     }
   }
 }
 
-/// Simulates Apple's two push servers and Firebase's, with phones behind them.
+/// Simulates Apple's two push servers, Firebase's and JPush's, with phones behind them.
 ///
-/// Behaves as docs/protocols.md §1 and §3 describe, and simulates the errors in ``FaultBox``. APNs: one stream until the
+/// Behaves as docs/protocols.md §1, §3 and §4 describe, and simulates the errors in ``FaultBox``. APNs: one stream until the
 /// first valid provider token, Apple's reasons, tokens that belong to one environment and one app, 410 after an app is
-/// removed. FCM: ``FCMService``.
+/// removed. FCM: ``FCMService``. JPush: ``JPushService``.
 package final class PushSimulator: Sendable {
   package struct Configuration: Sendable {
     /// The development server's address; nil: 127.0.0.1, on a free port.
@@ -41,6 +43,8 @@ package final class PushSimulator: Sendable {
     package var production: SocketAddress?
     /// FCM's address; nil: 127.0.0.1, on a free port.
     package var fcm: SocketAddress?
+    /// JPush's address; nil: 127.0.0.1, on a free port.
+    package var jpush: SocketAddress?
     /// In the servers' certificate.
     package var hostNames = ["localhost", "127.0.0.1", "::1"]
     /// Signs the servers' certificate; nil: a new one. See ``SimulatorAuthority``.
@@ -54,6 +58,8 @@ package final class PushSimulator: Sendable {
     package var knownTopics: Set<String>?
     /// The only service account that gets access tokens from FCM; nil: every well-formed assertion does.
     package var serviceAccount: FCMServiceAccount?
+    /// The master secrets by app key that JPush accepts; empty: every pair.
+    package var jpushKeys: [String: String] = [:]
     /// The servers are spread over them; empty: on a new one.
     package var loops: [EventLoop] = []
     /// How long a client may be idle before GOAWAY with `IdleTimeout`; nil: forever.
@@ -97,6 +103,7 @@ package final class PushSimulator: Sendable {
   package var authorityPEM: String { authority.certificate.pem }
 
   package let fcm: FCMService
+  package let jpush: JPushService
   private let configuration: Configuration
   private let development: APNsService
   private let production: APNsService
@@ -127,6 +134,9 @@ package final class PushSimulator: Sendable {
     fcm = FCMService(
       phones: configuration.phones, faults: FaultBox(configuration.faults[.fcm] ?? Faults()),
       account: configuration.serviceAccount, now: configuration.now, log: configuration.log)
+    jpush = JPushService(
+      phones: configuration.phones, faults: FaultBox(configuration.faults[.jpush] ?? Faults()),
+      keys: configuration.jpushKeys, now: configuration.now, log: configuration.log)
   }
 
   private func service(_ server: SimulatedServer) -> any SimulatedService {
@@ -134,6 +144,7 @@ package final class PushSimulator: Sendable {
     case .development: development
     case .production: production
     case .fcm: fcm
+    case .jpush: jpush
     }
   }
 
@@ -164,7 +175,7 @@ package final class PushSimulator: Sendable {
   /// - Throws: `SystemError`, for instance if a port is taken, `CertificateError`, `TLSError`, ``PushSimulatorError``.
   @discardableResult
   package func start() async throws -> (
-    development: SocketAddress, production: SocketAddress, fcm: SocketAddress
+    development: SocketAddress, production: SocketAddress, fcm: SocketAddress, jpush: SocketAddress
   ) {
     let mayStart = state.withLock { state in
       guard case .stopped = state else { return false }
@@ -193,13 +204,15 @@ package final class PushSimulator: Sendable {
       let development = try await start(.development, 0, on: configuration.development)
       let production = try await start(.production, 1, on: configuration.production)
       let fcm = try await start(.fcm, 2, on: configuration.fcm)
+      let jpush = try await start(.jpush, 3, on: configuration.jpush)
       let running = Running(
         servers: servers, ownLoop: ownLoop,
-        addresses: [.development: development, .production: production, .fcm: fcm])
+        addresses: [.development: development, .production: production, .fcm: fcm, .jpush: jpush])
       state.withLock { $0 = .running(running) }
       configuration.log?.info(
-        "The simulator is listening.", ["development": development, "production": production, "fcm": fcm])
-      return (development, production, fcm)
+        "The simulator is listening.",
+        ["development": development, "production": production, "fcm": fcm, "jpush": jpush])
+      return (development, production, fcm, jpush)
     } catch {
       for server in servers { await server.stop() }
       ownLoop?.stop()
@@ -243,18 +256,17 @@ package final class PushSimulator: Sendable {
     var settings = ServerSettings()
     settings.stopTimeout = configuration.stopTimeout
     settings.idleTimeout = configuration.idleTimeout
-    if server == .fcm {
-      settings.maximumStreams = FCMService.streams
-      settings.maximumBodyBytes = FCMService.bodyLimit
-    } else {
-      settings.maximumStreams = APNsService.streamsBeforeToken
+    switch server {
+    case .development, .production: settings.maximumStreams = APNsService.streamsBeforeToken
+    case .fcm: (settings.maximumStreams, settings.maximumBodyBytes) = (FCMService.streams, FCMService.bodyLimit)
+    case .jpush: (settings.maximumStreams, settings.maximumBodyBytes) = (JPushService.streams, JPushService.bodyLimit)
     }
     return settings
   }
 }
 
 /// What answers the requests of one server.
-protocol SimulatedService: ServerHandler {
+package protocol SimulatedService: ServerHandler {
   var faults: FaultBox { get }
   var counters: ServerCounters { get }
 }

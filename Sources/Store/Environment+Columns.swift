@@ -38,6 +38,25 @@ extension Platform {
   }
 }
 
+extension ProviderKind {
+  /// As stored in `devices.provider`. Those of APNs and FCM are the codes of their platforms, so that a device without
+  /// a provider of its own is reached by `coalesce(provider, platform)`.
+  var code: Int {
+    switch self {
+    case .apns: 1
+    case .fcm: 2
+    case .jpush: 3
+    }
+  }
+
+  init(code: Int) throws {
+    guard let value = ProviderKind.allCases.first(where: { $0.code == code }) else {
+      throw StoreError.unreadable(column: "provider", value: "\(code)")
+    }
+    self = value
+  }
+}
+
 /// A list of texts as a JSON array.
 func text(_ texts: [String]) -> String { JSONValue.array(texts.map { .string($0) }).text() }
 

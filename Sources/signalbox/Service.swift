@@ -142,6 +142,7 @@ final class Service: Sendable {
     }
     self.renewal = renewal
     let (engine, engineLoop, courier) = (engine, engineLoop, console.courier)
+    let reports = JPushReportWorker(store: store, routes: routes, clock: clock, log: log)
     var all: [WorkerGroup.Worker] = [
       .init(name: Self.http, loss: .endsService, isCancelled: false) { await server.waitForEnd() },
       .init(name: Self.delivery, loss: .endsService, isCancelled: false) {
@@ -150,6 +151,7 @@ final class Service: Sendable {
       .init(name: Self.reminders, loss: .isRestarted) {
         await ReminderWorker(store: store, courier: courier, source: .serve, log: log).run(clock: clock)
       },
+      .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
       .init(name: Self.sweep, loss: .isRestarted) {
         try await Self.sweep(store, clock: clock, log: log.labelled("Certificates"))

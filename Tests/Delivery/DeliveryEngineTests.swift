@@ -62,7 +62,7 @@ private struct TestRoutes: RouteFinder {
   let find: @Sendable (@escaping @Sendable (SendReport) -> Void) throws -> Route
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route { try find(report) }
 }
 
@@ -171,7 +171,8 @@ struct DeliveryEngineTests {
       // What a process left behind that recorded 1000 devices and then one out of order.
       try await store.write { database in
         _ = try Push.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
-        try Push.setTarget(database, id: begun.id, [.ios: 2500], lastDeviceID: try Device.lastID(database))
+        try Push.setTarget(
+          database, id: begun.id, [Reach(.ios, .apns): 2500], lastDeviceID: try Device.lastID(database))
         let done = Array(1...1000) + [1700]
         _ = try Delivery.record(
           database, push: begun.id,

@@ -110,7 +110,8 @@ struct EndingTests {
       // A process that handed out four, kept the outcome of the first, was asked to cancel, and died.
       try await scene.store.write { database in
         _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
-        try Push.setTarget(database, id: push.id, [.ios: 10_000], lastDeviceID: try Device.lastID(database))
+        try Push.setTarget(
+          database, id: push.id, [Reach(.ios, .apns): 10_000], lastDeviceID: try Device.lastID(database))
         try Push.setHandedOut(database, id: push.id, upTo: 4)
         _ = try Delivery.record(
           database, push: push.id, [DeliveryResult(deviceID: 1, platform: .ios, outcome: .accepted, at: noon)],

@@ -7,17 +7,17 @@ import Providers
 import Store
 import Testing
 
-/// A route for each platform; nil: none.
+/// A route for each service; nil: none.
 private struct PlatformRoutes: RouteFinder {
   let ios: ScriptedService
   let android: ScriptedService?
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
-    let service = platform == .ios ? ios : android
+    let service = provider == .apns ? ios : android
     guard let service else { throw NoRoute("The app has no credential for Android.", .noCredential) }
-    return try await service.route(app: app, environment: environment, platform: platform, report: report)
+    return try await service.route(app: app, environment: environment, provider: provider, report: report)
   }
 }
 

@@ -139,7 +139,7 @@ struct RetryTests {
       // A process that handed out four, kept the outcome of the first, had the second wait, and died.
       try await scene.store.write { database in
         _ = try Push.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
-        try Push.setTarget(database, id: begun.id, [.ios: 6], lastDeviceID: try Device.lastID(database))
+        try Push.setTarget(database, id: begun.id, [Reach(.ios, .apns): 6], lastDeviceID: try Device.lastID(database))
         try Push.setHandedOut(database, id: begun.id, upTo: 4)
         _ = try Delivery.record(
           database, push: begun.id, [DeliveryResult(deviceID: 1, platform: .ios, outcome: .accepted, at: noon)],

@@ -53,8 +53,8 @@ struct RunModel {
   private var inFlight: [Sent] = []
   private var inbox: [Inbox.Item] = []
   private var isKind = false
-  /// The platforms of the audience, each with its route.
-  private let platforms: [Platform]
+  /// The services of the audience, each with its route.
+  private let providers: [ProviderKind]
 
   // What was seen.
   /// Devices that may have the push.
@@ -76,14 +76,16 @@ struct RunModel {
     var random = SeededNumbers(seed: seed)
     let count = Int.random(in: 0...60, using: &random)
     var id: Int64 = 0
-    // At times one platform, at times both, and at times one of which no device is left.
-    let platforms = [[.ios], [.android], Platform.allCases].randomElement(using: &random) ?? [.ios]
-    self.platforms = platforms
+    // At times one service, at times all, and at times one of which no device is left.
+    let choices: [[ProviderKind]] = [[.apns], [.fcm], [.jpush], ProviderKind.allCases]
+    let providers = choices.randomElement(using: &random) ?? [.apns]
+    self.providers = providers
     devices = (0..<count).map { _ in
       id += Int64.random(in: 1...4, using: &random)
+      let provider = providers.randomElement(using: &random) ?? .apns
       return AudienceMember(
-        id: id, platform: platforms.randomElement(using: &random) ?? .ios, token: DeviceToken(bytes: [1]), alias: nil,
-        registrationID: nil, registeredAt: noon)
+        id: id, platform: provider.platforms[0], token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil,
+        registeredAt: noon, provider: provider)
     }
     var policy = RetryPolicy()
     policy.repeatsUnanswered = Bool.random(using: &random)
@@ -94,7 +96,7 @@ struct RunModel {
     pageSize = Int.random(in: 1...12, using: &random)
     push = RunRow(state: .queued, target: nil)
     world = RunWorld(now: Moment(wall: noon, steady: 0))
-    for platform in platforms { world.routes[platform] = RouteWorld(share: 20) }
+    for provider in providers { world.routes[provider] = RouteWorld(share: 20) }
     self.random = random
   }
 
@@ -134,7 +136,7 @@ struct RunModel {
         try liveOn()
         continue
       }
-      for platform in platforms { world.routes[platform] = RouteWorld(share: 20) }
+      for provider in providers { world.routes[provider] = RouteWorld(share: 20) }
       (world.isStopping, world.isInterrupted) = (false, false)
       if wantsPause { resume() }
       while !queue.isEmpty { depart() }
@@ -153,7 +155,7 @@ struct RunModel {
     let isOver = push.state.isOver
     if !isOver { push.state = .sending }
     var plan = RunPlan(
-      push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, platforms: platforms,
+      push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, providers: providers,
       lastDeviceID: devices.last?.id ?? 0,
       isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
       window: Self.window, pageSize: pageSize)
@@ -213,8 +215,8 @@ struct RunModel {
       guard question == nil else { throw Broken(description: "an action follows a question") }
       switch action {
       case .publish(let progress): try check(progress)
-      case .send(let members, let platform, let places): try send(members, platform, places)
-      case .cancelQueued(let platform): giveUp(.cancelled, platform)
+      case .send(let members, let provider, let places): try send(members, provider, places)
+      case .cancelQueued(let provider): giveUp(.cancelled, provider)
       case .reconnect, .alarm, .forgetRoute: break
       case .returnPlaces(let places):
         for place in places { trail[place] = nil }
@@ -244,9 +246,9 @@ struct RunModel {
     if !holds { throw Broken(description: promise()) }
   }
 
-  private mutating func send(_ members: [AudienceMember], _ platform: Platform, _ places: [Int32]?) throws {
-    note("sent \(platform) \(members.map(\.id))")
-    try check(members.allSatisfy { $0.platform == platform }, "a device of another platform")
+  private mutating func send(_ members: [AudienceMember], _ provider: ProviderKind, _ places: [Int32]?) throws {
+    note("sent \(provider) \(members.map(\.id))")
+    try check(members.allSatisfy { $0.provider == provider }, "a device of another service")
     try check(push.state == .sending && world.order == .go && !world.isInterrupted, "sent after pause or cancel")
     try check(places.map { $0.count == members.count } ?? true, "a place for each")
     let underWay = Set((queue + inFlight).map(\.device) + inbox.map(\.device))
@@ -257,8 +259,8 @@ struct RunModel {
       try check(rows[id]?.isUnderWay ?? (id <= push.handedOut), "\(id) is above the bound \(push.handedOut)")
       try check(push.trail == 0 || places != nil, "a device leaves beside the trail")
     }
-    let count = underWay.count { self.platform(of: $0) == platform } + members.count
-    let routes = heard.compactMap { $0.routes[platform] }
+    let count = underWay.count { self.provider(of: $0) == provider } + members.count
+    let routes = heard.compactMap { $0.routes[provider] }
     let share = routes.map(\.share).max() ?? 0
     // The devices of a half-open circuit, or of a smaller share, were allowed when the room was asked for.
     try check(count <= share, "\(count) under way, \(share) allowed")
@@ -274,7 +276,7 @@ struct RunModel {
     for (index, member) in members.enumerated() { queue.append(Sent(device: member.id, place: places?[index])) }
   }
 
-  private func platform(of device: Int64) -> Platform? { devices.first { $0.id == device }?.platform }
+  private func provider(of device: Int64) -> ProviderKind? { devices.first { $0.id == device }?.provider }
 
   private static func isOpen(_ circuit: CircuitBreaker.State) -> Bool {
     if case .open = circuit { true } else { false }
@@ -339,16 +341,16 @@ struct RunModel {
     if !mayHave.insert(sent.device).inserted { doubles += 1 }
   }
 
-  private mutating func giveUp(_ reason: OwnReason, _ platform: Platform) {
-    let left = queue.filter { self.platform(of: $0.device) == platform }
+  private mutating func giveUp(_ reason: OwnReason, _ provider: ProviderKind) {
+    let left = queue.filter { self.provider(of: $0.device) == provider }
     inbox += left.map { Inbox.Item(device: $0.device, result: .notSent(reason: reason.rawValue)) }
-    queue = queue.filter { self.platform(of: $0.device) != platform }
+    queue = queue.filter { self.provider(of: $0.device) != provider }
   }
 
   /// The credential was changed.
   private mutating func stopProvider() {
     note("credential changed")
-    if let platform = platforms.randomElement(using: &random) { giveUp(.interrupted, platform) }
+    if let provider = providers.randomElement(using: &random) { giveUp(.interrupted, provider) }
   }
 
   // MARK: What happens around it
@@ -393,7 +395,7 @@ struct RunModel {
   }
 
   private mutating func changeWorld() {
-    guard let platform = platforms.randomElement(using: &random) else { return }
+    guard let provider = providers.randomElement(using: &random) else { return }
     var route = RouteWorld(share: Int.random(in: 1...Self.window, using: &random))
     let now = world.now.wall
     let circuits: [CircuitBreaker.State] = [
@@ -402,8 +404,8 @@ struct RunModel {
     route.health.circuit = circuits.randomElement(using: &random) ?? .closed
     let failure = ProviderFailure(kind: .credential, reason: "InvalidProviderToken", since: now)
     route.provider = Int.random(in: 0...9, using: &random) == 0 ? .failing(failure) : .ready
-    world.routes[platform] = route
-    note("\(platform) share \(route.share), \(route.health.circuit)")
+    world.routes[provider] = route
+    note("\(provider) share \(route.share), \(route.health.circuit)")
   }
 
   /// The process is killed; the next one finds the trail.
@@ -461,13 +463,13 @@ struct RunModel {
     case .countRepeats:
       countRepeats(now)
       return waits()
-    case .nextDue(let date, let platform):
-      return .nextDue(due(platform) { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
-    case .page(let after, let upTo, let limit, let platform, let isUnanswered):
-      return .members(page(after, upTo, limit, platform, isUnanswered))
-    case .due(let date, let limit, let platform):
-      return .due(Array(due(platform) { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
-    case .allWaiting(let limit, let platform): return .due(Array(due(platform) { !$0.isUnderWay }.prefix(limit)))
+    case .nextDue(let date, let provider):
+      return .nextDue(due(provider) { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
+    case .page(let after, let upTo, let limit, let provider, let isUnanswered):
+      return .members(page(after, upTo, limit, provider, isUnanswered))
+    case .due(let date, let limit, let provider):
+      return .due(Array(due(provider) { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
+    case .allWaiting(let limit, let provider): return .due(Array(due(provider) { !$0.isUnderWay }.prefix(limit)))
     case .interrupted(let limit): return .due(Array(due(nil, \.isUnderWay).prefix(limit)))
     }
     return .row(push)
@@ -533,12 +535,12 @@ struct RunModel {
     .waits(push, nextDue: rows.values.filter { !$0.isUnderWay }.map(\.waiting.dueAt).min())
   }
 
-  /// Devices that are gone have no platform any more, and are in every list.
-  private func due(_ platform: Platform?, _ isWanted: (Row) -> Bool) -> [WaitingDelivery.Due] {
+  /// Devices that are gone have no service any more, and are in every list.
+  private func due(_ provider: ProviderKind?, _ isWanted: (Row) -> Bool) -> [WaitingDelivery.Due] {
     rows.values.filter(isWanted)
       .filter { row in
         let device = row.waiting.deviceID
-        return platform == nil || gone.contains(device) || self.platform(of: device) == platform
+        return provider == nil || gone.contains(device) || self.provider(of: device) == provider
       }
       .sorted { ($0.waiting.dueAt, $0.waiting.deviceID) < ($1.waiting.dueAt, $1.waiting.deviceID) }
       .map { row in
@@ -548,11 +550,11 @@ struct RunModel {
   }
 
   private func page(
-    _ after: Int64, _ upTo: Int64, _ limit: Int, _ platform: Platform?, _ isUnanswered: Bool
+    _ after: Int64, _ upTo: Int64, _ limit: Int, _ provider: ProviderKind?, _ isUnanswered: Bool
   ) -> [AudienceMember] {
     Array(
       devices.lazy.filter { device in
-        (platform == nil || device.platform == platform) && device.id > after && device.id <= upTo
+        (provider == nil || device.provider == provider) && device.id > after && device.id <= upTo
           && !gone.contains(device.id)
           && !(isUnanswered && (outcomes[device.id] != nil || rows[device.id] != nil))
       }.prefix(limit))

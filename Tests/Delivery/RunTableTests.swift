@@ -125,9 +125,9 @@ struct RunTableTests {
       testDescription: "an open circuit: nothing is handed out", begin: begun,
       steps: [
         Step(.routeFound, ["publish", "wait"]) {
-          $0.ios.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
+          $0.apns.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
         },
-        Step(.results([]), ["reload"]) { $0.ios.health.circuit = .halfOpen(reason: "x", since: noon) },
+        Step(.results([]), ["reload"]) { $0.apns.health.circuit = .halfOpen(reason: "x", since: noon) },
         Step(pushRow(), ["publish", "page 0…9"]), Step(.members([three[0]]), ["send 1", "wait"]),
       ]),
     Row(
@@ -151,21 +151,21 @@ struct RunTableTests {
         Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["wait"]),
       ]),
     Row(
-      testDescription: "two platforms: each by its own route, and one end", plan: { $0.platforms = [.ios, .android] },
+      testDescription: "two services: each by its own route, and one end", plan: { $0.providers = [.apns, .fcm] },
       pushRow: { $0.handedOut = 9 },
       begin: begun,
       steps: [
-        Step(.routeFound, ["publish", "findRoute android"]), Step(.routeFound, ["publish", "page 0…9"]),
-        Step(.members(three), ["send 1 2 3", "page 0…9 android"]), Step(.members(phones), ["send 7 8", "wait"]),
+        Step(.routeFound, ["publish", "findRoute fcm"]), Step(.routeFound, ["publish", "page 0…9"]),
+        Step(.members(three), ["send 1 2 3", "page 0…9 fcm"]), Step(.members(phones), ["send 7 8", "wait"]),
         Step(results(.outcome(.accepted), 3, 7, 1, 8, 2), ["record 5, 0 wait"]),
         Step(pushRow(handedOut: 9), ["publish", "end finished"]),
       ]),
     Row(
-      testDescription: "two platforms, one without a credential: its devices get the reason, the others are sent to",
-      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      testDescription: "two services, one without a credential: its devices get the reason, the others are sent to",
+      plan: { $0.providers = [.apns, .fcm] }, pushRow: { $0.handedOut = 9 }, begin: begun,
       steps: [
-        Step(.routeFound, ["publish", "findRoute android"]),
-        Step(.routeMissing("No key.", .noCredential), ["publish", "page 0…9 android"]),
+        Step(.routeFound, ["publish", "findRoute fcm"]),
+        Step(.routeMissing("No key.", .noCredential), ["publish", "page 0…9 fcm"]),
         Step(.members(phones), ["record 2, 0 wait"]), Step(pushRow(handedOut: 9), ["publish", "take what came"]),
         Step(.results([]), ["reload"]), Step(pushRow(handedOut: 9), ["page 0…9"]),
         Step(.members(three), ["send 1 2 3", "wait"]),
@@ -173,29 +173,29 @@ struct RunTableTests {
         Step(pushRow(handedOut: 9), ["publish", "end finished"]),
       ]),
     Row(
-      testDescription: "two platforms, one held back: the other goes on",
-      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      testDescription: "two services, one held back: the other goes on",
+      plan: { $0.providers = [.apns, .fcm] }, pushRow: { $0.handedOut = 9 }, begin: begun,
       steps: [
-        Step(.routeFound, ["publish", "findRoute android"]),
-        Step(.routeFound, ["publish", "page 0…9 android"]) {
-          $0.ios.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
+        Step(.routeFound, ["publish", "findRoute fcm"]),
+        Step(.routeFound, ["publish", "page 0…9 fcm"]) {
+          $0.apns.health.circuit = .open(reason: "x", since: noon, until: noon + 9)
         },
         Step(.members(phones), ["send 7 8", "wait"]),
         Step(results(.outcome(.accepted), 7, 8), ["record 2, 0 wait"]),
         Step(pushRow(handedOut: 9), ["publish", "wait"]),
-        Step(.results([]), ["reload"]) { $0.ios.health = ProviderHealth() },
+        Step(.results([]), ["reload"]) { $0.apns.health = ProviderHealth() },
         Step(pushRow(handedOut: 9), ["page 0…9"]), Step(.members(three), ["send 1 2 3", "wait"]),
       ]),
     Row(
-      testDescription: "two platforms, one credential refused: only its devices stop",
-      plan: { $0.platforms = [.ios, .android] }, pushRow: { $0.handedOut = 9 }, begin: begun,
+      testDescription: "two services, one credential refused: only its devices stop",
+      plan: { $0.providers = [.apns, .fcm] }, pushRow: { $0.handedOut = 9 }, begin: begun,
       steps: [
-        Step(.routeFound, ["publish", "findRoute android"]), Step(.routeFound, ["publish", "page 0…9"]),
-        Step(.members(three), ["send 1 2 3", "page 0…9 android"]), Step(.members(phones), ["send 7 8", "wait"]),
+        Step(.routeFound, ["publish", "findRoute fcm"]), Step(.routeFound, ["publish", "page 0…9"]),
+        Step(.members(three), ["send 1 2 3", "page 0…9 fcm"]), Step(.members(phones), ["send 7 8", "wait"]),
         Step(
           results(.outcome(.rejected(status: 403, reason: "PERMISSION_DENIED", tokenInvalidSince: nil)), 7),
-          ["alarm android", "record 1, 0 wait"]),
-        Step(pushRow(handedOut: 9), ["publish", "cancelQueued android", "wait"]),
+          ["alarm fcm", "record 1, 0 wait"]),
+        Step(pushRow(handedOut: 9), ["publish", "cancelQueued fcm", "wait"]),
         Step(results(.notSent(reason: "PERMISSION_DENIED"), 8), ["record 1, 0 wait"]),
         Step(pushRow(handedOut: 9), ["publish", "wait"]),
         Step(results(.outcome(.accepted), 1, 2, 3), ["record 3, 0 wait"]),
@@ -217,7 +217,7 @@ struct RunTableTests {
     var pushRow = RunRow(state: .sending, target: 3, handedOut: 3)
     row.pushRow(&pushRow)
     var world = RunWorld(now: Moment(wall: noon, steady: 0))
-    for platform in plan.platforms { world.routes[platform] = RouteWorld(share: 20) }
+    for provider in plan.providers { world.routes[provider] = RouteWorld(share: 20) }
     var run = PushRun(plan, pushRow, nextDue: nil, world: world)
     #expect(run.begin().map(Self.name) == row.begin)
     for (number, step) in row.steps.enumerated() {
@@ -230,20 +230,20 @@ struct RunTableTests {
     switch action {
     case .publish: "publish"
     case .send(let members, _, _): "send " + members.map { "\($0.id)" }.joined(separator: " ")
-    case .cancelQueued(let platform): "cancelQueued" + name(platform)
-    case .reconnect(let platform): "reconnect" + name(platform)
-    case .forgetRoute(let platform): "forgetRoute" + name(platform)
+    case .cancelQueued(let provider): "cancelQueued" + name(provider)
+    case .reconnect(let provider): "reconnect" + name(provider)
+    case .forgetRoute(let provider): "forgetRoute" + name(provider)
     case .returnPlaces(let places): "return \(places.count)"
-    case .alarm(_, let platform): "alarm" + name(platform)
+    case .alarm(_, let provider): "alarm" + name(provider)
     case .reserve(let count): "reserve \(count)"
-    case .findRoute(let platform): "findRoute" + name(platform)
+    case .findRoute(let provider): "findRoute" + name(provider)
     case .wait(let date): date == nil ? "take what came" : "wait"
     case .store(let task): name(task)
     }
   }
 
-  /// Only Android is named, so that the tables of one platform stay short.
-  private static func name(_ platform: Platform) -> String { platform == .ios ? "" : " android" }
+  /// Only FCM is named, so that the tables of one service stay short.
+  private static func name(_ provider: ProviderKind) -> String { provider == .apns ? "" : " fcm" }
 
   private static func name(_ task: RunTask) -> String {
     switch task {
@@ -259,18 +259,18 @@ struct RunTableTests {
     case .shift(let seconds): "shift \(seconds)"
     case .countRepeats: "countRepeats"
     case .nextDue(let date, _): "nextDue after \(Int(date.timeIntervalSince(noon)))"
-    case .page(let after, let upTo, _, let platform, _): "page \(after)…\(upTo)" + name(platform ?? .ios)
-    case .due(let date, _, let platform): "due at \(Int(date.timeIntervalSince(noon)))" + name(platform)
-    case .allWaiting(_, let platform): "allWaiting" + name(platform)
+    case .page(let after, let upTo, _, let provider, _): "page \(after)…\(upTo)" + name(provider ?? .apns)
+    case .due(let date, _, let provider): "due at \(Int(date.timeIntervalSince(noon)))" + name(provider)
+    case .allWaiting(_, let provider): "allWaiting" + name(provider)
     case .interrupted: "interrupted"
     }
   }
 }
 
 extension RunWorld {
-  fileprivate var ios: RouteWorld {
-    get { routes[.ios] ?? RouteWorld(share: 0) }
-    set { routes[.ios] = newValue }
+  fileprivate var apns: RouteWorld {
+    get { routes[.apns] ?? RouteWorld(share: 0) }
+    set { routes[.apns] = newValue }
   }
 }
 
@@ -279,6 +279,6 @@ extension RunPlan {
     var policy = RetryPolicy()
     policy.repeatsUnanswered = repeats
     return RunPlan(
-      push: 1, seed: 7, platforms: [.ios], lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
+      push: 1, seed: 7, providers: [.apns], lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
   }
 }

@@ -60,7 +60,7 @@ final class ScriptedService: RouteFinder {
   }
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let error = state.withLock { state in
       state.found += 1

@@ -170,7 +170,7 @@ struct TrailTests {
     try await scene.store.write { database in
       _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
       try Push.setTarget(
-        database, id: push.id, [.ios: 10_000], lastDeviceID: try Device.lastID(database), handedOut: 6000,
+        database, id: push.id, [Reach(.ios, .apns): 10_000], lastDeviceID: try Device.lastID(database), handedOut: 6000,
         trail: number)
       let done = (1...500).map { DeliveryResult(deviceID: Int64($0), platform: .ios, outcome: .accepted, at: noon) }
       let wait = WaitingDelivery(

@@ -72,13 +72,16 @@ func newPush(_ app: App, uid: String = "p1") -> NewPush {
 extension DeviceCounters {
   /// How many counters differ from the rows that they count.
   static func faults(_ database: Database) throws -> Int {
-    let devices = "SELECT app_id, environment, platform, state, count(*) AS count FROM devices GROUP BY 1, 2, 3, 4"
+    let devices = """
+      SELECT app_id, environment, platform, coalesce(provider, platform), state, count(*) AS count
+      FROM devices GROUP BY 1, 2, 3, 4, 5
+      """
     let tags = """
-      SELECT m.tag_id, d.environment, d.platform, d.state, count(*) AS count
-      FROM device_tags m JOIN devices d ON d.id = m.device_id GROUP BY 1, 2, 3, 4
+      SELECT m.tag_id, d.environment, d.platform, coalesce(d.provider, d.platform), d.state, count(*) AS count
+      FROM device_tags m JOIN devices d ON d.id = m.device_id GROUP BY 1, 2, 3, 4, 5
       """
     return try [("device_counters", "app_id", devices), ("tag_counters", "tag_id", tags)].reduce(0) { sum, table in
-      let kept = "SELECT \(table.1), environment, platform, state, count FROM \(table.0) WHERE count <> 0"
+      let kept = "SELECT \(table.1), environment, platform, provider, state, count FROM \(table.0) WHERE count <> 0"
       return try sum
         + database.int("SELECT count(*) FROM (SELECT * FROM (\(kept)) EXCEPT SELECT * FROM (\(table.2)))")
         + database.int("SELECT count(*) FROM (SELECT * FROM (\(table.2)) EXCEPT SELECT * FROM (\(kept)))")

@@ -86,8 +86,8 @@ struct RowsBuilder {
     }
     try database.script(
       """
-      INSERT INTO device_counters SELECT 1, 2, 1, 1, count(*) FROM devices;
-      INSERT INTO tag_counters SELECT tag_id, 2, 1, 1, count(*) FROM device_tags GROUP BY tag_id;
+      INSERT INTO device_counters SELECT 1, 2, 1, 1, 1, count(*) FROM devices;
+      INSERT INTO tag_counters SELECT tag_id, 2, 1, 1, 1, count(*) FROM device_tags GROUP BY tag_id;
       """)
   }
 
@@ -162,7 +162,7 @@ struct RowsBuilder {
       for item in broadcasts {
         try database.run(
           """
-          INSERT INTO push_reasons SELECT push_id, 1, outcome, ifnull(reason_id, 0), count(*) FROM deliveries
+          INSERT INTO push_reasons SELECT push_id, 1, 1, outcome, ifnull(reason_id, 0), count(*) FROM deliveries
           WHERE push_id = ? GROUP BY outcome, reason_id
           """, item.push)
         try database.run(

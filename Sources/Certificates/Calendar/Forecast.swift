@@ -39,7 +39,7 @@ package enum Forecast {
     package func of(_ use: TrackedCertificate.Use) -> Needs {
       func isItsOwn(_ item: some Planned) -> Bool {
         item.appID == use.appID && item.environment == use.environment
-          && item.platforms.contains(use.provider.platform)
+          && !Set(item.platforms).isDisjoint(with: use.provider.platforms)
       }
       return Needs(pushes: pushes.filter(isItsOwn), schedules: schedules.filter(isItsOwn))
     }
@@ -76,9 +76,10 @@ package enum Forecast {
     var needs: [Int64: [Item]] = [:]
     for credential in credentials {
       guard let certificate = credential.certificateID else { continue }
-      let place = Place(
-        app: credential.appID, environment: credential.environment, platform: credential.provider.platform)
-      needs[certificate, default: []] += items[place] ?? []
+      for platform in credential.provider.platforms {
+        let place = Place(app: credential.appID, environment: credential.environment, platform: platform)
+        needs[certificate, default: []] += items[place] ?? []
+      }
     }
     return needs.compactMapValues { found in
       // A certificate can serve both environments of an app, and a push both platforms.
@@ -92,9 +93,4 @@ package enum Forecast {
   package static func missed(_ pushes: [PlannedPush], notAfter: Date?) -> [PlannedPush] {
     pushes.filter { Expiry.band(notBefore: nil, notAfter: notAfter, now: $0.sendAt) == .expired }
   }
-}
-
-extension ProviderKind {
-  /// The platform that the service delivers to.
-  fileprivate var platform: Platform { self == .apns ? .ios : .android }
 }

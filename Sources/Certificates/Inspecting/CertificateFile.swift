@@ -1,6 +1,7 @@
 package import Foundation
 import OpenSSL
 import Model
+import Providers
 import Text
 
 /// Determines the kind of a file by its content, never by its extension.

@@ -10,6 +10,7 @@ package enum CredentialRule {
     switch kind {
     case .apnsKey, .apnsCertificate, .voipCertificate: .apns
     case .fcmServiceAccount: .fcm
+    case .jpushKeyPair: .jpush
     default: nil
     }
   }
@@ -20,8 +21,7 @@ package enum CredentialRule {
   ) -> Problem? {
     let kind = CertificateKind(rawValue: details.kind)
     guard Self.provider(kind) == provider else {
-      return Problem(
-        "certificate", provider == .fcm ? CredentialMessage.kindFCM : .kind, ["name": details.name])
+      return Problem("certificate", CredentialMessage.kind(provider), ["name": details.name])
     }
     guard details.hasPrivateKey else { return Problem("certificate", CredentialMessage.noKey, ["name": details.name]) }
     guard details.environments.isEmpty || details.environments.contains(environment) else {
@@ -56,8 +56,7 @@ package enum CredentialRule {
     if let certificate {
       if let problem = problem(certificate.details, app, environment, provider) { problems.append(problem) }
     } else if endpoint != CredentialPlace.simulatorWord {
-      problems.append(
-        Problem("certificate", provider == .fcm ? CredentialMessage.neededFCM : .needed))
+      problems.append(Problem("certificate", CredentialMessage.needed(provider)))
     }
     if isHost(endpoint, provider), !isHostAndPort(endpoint) {
       problems.append(Problem("endpoint", CredentialMessage.host, ["service": provider.serviceWord]))
@@ -124,29 +123,50 @@ package enum CredentialRule {
 package enum CredentialMessage: String, MessageSet {
   case kind = "credential.not_for_apns"
   case kindFCM = "credential.not_for_fcm"
+  case kindJPush = "credential.not_for_jpush"
   case noKey = "credential.no_private_key"
   case environment = "credential.other_environment"
   case topic = "credential.other_app"
   case needed = "credential.needed"
   case neededFCM = "credential.needed_fcm"
+  case neededJPush = "credential.needed_jpush"
   case host = "credential.endpoint"
   case trust = "credential.trust"
   case trustNeedsHost = "credential.trust_needs_host"
   case proxy = "credential.proxy"
 
+  static func kind(_ provider: ProviderKind) -> CredentialMessage {
+    switch provider {
+    case .apns: .kind
+    case .fcm: .kindFCM
+    case .jpush: .kindJPush
+    }
+  }
+
+  static func needed(_ provider: ProviderKind) -> CredentialMessage {
+    switch provider {
+    case .apns: .needed
+    case .fcm: .neededFCM
+    case .jpush: .neededJPush
+    }
+  }
+
   package var english: String {
     switch self {
     case .kind: "“{name}” cannot send pushes: it is neither a push certificate nor an APNs key."
     case .kindFCM: "“{name}” cannot send through FCM: it is not a Google service account."
+    case .kindJPush: "“{name}” cannot send through JPush: it is not the AppKey and master secret of a JPush app."
     case .noKey: "“{name}” has no private key. Upload the .p12 that contains it."
     case .environment: "“{name}” is for {environments}, not for {environment}."
     case .topic: "“{name}” is for {topics}, not for {app}."
     case .needed: "Choose a key or certificate. Only the simulator works without one."
     case .neededFCM: "Choose a service account. Only the simulator works without one."
+    case .neededJPush: "Choose JPush keys. Only the simulator works without them."
     case .trust:
       "Must be the CA certificates that the server’s certificate was issued by, as PEM (-----BEGIN "
         + "CERTIFICATE-----), at most {limit} bytes."
-    case .trustNeedsHost: "CA certificates apply only to your own host. Apple, Google, and the simulator need none."
+    case .trustNeedsHost:
+      "CA certificates apply only to your own host. Apple, Google, JPush, and the simulator need none."
     case .proxy:
       "Must be none, or the URL of an HTTP proxy, e.g. http://user:password@proxy.example.com:3128. Characters such as "
         + "@ and : in user and password are percent-encoded."

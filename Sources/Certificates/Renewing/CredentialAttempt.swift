@@ -16,15 +16,15 @@ package struct CredentialAttempt: Sendable, Hashable {
     (self.credential, self.bundleID, self.verdict) = (credential, bundleID, verdict)
   }
 
-  /// Tries a service account that is about to be bound: with Google a dry run shows at once what is wrong. A key or
-  /// certificate of Apple's is not tried here.
+  /// Tries a service account or JPush keys that are about to be bound: with Google and JPush a dry run shows at once what
+  /// is wrong. A key or certificate of Apple's is not tried here.
   ///
   /// - Returns: nil if nothing was tried.
   package static func binding(
     _ credential: Credential, _ app: App, store: Store,
     attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
   ) async throws -> CredentialAttempt? {
-    guard credential.provider == .fcm, credential.place != .simulator, let id = credential.certificateID else {
+    guard credential.provider != .apns, credential.place != .simulator, let id = credential.certificateID else {
       return nil
     }
     let sealer = store.sealer
@@ -38,7 +38,7 @@ package struct CredentialAttempt: Sendable, Hashable {
     return CredentialAttempt(credential: credential, bundleID: app.bundleID, verdict: await attempt(trial))
   }
 
-  /// Why a service account is not bound: it was refused. One that could not be tried is bound.
+  /// Why it is not bound: it was refused. One that could not be tried is bound.
   package var refusal: Problem? { isRefused ? problem(at: "certificate") : nil }
 
   /// Tries a certificate or key with each credential that would move to it, one after the other.

@@ -74,7 +74,7 @@ enum AppPage {
   private static let bindFields = ["certificate", "host", "trust", "proxy"]
 
   /// The services that credentials can be assigned for, in the order of the page.
-  private static let providers: [ProviderKind] = [.apns, .fcm]
+  private static let providers = ProviderKind.allCases
 
   private static func credential(
     _ environment: Environment, _ provider: ProviderKind, _ facts: Facts, _ refused: Refused?, _ page: PageContext
@@ -86,17 +86,17 @@ enum AppPage {
     let places = [provider.serviceWord, CredentialPlace.simulatorWord]
     let endpoint = credential?.endpoint ?? provider.serviceWord
     let known = places.contains(endpoint)
-    let platform: Platform = provider == .apns ? .ios : .android
-    let active = facts.overview.count(environment: environment, platform: platform, state: .active)
+    let active = facts.overview.count(environment: environment, provider: provider, state: .active)
+    // The texts of APNs have no suffix.
+    let suffix = provider == .apns ? "" : "_\(provider.rawValue)"
     return AppCredentialView(
-      environment: environment, provider: provider, name: environment.word(texts), platform: platform.name,
+      environment: environment, provider: provider, name: environment.word(texts), reach: provider.reachName,
       bound: credential.map { bound($0, page) }, active: active,
       // An app without devices of a platform needs no credential for it.
       isWanted: provider == .apns || active > 0,
       isOpen: refused != nil || (credential == nil && (provider == .apns || active > 0)),
-      bindFirst: texts(provider == .fcm ? "apps.bind_first_fcm" : "apps.bind_first"),
-      certificateLabel: texts(provider == .fcm ? "apps.service_account" : "apps.certificate"),
-      certificateHint: texts(provider == .fcm ? "apps.service_account_hint" : "apps.certificate_hint"),
+      bindFirst: texts("apps.bind_first\(suffix)"), certificateLabel: texts("apps.certificate\(suffix)"),
+      certificateHint: texts("apps.certificate_hint\(suffix)"),
       problem: refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") },
       errors: refused?.errors ?? FieldErrors(),
       certificates: ChoiceView.list(
@@ -116,7 +116,8 @@ enum AppPage {
     let state = CredentialState(credential, now: page.now)
     var suffix = ""
     if credential.health != .unused {
-      suffix = credential.place == .simulator ? "_simulator" : credential.provider == .fcm ? "_google" : ""
+      let service = credential.provider == .apns ? "" : "_\(credential.provider.serviceWord)"
+      suffix = credential.place == .simulator ? "_simulator" : service
     }
     let health = page.console.engine.health(credential: credential.id)
     var validity: String?

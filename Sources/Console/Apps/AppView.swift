@@ -71,7 +71,8 @@ struct AppCredentialView: View {
   let environment: Environment
   let provider: ProviderKind
   let name: String
-  let platform: String
+  /// The devices that it reaches, in a word.
+  let reach: String
   let bound: BoundCredentialView?
   /// Devices that this credential can reach.
   let active: Int
@@ -97,7 +98,7 @@ struct AppCredentialView: View {
     .text("environment_key") { $0.environment.rawValue },
     .text("provider") { $0.provider.rawValue },
     .text("environment") { $0.name },
-    .text("platform") { $0.platform },
+    .text("reach") { $0.reach },
     .flag("is_wanted") { $0.isWanted },
     .text("bind_first") { $0.bindFirst },
     .text("certificate_label") { $0.certificateLabel },

@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import OpenSSL
 import Model
+import Providers
 import Reactor
 import Text
 

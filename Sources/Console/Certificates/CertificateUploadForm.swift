@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Mustache
 import Model
+import Providers
 import Reactor
 import Store
 

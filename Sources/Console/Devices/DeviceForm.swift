@@ -10,7 +10,7 @@ struct DeviceForm {
 
   init(_ form: Form) {
     var members: [String: JSONValue] = [:]
-    for field in ["app", "environment", "platform", "token", "alias", "registration_id", "name"]
+    for field in ["app", "environment", "platform", "provider", "token", "alias", "registration_id", "name"]
     where !form[field].isEmpty {
       members[field] = .string(form[field])
     }

@@ -64,7 +64,9 @@ enum DevicePages {
         problem: problem,
         devices: found.items.map {
           DeviceRow(
-            device: $0, app: names[$0.appID] ?? "", platform: texts("platform.\($0.platform.rawValue)"), now: page.now)
+            device: $0, app: names[$0.appID] ?? "",
+            platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""),
+            now: page.now)
         }, pager: PagerView(pager, next: found.next)))
   }
 
@@ -78,7 +80,10 @@ enum DevicePages {
       form: form, errors: errors, hasApps: !apps.isEmpty,
       apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
       environments: ChoiceView.environments(texts, chosen: form["environment"]),
-      platforms: ChoiceView.platforms(texts, chosen: platform))
+      platforms: ChoiceView.platforms(texts, chosen: platform),
+      providers: ChoiceView.list(
+        [("", texts("devices.provider_own"))] + [(ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
+        chosen: form["provider"]))
     return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
@@ -93,11 +98,6 @@ enum DevicePages {
 }
 
 extension Device {
-  /// Hexadecimal for APNs, unchanged for FCM.
-  var tokenText: String {
-    platform == .ios ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
-  }
-
   /// The title of the device's page: its name, else its alias, else the shortened token.
   var heading: String { [name, alias].compactMap { $0 }.first { !$0.isEmpty } ?? token.abbreviated }
 }

@@ -107,6 +107,7 @@ struct DeviceFactsView: View {
   static let fields: [Field<Self>] = [
     .written("app_id") { $1.write(Int($0.app.id)) },
     .text("app") { $0.app.name },
+    .text("provider") { $0.device.provider.name },
     .optional("alias") { $0.device.alias },
     .list("tags") { $0.device.tags },
     .flag("has_tags") { !$0.device.tags.isEmpty },
@@ -207,6 +208,7 @@ struct NewDeviceView: PageView {
   let apps: [ChoiceView]
   let environments: [ChoiceView]
   let platforms: [ChoiceView]
+  let providers: [ChoiceView]
 
   private static let typed = ["token", "alias", "tags", "registration_id", "name"]
 
@@ -214,10 +216,11 @@ struct NewDeviceView: PageView {
     typed.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } } + others
 
   private static let others: [Field<NewDeviceView>] = [
-    .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform"]) },
+    .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform", "provider"]) },
     .flag("has_apps") { $0.hasApps },
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
     .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },
+    .view("provider") { FieldView(error: $0.errors["provider"], choices: $0.providers) },
   ]
 }

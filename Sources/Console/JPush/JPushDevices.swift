@@ -8,11 +8,8 @@ import Store
 /// `/v3/devices`, `/v3/aliases` and `/v3/tags`. They know devices by their registration ID; a device without one is not
 /// seen here.
 enum JPushDevices {
-  /// Tags added or removed in one call, and their bytes.
-  private static let tagLimit = 100
-  private static let tagBytes = 1000
-  /// Registration IDs in one call.
-  private static let idLimit = 1000
+  /// Devices in one page or transaction.
+  private static let pageSize = 1000
   /// Tags in one list.
   private static let listLimit = 100
   /// Seconds since the last contact in which a device counts as online, and after which JPush names no time.
@@ -66,32 +63,6 @@ enum JPushDevices {
     return device
   }
 
-  /// A member that is a list of texts; nil if it is absent.
-  private static func list(
-    _ call: JPushCall, _ value: JSONValue?, _ name: String, limit: Int
-  ) throws -> [String] {
-    guard let value, value != .null else { return [] }
-    guard let elements = value.array, elements.count <= limit else {
-      throw call.invalid("\(name) must be a list of at most \(limit) strings.")
-    }
-    return try elements.map { element in
-      guard let text = element.string else { throw call.invalid("\(name) must contain strings only.") }
-      return text
-    }
-  }
-
-  private static func members(
-    _ call: JPushCall, _ value: JSONValue, _ place: String, known: Set<String>
-  ) throws -> [String: JSONValue] {
-    guard let members = value.object?.filter({ $0.value != .null }) else {
-      throw call.invalid("\(place) must be a JSON object.")
-    }
-    if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
-      throw call.invalid("\(place) does not have the key \(unknown.prefix(60)).")
-    }
-    return members
-  }
-
   /// The devices of a filter on the platforms of the query, as far as they have a registration ID.
   private static func devices(
     _ call: JPushCall, _ change: @Sendable (inout DeviceFilter) throws -> Void
@@ -101,71 +72,24 @@ enum JPushDevices {
     filter.app = call.app.id
     try change(&filter)
     let wanted = filter
-    return try await call.store.read { try Device.list($0, wanted, order: .oldestFirst, limit: idLimit).items }
+    return try await call.store.read { try Device.list($0, wanted, order: .oldestFirst, limit: pageSize).items }
       .filter { platforms.contains($0.platform) }
   }
 
-  /// `platform=ios,android`, or once for each; all without it.
+  /// `platform=ios,android`, or once for each.
   private static func platforms(_ call: JPushCall) throws -> Set<Platform> {
-    let words = call.request.queryItems.pairs.filter { $0.name == "platform" }
-      .flatMap { $0.value.split(separator: ",") }.map(String.init)
-    let platforms = try words.filter { $0 != "winphone" }.map { word in
-      guard let platform = Platform(rawValue: word) else { throw call.invalid("platform must be ios or android.") }
-      return platform
-    }
-    return words.isEmpty ? Set(Platform.allCases) : Set(platforms)
+    try JPushMembers.platforms(call.request.queryItems.pairs.filter { $0.name == "platform" }.map(\.value))
   }
 
   // MARK: One device
 
-  private struct DeviceChange: Sendable {
-    var alias: Change<String?> = .keep
-    var clearsTags = false
-    var added: [String] = []
-    var removed: [String] = []
-  }
-
-  private static func change(_ call: JPushCall) async throws -> DeviceChange {
-    let members = try members(call, try await call.body(), "The body", known: ["tags", "alias", "mobile"])
-    guard !members.isEmpty else { throw call.invalid("Send at least one of tags and alias.") }
-    if let mobile = members["mobile"], mobile != "" { throw call.invalid("Signalbox keeps no phone numbers: mobile.") }
-    var change = DeviceChange()
-    if let value = members["alias"] {
-      guard let alias = value.string else { throw call.invalid("alias must be a string.") }
-      if !alias.isEmpty, let problem = AliasRule.jpush.problem(with: alias) {
-        throw call.invalid("alias: \(problem.text)")
-      }
-      change.alias = .set(alias.isEmpty ? nil : alias)
-    }
-    guard let tags = members["tags"] else { return change }
-    guard tags != "" else {
-      change.clearsTags = true
-      return change
-    }
-    let lists = try self.members(call, tags, "tags", known: ["add", "remove"])
-    change.added = try list(call, lists["add"], "tags.add", limit: tagLimit)
-    change.removed = try list(call, lists["remove"], "tags.remove", limit: tagLimit)
-    for (name, list) in [("add", change.added), ("remove", change.removed)] {
-      if let problem = list.lazy.compactMap(tagProblem).first { throw call.invalid("tags.\(name): \(problem.text)") }
-      guard list.reduce(0, { $0 + $1.utf8.count }) <= tagBytes else {
-        throw call.invalid("tags.\(name) has more than \(tagBytes) bytes.")
-      }
-    }
-    return change
-  }
-
   private static func update(_ call: JPushCall) async throws -> Response {
     let id = call.request.parameters["id"] ?? ""
-    let change = try await change(call)
+    let change = try JPushDeviceChange(try await call.body())
     try await call.store.write { database in
       let device = try find(database, call, id)
-      var tags: Change<[String]> = .keep
-      if change.clearsTags {
-        tags = .set([])
-      } else if !change.added.isEmpty || !change.removed.isEmpty {
-        tags = .set(Set(device.tags).union(change.added).subtracting(change.removed).sorted())
-      }
-      try set(database, call, device, alias: change.alias, tags: tags)
+      let tags = change.tags(before: device.tags).map { Change.set($0.sorted()) } ?? .keep
+      try set(database, call, device, alias: change.alias.map { Change<String?>.set($0) } ?? .keep, tags: tags)
       try note(database, call, "device.update", "device \(device.id)")
     }
     return JPushCall.done
@@ -188,10 +112,6 @@ enum JPushDevices {
       database, call.audit(action, subject, ["app": .string(call.app.bundleID)]), now: call.now)
   }
 
-  private static func ids(_ call: JPushCall, _ value: JSONValue?, _ name: String) throws -> [String] {
-    try list(call, value, name, limit: idLimit)
-  }
-
   /// Devices by their registration IDs, all or none.
   private static func find(_ database: Database, _ call: JPushCall, all ids: [String]) throws -> [Device] {
     try ids.map { id in
@@ -205,9 +125,7 @@ enum JPushDevices {
   }
 
   private static func status(_ call: JPushCall) async throws -> Response {
-    let members = try members(call, try await call.body(), "The body", known: ["registration_ids"])
-    let ids = try ids(call, members["registration_ids"], "registration_ids")
-    guard !ids.isEmpty else { throw call.invalid("registration_ids is missing.") }
+    let ids = try JPushMembers.list(try await call.body())
     let found = try await call.store.read { database in
       try ids.map { ($0, try Device.find(database, app: call.app.id, registrationID: $0)?.seenAt) }
     }
@@ -230,9 +148,7 @@ enum JPushDevices {
 
   private static func unbind(_ call: JPushCall) async throws -> Response {
     let alias = try name(call, AliasRule.jpush.problem(with:))
-    let members = try members(call, try await call.body(), "The body", known: ["registration_ids"])
-    let lists = try self.members(call, members["registration_ids"] ?? .null, "registration_ids", known: ["remove"])
-    let ids = try ids(call, lists["remove"], "registration_ids.remove")
+    let ids = try JPushMembers(try await call.body(), mayAdd: false).removed
     try await call.store.write { database in
       for device in try find(database, call, all: ids) where device.alias == alias {
         try set(database, call, device, alias: .set(nil))
@@ -267,7 +183,7 @@ enum JPushDevices {
     repeat {
       let after = cursor
       cursor = try await call.store.write { database in
-        let page = try Device.list(database, all, order: .oldestFirst, cursor: after, limit: idLimit)
+        let page = try Device.list(database, all, order: .oldestFirst, cursor: after, limit: pageSize)
         for device in page.items where platforms.contains(device.platform) { try change(database, device) }
         return page.next
       }
@@ -291,17 +207,12 @@ enum JPushDevices {
 
   private static func updateTag(_ call: JPushCall) async throws -> Response {
     let tag = try name(call, tagProblem)
-    let members = try members(call, try await call.body(), "The body", known: ["registration_ids"])
-    let lists = try self.members(
-      call, members["registration_ids"] ?? .null, "registration_ids", known: ["add", "remove"])
-    let added = try ids(call, lists["add"], "registration_ids.add")
-    let removed = try ids(call, lists["remove"], "registration_ids.remove")
-    guard !added.isEmpty || !removed.isEmpty else { throw call.invalid("registration_ids names no device.") }
+    let members = try JPushMembers(try await call.body(), mayAdd: true)
     try await call.store.write { database in
-      for device in try find(database, call, all: added) {
+      for device in try find(database, call, all: members.added) {
         try set(database, call, device, tags: .set(Array(Set(device.tags).union([tag]))))
       }
-      for device in try find(database, call, all: removed) {
+      for device in try find(database, call, all: members.removed) {
         try set(database, call, device, tags: .set(device.tags.filter { $0 != tag }))
       }
       try note(database, call, "tag.update", "tag \(tag)")

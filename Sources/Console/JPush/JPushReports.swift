@@ -9,7 +9,6 @@ import Store
 /// The reports, from the outcomes of our own pushes. `…_sent` is what APNs or FCM accepted. What a phone received or a
 /// person tapped is what the app itself reported (docs/protocols.md §8.2): null if no device of the push has.
 enum JPushReports {
-  private static let idLimit = 100
   private static let deviceLimit = 1000
   /// Days that `/v3/users` looks back, and counts.
   private static let userDays = 60
@@ -45,7 +44,7 @@ enum JPushReports {
   private static func figures(_ database: Database, _ call: JPushCall, _ id: Int64) throws -> Figures {
     var figures = Figures(id: id)
     guard let push = try Push.find(database, id: id), push.appID == call.app.id else { return figures }
-    figures.target = try Push.targets(database, id: id).filter { $0.value > 0 }
+    for (reach, count) in try Push.targets(database, id: id) { figures.target[reach.platform, default: 0] += count }
     for platform in figures.target.keys { figures.sent[platform] = 0 }
     figures.receipts = try ReceiptCounts.byPlatform(database, push: id)
     for count in try Delivery.reasonCounts(database, push: id) where count.outcome == .accepted {
@@ -55,11 +54,7 @@ enum JPushReports {
   }
 
   private static func pushes(_ call: JPushCall, _ json: @Sendable (Figures) -> JSONValue) async throws -> Response {
-    let words = (call.request.queryItems["msg_ids"] ?? "").split(separator: ",").map(String.init)
-    let ids = words.compactMap { Int64($0.trimmingCharacters(in: .whitespaces)) }
-    guard !ids.isEmpty, ids.count == words.count, ids.count <= idLimit else {
-      throw call.invalid("msg_ids must be 1 to \(idLimit) message IDs, separated by commas.")
-    }
+    let ids = try JPushMembers.messageIDs(call.request.queryItems["msg_ids"] ?? "")
     let all = try await call.store.read { database in try ids.map { try figures(database, call, $0) } }
     return JPushCall.answer(.array(all.map(json)))
   }

@@ -94,12 +94,16 @@ struct CredentialState {
   var isSoon: Bool { band == .soon || band == .urgent }
 
   func text(_ texts: Texts) -> String {
-    guard let credential, let name = credential.certificateName else { return texts("credential.none") }
+    guard let credential else { return texts("credential.none") }
+    // The simulator needs no key.
+    guard let name = credential.certificateName else {
+      return texts(credential.place == .simulator ? "credential.simulator" : "credential.none")
+    }
     var parts = [name, texts.daysLeft(days)]
     if credential.health == .refused {
       parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
     }
-    if credential.endpoint == "simulator" { parts.append(texts("credential.simulator")) }
+    if credential.place == .simulator { parts.append(texts("credential.simulator")) }
     return parts.joined(separator: ", ")
   }
 }

@@ -27,9 +27,11 @@ package enum DemoInstallation {
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: environment, certificate: kept.id,
           endpoint: "simulator", now: now)
-        try Credential.bind(
-          database, app: app.id, provider: .fcm, environment: environment, certificate: nil, endpoint: "simulator",
-          now: now)
+        for provider in [ProviderKind.fcm, .jpush] {
+          try Credential.bind(
+            database, app: app.id, provider: provider, environment: environment, certificate: nil,
+            endpoint: "simulator", now: now)
+        }
       }
       _ = try ClientKey.add(database, app: app, by: "signalbox", now: now)
       try AuditEntry.add(
@@ -38,7 +40,7 @@ package enum DemoInstallation {
     }
     let made = try world.populate(phones)
     let registrations = made.map { phone, description in
-      var registration = Registration(token: phone.token, environment: phone.environment, platform: phone.platform)
+      var registration = Registration(of: phone)
       registration.alias = .set(description.alias)
       registration.tags = .set(description.tags)
       registration.name = .set(description.name)
@@ -47,5 +49,14 @@ package enum DemoInstallation {
     guard !registrations.isEmpty else { return }
     try await phones.flush()
     _ = try await store.write { try Device.register($0, app: app.id, registrations, now: now) }
+  }
+}
+
+extension Registration {
+  /// What the app on a simulated phone registers.
+  init(of phone: SimulatedPhone) {
+    self.init(token: phone.token, environment: phone.environment, platform: phone.platform)
+    provider = phone.provider
+    if phone.provider == .jpush { registrationID = .set(phone.tokenText) }
   }
 }

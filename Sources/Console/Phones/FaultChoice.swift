@@ -15,6 +15,10 @@ struct FaultChoice {
     case quota = "fcm_429"
     case fcmInternal = "fcm_500"
     case fcmUnavailable = "fcm_503"
+    case jpushKeys = "jpush_401"
+    case jpushNobody = "jpush_400"
+    case jpushQuota = "jpush_429"
+    case jpushInternal = "jpush_500"
     case slow
     case goAway = "goaway"
     case cut
@@ -22,7 +26,8 @@ struct FaultChoice {
 
   /// The faults that a server can have, in the order of the form.
   static func kinds(of server: SimulatedServer) -> [Kind] {
-    let others = (server == .fcm ? apns : fcm).map(\.kind)
+    let own = answers(of: server).map(\.kind)
+    let others = (apns + fcm + jpush).map(\.kind).filter { !own.contains($0) }
     return Kind.allCases.filter { !others.contains($0) }
   }
 
@@ -41,7 +46,19 @@ struct FaultChoice {
     (.quota, 429, "QUOTA_EXCEEDED"), (.fcmInternal, 500, "INTERNAL"), (.fcmUnavailable, 503, "UNAVAILABLE"),
   ]
 
-  /// The wait that a 429 or 503 of FCM asks for, in seconds.
+  private static let jpush: [Answer] = [
+    (.jpushKeys, 401, "1004"), (.jpushNobody, 400, "1011"), (.jpushQuota, 429, "2002"), (.jpushInternal, 500, "1000"),
+  ]
+
+  private static func answers(of server: SimulatedServer) -> [Answer] {
+    switch server {
+    case .development, .production: apns
+    case .fcm: fcm
+    case .jpush: jpush
+    }
+  }
+
+  /// The wait that a 429 or 503 of FCM, or a 429 of JPush, asks for, in seconds.
   private static let retryAfter = 5
 
   init(kind: Kind, count: Int?) {
@@ -51,7 +68,7 @@ struct FaultChoice {
 
   /// The active faults as a choice of the form, if the form has one for them.
   init(_ faults: Faults, of server: SimulatedServer) {
-    let answers = server == .fcm ? Self.fcm : Self.apns
+    let answers = Self.answers(of: server)
     if let answer = faults.answers.first, let known = answers.first(where: { $0.status == answer.status }) {
       var count: Int?
       if case .next(let number) = answer.scope { count = number }
@@ -73,12 +90,12 @@ struct FaultChoice {
     case .goAway: faults.goAwayAfter = count ?? 1
     case .cut: faults.cutAfter = count ?? 1
     case .tooMany, .internalError, .unavailable, .unregistered, .thirdParty, .sender, .noToken, .quota, .fcmInternal,
-      .fcmUnavailable:
-      if let answer = (Self.apns + Self.fcm).first(where: { $0.kind == kind }) {
+      .fcmUnavailable, .jpushKeys, .jpushNobody, .jpushQuota, .jpushInternal:
+      if let answer = (Self.apns + Self.fcm + Self.jpush).first(where: { $0.kind == kind }) {
         faults.answers = [
           Faults.Answer(
             status: answer.status, reason: answer.reason, scope: count.map { .next($0) } ?? .all,
-            retryAfter: kind == .quota || kind == .fcmUnavailable ? Self.retryAfter : nil)
+            retryAfter: [.quota, .fcmUnavailable, .jpushQuota].contains(kind) ? Self.retryAfter : nil)
         ]
       }
     }
@@ -97,6 +114,7 @@ extension SimulatedServer {
     case .development: Environment.development.word(texts)
     case .production: Environment.production.word(texts)
     case .fcm: texts("phones.server_fcm")
+    case .jpush: texts("phones.server_jpush")
     }
   }
 }

@@ -57,6 +57,7 @@ struct NewPhoneView: PageView {
   let apps: [ChoiceView]
   let environments: [ChoiceView]
   let platforms: [ChoiceView]
+  let providers: [ChoiceView]
 
   private static let typed = ["name", "alias", "tags"]
 
@@ -69,6 +70,7 @@ struct NewPhoneView: PageView {
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
     .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },
+    .view("provider") { FieldView(choices: $0.providers) },
     .view("register") { FieldView(isChecked: $0.form.has("register")) },
   ]
 }

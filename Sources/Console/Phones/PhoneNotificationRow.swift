@@ -106,6 +106,8 @@ struct PhoneNotificationRow: View {
   ]
 
   private var headers: String {
+    // JPush tells the phone no more of the request.
+    if phone.provider == .jpush { return "msg_id: \(item.apnsID)" }
     guard let pushType = item.pushType else {
       let priority = item.priority == 10 ? "HIGH" : "NORMAL"
       let collapse = item.collapseID.map { "\ncollapse_key: \($0)" } ?? ""

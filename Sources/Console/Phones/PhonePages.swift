@@ -125,7 +125,10 @@ enum PhonePages {
       apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
       environments: ChoiceView.environments(texts, chosen: form["environment"]),
       platforms: ChoiceView.list(
-        Platform.allCases.map { ($0.rawValue, texts("phones.kind_\($0.rawValue)")) }, chosen: form["platform"]))
+        Platform.allCases.map { ($0.rawValue, texts("phones.kind_\($0.rawValue)")) }, chosen: form["platform"]),
+      providers: ChoiceView.list(
+        [("", texts("devices.provider_own")), (ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
+        chosen: form["provider"]))
     return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
@@ -159,10 +162,11 @@ enum PhonePages {
     }
     let phone = try phones.add(
       NewPhone(
-        name: form["name"], platform: platform, environment: environment, topic: app.bundleID,
-        alias: form.filled("alias")))
+        name: form["name"], platform: platform,
+        provider: form["provider"] == ProviderKind.jpush.rawValue ? .jpush : nil, environment: environment,
+        topic: app.bundleID, alias: form.filled("alias")))
     if form.has("register") {
-      var registration = Registration(token: phone.token, environment: environment, platform: phone.platform)
+      var registration = Registration(of: phone)
       registration.alias = .set(form.filled("alias"))
       registration.tags = .set(tags)
       registration.name = .set(form["name"])
@@ -250,6 +254,8 @@ enum PhonePages {
     }
     guard let app, let before else { return }
     var registration = Registration(token: token, environment: phone.environment, platform: phone.platform)
+    registration.provider = phone.provider
+    if phone.provider == .jpush { registration.registrationID = .set(token.text) }
     registration.alias = .set(before.alias)
     registration.tags = .set(before.tags)
     registration.name = .set(before.name)

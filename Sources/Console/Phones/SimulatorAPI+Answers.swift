@@ -17,6 +17,7 @@ struct PhoneAnswer: JSONWritable {
       json.member("name", phone.name)
       json.member("model", phone.model)
       json.member("platform", phone.platform.rawValue)
+      json.member("provider", phone.provider.rawValue)
       json.member("environment", phone.environment.rawValue)
       json.member("app", phone.topic)
       json.member("token", phone.tokenText)
@@ -44,15 +45,16 @@ struct ArrivalAnswer: JSONWritable {
     let (phone, notification) = (arrival.phone, arrival.notification)
     let alert = notification.alert
     let android = notification.androidNotification
-    let isFCM = notification.pushType == nil
+    // The service's own number, where that is not the sender's.
+    let isNumbered = notification.pushType == nil || phone.provider == .jpush
     json.object { json in
       json.member("id", notification.id)
       json.member("phone", phone.id)
       json.member("token", phone.tokenText)
       json.member("environment", phone.environment.rawValue)
       json.member("topic", notification.topic)
-      json.member("apns_id", isFCM ? nil : notification.apnsID)
-      json.member("message", isFCM ? notification.apnsID : nil)
+      json.member("apns_id", isNumbered ? nil : notification.apnsID)
+      json.member("message", isNumbered ? notification.apnsID : nil)
       json.member("push_type", notification.pushType?.rawValue)
       json.member("priority", notification.priority)
       json.member("expiration", notification.expiration)

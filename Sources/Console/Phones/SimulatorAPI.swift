@@ -136,10 +136,15 @@ enum SimulatorAPI {
     let name = fields.string("name")
     let model = fields.string("model")
     let given = fields.choice("platform", as: Platform.self)
+    let provider = fields.choice("provider", as: ProviderKind.self)
     var platform = given ?? .ios
     var token: DeviceToken?
     let text = fields.string("token", limit: .bytes(1024)) { text in
       do throws(Problem) {
+        if provider == .jpush {
+          token = try DeviceToken(parsing: text, platform: platform, provider: provider)
+          return nil
+        }
         let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
         // FCM's tokens are kept as their text.
         platform = read.bytes == Array(text.utf8) ? .android : .ios
@@ -151,13 +156,16 @@ enum SimulatorAPI {
     }
     try fields.finish()
     guard let app, let environment else { throw APIError(.unprocessableContent, "") }
+    guard provider == nil || provider.map(platform.providers.contains) == true else {
+      throw APIError(.conflict, "A phone with \(platform.name) cannot be registered with this provider.")
+    }
     guard given == nil || given == platform else {
       throw APIError(.conflict, "The token is of another platform: \(platform.rawValue).")
     }
     let phones = try call.phones()
     let new = NewPhone(
-      name: name ?? "Phone \(phones.phones().count + 1)", model: model, platform: platform, environment: environment,
-      topic: app, token: text == nil ? nil : token)
+      name: name ?? "Phone \(phones.phones().count + 1)", model: model, platform: platform, provider: provider,
+      environment: environment, topic: app, token: text == nil ? nil : token)
     do {
       let phone = try phones.add(new)
       return APIContext.answer(PhoneAnswer(phone: phone), status: .created, location: "\(prefix)/phones/\(phone.id)")
@@ -284,7 +292,7 @@ enum SimulatorAPI {
     }
     try fields.finish()
     guard let server else {
-      throw APIError(.notFound, "Unknown server “\(name.prefix(40))”. Use development, production, or fcm.")
+      throw APIError(.notFound, "Unknown server “\(name.prefix(40))”. Use development, production, fcm, or jpush.")
     }
     let simulator = try call.simulator()
     simulator.faults(server).set(faults)

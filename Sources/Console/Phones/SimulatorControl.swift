@@ -3,10 +3,11 @@ package import HTTPServer
 internal import Model
 package import Simulator
 
-/// The simulator's control API without the console, and FCM over plain HTTP/1.1, as `signalbox simulate` serves them:
+/// The simulator's control API without the console, and FCM and JPush over plain HTTP/1.1, as `signalbox simulate` serves them:
 /// for local programs only; the control API needs no token.
 package enum SimulatorControl {
-  /// Routes `/simulator/v1/…`, `/healthz`, which answers once the simulator runs, and FCM's addresses.
+  /// Routes `/simulator/v1/…`, `/healthz`, which answers once the simulator runs, and FCM's and JPush's
+  /// addresses.
   package static func router(
     _ simulator: PushSimulator, clock: @escaping @Sendable () -> Date = { Date() }
   ) -> Router {
@@ -33,20 +34,24 @@ package enum SimulatorControl {
         }
       }
     }
-    addFCM(simulator.fcm, to: &router)
+    let fcm = ["/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest"]
+    add(simulator.fcm, fcm, limit: FCMService.bodyLimit, name: "fcm", to: &router)
+    add(simulator.jpush, ["/v3/*rest"], limit: JPushService.bodyLimit, name: "jpush", to: &router)
     return router
   }
 
-  private static func addFCM(_ service: FCMService, to router: inout Router) {
-    var options = Route.Options(bodyLimit: FCMService.bodyLimit)
+  private static func add(
+    _ service: any CallService, _ patterns: [String], limit: Int, name: String, to router: inout Router
+  ) {
+    var options = Route.Options(bodyLimit: limit)
     // A request that a fault leaves unanswered waits until its client gives up.
     options.endsWithClient = true
-    for pattern in ["/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest"] {
-      for method in [HTTPServer.Method.get, .post, .patch, .delete] {
-        router.on(method, pattern, name: "fcm", options: options) { request in
-          let call = FCMCall(
+    for pattern in patterns {
+      for method in [HTTPServer.Method.get, .post, .put, .patch, .delete] {
+        router.on(method, pattern, name: name, options: options) { request in
+          let call = SimulatedCall(
             method: request.method.rawValue, target: request.target, authorization: request.header("Authorization"),
-            body: try await request.body.collect(upTo: FCMService.bodyLimit))
+            body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
             // Ends the connection within the answer, which no client takes for one.
             return Response(body: .stream(length: 1) { _ in throw CancellationError() })

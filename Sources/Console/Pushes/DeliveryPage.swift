@@ -12,23 +12,26 @@ enum DeliveryPage {
     let id: Int64 = try page.request.parameter("device")
     let found = try await page.store.read { database in
       let item = try Delivery.find(database, push: push.id, device: id)
-      let provider: ProviderKind = item?.device?.platform == .android ? .fcm : .apns
+      let provider = item?.device?.provider ?? .apns
       return (
-        item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment)
+        item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
+        try SentJPushMessage.find(database, push: push.id, device: id)
       )
     }
     guard let item = found.0 else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
-    return page.answer(view(push, item, found.1, page))
+    return page.answer(view(push, item, found.1, found.2, page))
   }
 
   private static func view(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?,
+    _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
-    let exchange = Exchange(push: push, item: item, credential: credential)
+    let exchange = Exchange(push: push, item: item, credential: credential, message: message)
+    let isJPush = item.device?.provider == .jpush
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
       isProduction: push.environment == .production, tone: delivery.outcome.tone,
@@ -45,7 +48,12 @@ enum DeliveryPage {
           duration: texts.duration(milliseconds: delivery.durationMilliseconds), request: request,
           answer: exchange.answer)
       },
-      curl: exchange.curl)
+      curl: exchange.curl, shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
+  }
+
+  /// That the request named other devices too.
+  private static func shared(_ message: SentJPushMessage?, _ texts: Texts) -> String {
+    message.map { texts("delivery.shared", count: $0.devices) } ?? texts("delivery.shared_many")
   }
 
   private static func facts(
@@ -62,9 +70,9 @@ enum DeliveryPage {
       FactView(texts("facts.registered"), at: device?.registeredAt),
       FactView(texts("facts.device_environment"), device?.environment.word(texts)),
       FactView(texts("facts.device_state"), device.map { texts("state.\($0.state)") }),
-      device?.platform == .android
-        ? nil
-        : FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description),
+      FactView(texts("push.provider"), device?.provider.name),
+      device?.provider ?? .apns == .apns
+        ? FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
       FactView(texts("receipts.displayed"), at: item.receipt?.displayedAt),
       FactView(texts("receipts.opened"), at: item.receipt?.openedAt),
       FactView(texts("receipts.dismissed"), at: item.receipt?.dismissedAt),
@@ -80,12 +88,17 @@ enum DeliveryPage {
     var answer: String?
     var curl: String?
 
-    init(push: Push, item: Delivery.WithDevice, credential: Credential?) {
+    init(push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?) {
       let delivery = item.delivery
       guard delivery.outcome != .skipped, let draft = push.draft, let device = item.device else { return }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
-      if device.platform == .android {
+      switch device.provider {
+      case .apns: break
+      case .fcm:
         showFCM(draft, push, device, delivery, asked, credential)
+        return
+      case .jpush:
+        showJPush(draft, push, device, delivery, asked, credential, message)
         return
       }
       let payload = APNsPayload(draft, uid: push.uid, signature: push.signature)
@@ -111,6 +124,35 @@ enum DeliveryPage {
         reply += ["", JSONValue.object(members).text()]
       }
       answer = reply.joined(separator: "\n")
+    }
+
+    private mutating func showJPush(
+      _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
+      _ credential: Credential?, _ message: SentJPushMessage?
+    ) {
+      let expiration = draft.expiration(sentAt: push.sendAt ?? push.createdAt)
+      let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      let body = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
+        to: draft.platforms, audience: ["registration_id": [.string(device.token.text), "…"]], cid: "$APP_KEY-…",
+        sendno: push.id, timeToLive: left)
+      let endpoint = credential?.endpoint ?? ProviderKind.jpush.serviceWord
+      let host = endpoint == ProviderKind.jpush.serviceWord ? "api.jpush.cn" : endpoint
+      request =
+        [
+          "POST /v3/push HTTP/2", "host: \(host)", "authorization: Basic …", "content-type: application/json", "",
+          body.text(pretty: true),
+        ].joined(separator: "\n")
+      let single = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
+        to: [device.platform], audience: ["registration_id": [.string(device.token.text)]], cid: nil)
+      curl = Preview.jpushCommand(single, host: host)
+      guard delivery.status != 0 else { return }
+      var lines = ["HTTP/2 \(delivery.status)"]
+      if let reason = delivery.reason {
+        lines += ["", reason]
+      } else if let message {
+        lines += ["", (["msg_id": .string(message.id), "sendno": .string(String(push.id))] as JSONValue).text()]
+      }
+      answer = lines.joined(separator: "\n")
     }
 
     private mutating func showFCM(

@@ -14,6 +14,8 @@ struct DeliveryView: PageView {
   let facts: [FactView]
   let attempt: DeliveryAttemptView?
   let curl: String?
+  /// That the request named other devices too; nil: it did not.
+  let shared: String?
 
   static let fields: [Field<Self>] = [
     .view("push") { $0.push },
@@ -25,6 +27,7 @@ struct DeliveryView: PageView {
     .list("facts") { $0.facts },
     .view("attempt") { $0.attempt },
     .optional("curl") { $0.curl },
+    .optional("shared") { $0.shared },
   ]
 }
 

@@ -11,6 +11,10 @@ struct PushAnswer: JSONWritable, Sendable {
   let app: String
   /// Nil leaves the member out, as in lists.
   var reasons: [Delivery.ReasonCount]?
+  /// A line for each service; nil leaves the member out, as in lists.
+  var providers: [Delivery.ProviderCounts]?
+  /// JPush's messages; nil leaves the member out, as in lists.
+  var jpush: [SentJPushMessage]?
   /// Public ID of the push that this one retries; nil if there is none, and in lists.
   var parent: String?
   /// Public ID of the schedule that created this push; nil if there is none, and in lists.
@@ -61,6 +65,8 @@ struct PushAnswer: JSONWritable, Sendable {
       json.member("details_removed_at", push.detailsRemovedAt)
       if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
       if let receipts { json.member("receipts", receipts) }
+      if let providers { json.member("providers", providers) }
+      if let jpush { json.member("jpush", jpush) }
       if let trouble { json.member("trouble", trouble) }
     }
   }
@@ -73,6 +79,28 @@ extension Push.Repeats: JSONWritable {
       json.member("at_most", total)
       json.member("unanswered", unanswered)
       json.member("interrupted", interrupted)
+    }
+  }
+}
+
+extension Delivery.ProviderCounts: JSONWritable {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("provider", provider.rawValue)
+      json.member("counts", CountsAnswer(counts: counts, target: target))
+    }
+  }
+}
+
+extension SentJPushMessage: JSONWritable {
+  /// The schema `JPushMessage`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("msg_id", id)
+      json.member("devices", devices)
+      json.member("sent_at", sentAt)
+      json.member("result", result ?? .null)
+      json.member("result_at", resultAt)
     }
   }
 }
@@ -156,7 +184,7 @@ struct DeliveryAnswer: JSONWritable {
       json.member("attempts", Int(delivery.attempts))
       json.member(
         "apns_id",
-        isSent && row.device?.platform != .android
+        isSent && row.device?.provider ?? .apns == .apns
           ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
       for kind in ReceiptKind.allCases {
         json.key(dynamic: "\(kind.name)_at")

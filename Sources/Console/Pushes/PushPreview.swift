@@ -9,22 +9,62 @@ import Store
 /// The effect of a draft: a sentence, a lock screen, and the exact request.
 struct PushPreview: Sendable {
   let check: PushCheck
-  let credential: Credential?
+  /// The app's credentials in the draft's environment.
+  let credentials: [Credential]
   let preview: Preview
   let dialects: [DialectText]
   let payload: APNsPayload
+  /// The request to the first of ``providers``.
+  private let request: Request
+
+  /// A request to a push service.
+  private struct Request: Sendable {
+    var headers = "content-type: application/json"
+    let payload: String
+    let size: Int
+    let limit: Int
+    let command: String
+  }
 
   var draft: PushDraft { check.draft }
   var app: App { check.app }
 
-  /// - Parameter credential: the app's credential; nil if it has none.
-  init(_ check: PushCheck, credential: Credential?, address: String, now: Date) {
-    (self.check, self.credential) = (check, credential)
-    payload = APNsPayload(check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
-    preview = Preview(
-      check.draft, uid: NewPush.sampleID, signature: NewPush.sampleID, sentAt: now, address: address)
-    dialects = Dialect.allCases.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
+  init(_ check: PushCheck, credentials: [Credential], address: String, now: Date) {
+    (self.check, self.credentials) = (check, credentials)
+    let draft = check.draft
+    payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+    preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleID, sentAt: now, address: address)
+    dialects = Dialect.allCases.map { DialectText(draft, in: $0, sentAt: now, address: address) }
+    switch Self.providers(check)[0] {
+    case .apns:
+      request = Request(
+        headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
+        size: preview.size, limit: preview.limit, command: preview.apnsCommand)
+    case .fcm:
+      let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+      let body: JSONValue = [
+        "message": .object((message.json.object ?? [:]).merging(["token": "$DEVICE_TOKEN"]) { $1 })
+      ]
+      request = Request(
+        payload: body.text(pretty: true), size: message.size, limit: FCMMessage.limit,
+        command: Preview.fcmCommand(body, host: "fcm.googleapis.com"))
+    case .jpush:
+      let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+      let body = message.request(to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil)
+      let (size, limit) = message.size
+      request = Request(
+        payload: body.text(pretty: true), size: size, limit: limit,
+        command: Preview.jpushCommand(body, host: "api.jpush.cn"))
+    }
   }
+
+  /// The services that reach the audience; those of its platforms if it has no device yet, or was not counted.
+  private static func providers(_ check: PushCheck) -> [ProviderKind] {
+    let found = ProviderKind.allCases.filter { check.count?.reachable($0) ?? 0 > 0 }
+    return found.isEmpty ? Platform.allCases.filter(check.draft.platforms.contains).map(\.ownProvider) : found
+  }
+
+  var providers: [ProviderKind] { Self.providers(check) }
 
   /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.
   ///
@@ -36,12 +76,10 @@ struct PushPreview: Sendable {
     } catch let error as PushIntake.NoApp {
       throw Problems([error.problem])
     }
-    let credential = try await page.store.read { database in
-      let provider: ProviderKind = draft.platforms == [.android] ? .fcm : .apns
-      return try Credential.find(
-        database, app: check.app.id, provider: provider, environment: draft.environment)
+    let credentials = try await page.store.read { database in
+      try Credential.all(database, app: check.app.id).filter { $0.environment == draft.environment }
     }
-    return PushPreview(check, credential: credential, address: page.address, now: page.now)
+    return PushPreview(check, credentials: credentials, address: page.address, now: page.now)
   }
 
   /// Whether it goes to a broadcast channel, whose receivers nobody tells.
@@ -59,11 +97,18 @@ struct PushPreview: Sendable {
       [
         "devices": devicesText(texts), "app": app.name, "environment": draft.environment.word(texts),
         "audience": draft.audience.text(texts),
-        "credential": CredentialState(credential, now: page.now).text(texts), "bytes": preview.size.grouped,
-        "limit": preview.limit.grouped,
+        "credential": credentialText(page), "bytes": request.size.grouped, "limit": request.limit.grouped,
       ])
     return ([sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }).joined(
       separator: "; ")
+  }
+
+  /// As “APNs (AuthKey_X, never expires), JPush (built-in simulator)”.
+  private func credentialText(_ page: PageContext) -> String {
+    providers.map { provider in
+      let credential = credentials.first { $0.provider == provider }
+      return "\(provider.name) (\(CredentialState(credential, now: page.now).text(page.texts)))"
+    }.joined(separator: ", ")
   }
 
   /// The send time, for example “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil means now.
@@ -98,9 +143,9 @@ struct PushPreview: Sendable {
     let callbacks = CallbackRows(payload.facts)
     return PushPreviewView(
       sentence: sentence(page), times: times(page), lockScreen: LockScreenView(payload, app: app), findings: shown,
-      limit: preview.limit, bytes: preview.size,
-      bytesText: texts("send.bytes_of", ["bytes": preview.size.grouped, "limit": preview.limit.grouped]),
-      headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
+      limit: request.limit, bytes: request.size,
+      bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),
+      headers: request.headers, payload: request.payload,
       reachable: isChannel ? "–" : check.reachable?.grouped ?? texts("send.many"),
       unreachable: isChannel ? "–" : check.count?.unreachable.grouped ?? "–",
       dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),

@@ -17,6 +17,8 @@ enum PushResultPage {
     let push: Push
     let app: App?
     let reasons: [Delivery.ReasonCount]
+    let providers: [Delivery.ProviderCounts]
+    let jpush: [SentJPushMessage]
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
@@ -41,6 +43,8 @@ enum PushResultPage {
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       return Found(
         push: push, app: try App.find(database, id: push.appID), reasons: reasons,
+        providers: try Delivery.providerCounts(database, push: push.id, reasons),
+        jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
@@ -94,6 +98,8 @@ enum PushResultPage {
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
       ).views(texts),
+      providers: found.providers.map { ProviderLineView($0) },
+      jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, chart.summary(texts), texts),
       payload: payload?.json.text(pretty: true) ?? "",
       lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },

@@ -33,6 +33,8 @@ struct PushResultView: PageView {
   /// Nil: the push has no devices yet, or is from before receipts.
   let receipts: ReceiptFunnelView?
   let reasons: [ReasonGroupView]
+  let providers: [ProviderLineView]
+  let jpush: JPushResultView?
   let latency: LatencyChartView?
   let facts: [FactView]
   let payload: String
@@ -62,6 +64,9 @@ struct PushResultView: PageView {
     .view("receipts") { $0.receipts },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
+    .list("providers") { $0.providers },
+    .flag("has_providers") { !$0.providers.isEmpty },
+    .view("jpush") { $0.jpush },
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
     .text("payload") { $0.payload },

@@ -43,7 +43,10 @@ enum PushesAPI {
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     var answer = try PushAnswer(push, app: app.bundleID)
     answer.receipts = try ReceiptCounts.find(database, push: push.id)
-    answer.reasons = try Delivery.reasonCounts(database, push: push.id)
+    let reasons = try Delivery.reasonCounts(database, push: push.id)
+    answer.reasons = reasons
+    answer.providers = try Delivery.providerCounts(database, push: push.id, reasons)
+    answer.jpush = try SentJPushMessage.all(database, push: push.id)
     answer.parent = parent?.uid
     answer.schedule = schedule?.uid
     return answer

@@ -69,8 +69,10 @@ extension Lint.Context {
   /// The linter's context for an app's pushes in an environment.
   init(_ database: Database, _ app: App, _ environment: Environment, now: Date) throws {
     let fcm = try Credential.find(database, app: app.id, provider: .fcm, environment: environment)
+    let devices = try DeviceCount.all(database, app: app.id)
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
-      credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil)
+      credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
+      hasJPush: devices.contains { $0.provider == .jpush && $0.environment == environment && $0.state == .active })
   }
 }

@@ -1,5 +1,6 @@
 import Providers
 import Model
+import Store
 import Synchronization
 
 /// Passes results from a provider's thread to the run's task.
@@ -7,6 +8,8 @@ final class Inbox: Sendable {
   struct Item: Sendable {
     let device: Int64
     let result: SendResult
+    /// The message that this device and others got, if it is the first of them.
+    var message: SentJPushMessage?
   }
 
   private struct State {

@@ -30,7 +30,7 @@ extension PushRun {
     for item in due {
       // It may have been sent again before the process ended.
       batch.repeats.count(after: item.waiting.last)
-      var result = result(item, Self.interrupted)
+      var result = result(item, Self.interrupted, legs.first?.provider ?? .apns)
       result.attempts += 1
       batch.results.append(result)
     }
@@ -48,7 +48,8 @@ extension PushRun {
   mutating func recordUnanswered(_ members: [AudienceMember], left: Int) {
     guard let last = members.last?.id else { return beginTrail() }
     let results = members.map {
-      DeliveryResult(deviceID: $0.id, platform: $0.platform, outcome: Self.interrupted, at: world.now.wall)
+      DeliveryResult(
+        deviceID: $0.id, platform: $0.platform, provider: $0.provider, outcome: Self.interrupted, at: world.now.wall)
     }
     record(RunResults(results: results), .recordingUnanswered(after: last, left: left - members.count))
   }
@@ -74,7 +75,7 @@ extension PushRun {
   /// - Returns: whether the store was asked.
   mutating func readRest(_ leg: Int) -> Bool {
     guard row.waiting > 0, !legs[leg].hasNoWaiting else { return readRestPage(leg) }
-    ask(.store(.allWaiting(limit: plan.pageSize + flights.count, legs[leg].platform)), .readingWaiting(leg))
+    ask(.store(.allWaiting(limit: plan.pageSize + flights.count, legs[leg].provider)), .readingWaiting(leg))
     return true
   }
 
@@ -95,7 +96,7 @@ extension PushRun {
     }
     record(
       RunResults(
-        results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].platform) }),
+        results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].provider) }),
       .recordingRest)
   }
 
@@ -107,7 +108,8 @@ extension PushRun {
     record(
       RunResults(
         results: members.map {
-          DeliveryResult(deviceID: $0.id, platform: $0.platform, outcome: outcome, at: now, attempts: 0)
+          DeliveryResult(
+            deviceID: $0.id, platform: $0.platform, provider: $0.provider, outcome: outcome, at: now, attempts: 0)
         }), .recordingRest)
   }
 }

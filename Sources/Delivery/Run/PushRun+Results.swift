@@ -8,18 +8,19 @@ extension PushRun {
   mutating func record(_ items: [Inbox.Item]) {
     let now = world.now.wall
     var batch = RunResults()
-    var reconnects: Set<Platform> = []
+    var reconnects: Set<ProviderKind> = []
     var places: [Int32] = []
     for item in items {
+      if let message = item.message { batch.messages.append(message) }
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
-      let leg = leg(of: flight.platform)
+      let leg = leg(of: flight.provider)
       legs[leg].walk.finish(item.device)
       legs[leg].flying -= 1
       if let place = flight.place { places.append(place) }
       guard let failure = RetryPolicy.Failure(item.result) else {
         batch.repeats.count(after: flight.last)
-        if !batch.verdicts.contains(where: { $0.platform == flight.platform }) {
-          batch.verdicts.append((flight.platform, .accepted(at: now)))
+        if !batch.verdicts.contains(where: { $0.provider == flight.provider }) {
+          batch.verdicts.append((flight.provider, .accepted(at: now)))
         }
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
         continue
@@ -33,7 +34,7 @@ extension PushRun {
       case .final(let outcome): batch.results.append(result(item.device, outcome, flight, attempts: attempts))
       case .stopCredential(let outcome):
         if case .rejected(_, let word, _) = outcome {
-          batch.verdicts.append((flight.platform, .refused(at: now, reason: word)))
+          batch.verdicts.append((flight.provider, .refused(at: now, reason: word)))
         }
         refuse(failure.reason, leg)
         batch.results.append(result(item.device, outcome, flight, attempts: attempts))
@@ -44,7 +45,7 @@ extension PushRun {
             deviceID: item.device, dueAt: date, attempts: attempts, firstAt: flight.firstAt,
             last: failure.hasLeft ? failure.outcome : flight.last ?? failure.outcome))
       case .newConnection, .resign:
-        reconnects.insert(flight.platform)
+        reconnects.insert(flight.provider)
         legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, now)
         batch.waiting.append(
           WaitingDelivery(
@@ -52,7 +53,7 @@ extension PushRun {
             last: failure.outcome))
       }
     }
-    for platform in reconnects { act(.reconnect(platform)) }
+    for provider in reconnects { act(.reconnect(provider)) }
     if batch.isEmpty { look() } else { record(batch, .recordingResults(places)) }
   }
 
@@ -69,7 +70,7 @@ extension PushRun {
         if legs[leg].hasGivenUp { return .retry(at: now) }
       case .interrupted:
         // The credential was changed: reconnect with the new one at once.
-        if legs[leg].hasRoute { act(.forgetRoute(flight.platform)) }
+        if legs[leg].hasRoute { act(.forgetRoute(flight.provider)) }
         legs[leg].hasRoute = false
         return ending(of: leg).map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
       default: break
@@ -80,7 +81,10 @@ extension PushRun {
       // The provider has already retried with a new token: a reported failure is the second one.
       isResigned: true)
     let decision = plan.policy.decide(
-      failure, history, now: now, jitter: RetryPolicy.jitter(seed: plan.seed, device: device, attempt: attempts))
+      failure, history, now: now,
+      jitter: RetryPolicy.jitter(
+        // The devices of one request to JPush stay together: they are one request again.
+        seed: plan.seed, device: flight.provider == .jpush ? 0 : device, attempt: attempts))
     guard let ending = ending(of: leg) else { return decision }
     switch decision {
     case .final, .stopCredential: return decision
@@ -92,17 +96,17 @@ extension PushRun {
     let wasAnswered = if case .skipped = outcome { false } else { true }
     let duration = Int(((world.now.steady - flight.askedAt) * 1000).rounded())
     return DeliveryResult(
-      deviceID: device, platform: flight.platform, outcome: outcome, at: world.now.wall,
+      deviceID: device, platform: flight.platform, provider: flight.provider, outcome: outcome, at: world.now.wall,
       durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts)
   }
 
   /// The result of a waiting device that is not sent to any more.
   ///
-  /// - Parameter platform: of a device that was removed since.
-  func result(_ due: WaitingDelivery.Due, _ outcome: Outcome, _ platform: Platform = .ios) -> DeliveryResult {
+  /// - Parameter provider: of a device that was removed since.
+  func result(_ due: WaitingDelivery.Due, _ outcome: Outcome, _ provider: ProviderKind) -> DeliveryResult {
     DeliveryResult(
-      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? platform, outcome: outcome, at: world.now.wall,
-      attempts: due.waiting.attempts)
+      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? provider.platforms[0],
+      provider: due.member?.provider ?? provider, outcome: outcome, at: world.now.wall, attempts: due.waiting.attempts)
   }
 }
 

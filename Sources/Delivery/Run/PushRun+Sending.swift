@@ -86,33 +86,37 @@ extension PushRun {
     switch errand {
     case .waiting:
       let now = world.now.wall
-      ask(.store(.due(at: now, limit: allowance.room, legs[leg].platform)), .readingDue(leg, allowance, at: now))
+      ask(.store(.due(at: now, limit: allowance.room, legs[leg].provider)), .readingDue(leg, allowance, at: now))
     case .page: ask(.store(page(leg, limit: allowance.room)), .readingPage(leg, allowance))
     }
   }
 
   func page(_ leg: Int, limit: Int) -> RunTask {
     .page(
-      after: legs[leg].walk.handedOut, upTo: plan.lastDeviceID, limit: limit, legs[leg].platform,
+      after: legs[leg].walk.handedOut, upTo: plan.lastDeviceID, limit: limit, legs[leg].provider,
       withoutDeliveries: plan.isResumed)
   }
 
   /// - Parameter date: when they were due.
-  mutating func handOut(_ due: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
+  mutating func handOut(_ found: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
+    // The devices of one request to JPush failed together and are due together. They stay one request, so that JPush
+    // recognizes it.
+    let isRequest = legs[leg].provider == .jpush
+    let due = isRequest ? found.filter { $0.waiting.dueAt == found[0].waiting.dueAt } : found
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
-    // The first due device may be in flight, gone, or of another platform. The next is asked for from the same moment
+    // The first due device may be in flight, gone, or of another service. The next is asked for from the same moment
     // on, not from now: a device that became due between the two questions would be found by neither, and wait for ever.
     if due.isEmpty {
-      // Without other legs no platform has to be asked for.
-      let platform = legs.count > 1 ? legs[leg].platform : nil
-      return ask(.store(.nextDue(after: date, platform)), .readingNextDue(leg))
+      // Without other legs no service has to be asked for.
+      let provider = legs.count > 1 ? legs[leg].provider : nil
+      return ask(.store(.nextDue(after: date, provider)), .readingNextDue(leg))
     }
     let gone = due.filter { $0.member == nil }
     if gone.isEmpty { return takeDue(reached, leg, places) }
-    let platform = legs[leg].platform
+    let provider = legs[leg].provider
     record(
-      RunResults(results: gone.map { result($0, $0.waiting.last, platform) }), .recordingGone(leg, reached, places))
+      RunResults(results: gone.map { result($0, $0.waiting.last, provider) }), .recordingGone(leg, reached, places))
   }
 
   mutating func takeDue(_ due: [WaitingDelivery.Due], _ leg: Int, _ places: [Int32]?) {
@@ -134,8 +138,8 @@ extension PushRun {
     for (index, (item, member)) in zip(due, members).enumerated() {
       let waiting = item.waiting
       flights[member.id] = Flight(
-        platform: member.platform, askedAt: world.now.steady, place: places?[index], attempts: waiting.attempts,
-        firstAt: waiting.firstAt, last: waiting.last)
+        platform: member.platform, provider: member.provider, askedAt: world.now.steady, place: places?[index],
+        attempts: waiting.attempts, firstAt: waiting.firstAt, last: waiting.last)
     }
     leave(members, leg, places)
   }
@@ -143,7 +147,8 @@ extension PushRun {
   mutating func send(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     for (index, member) in members.enumerated() {
       flights[member.id] = Flight(
-        platform: member.platform, askedAt: world.now.steady, place: places?[index], firstAt: world.now.wall)
+        platform: member.platform, provider: member.provider, askedAt: world.now.steady, place: places?[index],
+        firstAt: world.now.wall)
     }
     leave(members, leg, places)
   }
@@ -153,7 +158,7 @@ extension PushRun {
     // The next page is another leg's, so that a speed limit is shared.
     turn = (leg + 1) % legs.count
     if order == .go {
-      act(.send(members, legs[leg].platform, places: places))
+      act(.send(members, legs[leg].provider, places: places))
       return look()
     }
     // The push was paused or canceled during the write: these devices return as not sent.

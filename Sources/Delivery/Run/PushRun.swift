@@ -14,6 +14,7 @@ struct PushRun {
   /// A device in flight.
   struct Flight: Sendable {
     var platform: Platform
+    var provider: ProviderKind
     /// In steady seconds.
     var askedAt: TimeInterval
     /// Its place in the trail.
@@ -75,7 +76,7 @@ struct PushRun {
   var row: RunRow
   var phase = Phase.beforeStart
   var world: RunWorld
-  /// One for each platform of the audience.
+  /// One for each service of the audience.
   var legs: [RunLeg]
   /// The leg that hands out next.
   var turn = 0
@@ -94,7 +95,7 @@ struct PushRun {
     self.row = row
     self.world = world
     // Without devices, do not wait for a provider.
-    legs = row.target == 0 ? [] : plan.platforms.map { RunLeg($0, cursor: row.cursor, nextDue: nextDue) }
+    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, cursor: row.cursor, nextDue: nextDue) }
     trail = plan.trail
     leapt = world.leapt
     report = RunReport(now: world.now)
@@ -210,7 +211,7 @@ struct PushRun {
     endIfDue()
     if ending == nil, order == .go {
       let waiting = legs.indices.first { legs[$0].ending == nil && !legs[$0].hasRoute && hasWork($0) }
-      if let leg = waiting { return ask(.findRoute(legs[leg].platform), .findingRoute(leg)) }
+      if let leg = waiting { return ask(.findRoute(legs[leg].provider), .findingRoute(leg)) }
     }
     guard order == .go || isAllEnded else {
       for leg in legs.indices { giveUpQueued(leg) }
@@ -292,13 +293,13 @@ struct PushRun {
     legs[leg].ending = RunEnding(
       reason: .credentialRefused, state: .finished,
       error: "The provider refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)")
-    act(.alarm(reason, legs[leg].platform))
+    act(.alarm(reason, legs[leg].provider))
   }
 
   mutating func giveUpQueued(_ leg: Int) {
     guard !legs[leg].hasGivenUp, legs[leg].flying > 0 else { return }
     legs[leg].hasGivenUp = true
-    act(.cancelQueued(legs[leg].platform))
+    act(.cancelQueued(legs[leg].provider))
   }
 
   /// Every device that is not in flight has its outcome.
@@ -357,7 +358,7 @@ struct PushRun {
     results.cursor = cursor
     results.foreseen = foreseen
     for result in results.results where result.outcome == .accepted {
-      legs[leg(of: result.platform)].troubleSince = nil
+      legs[leg(of: result.provider)].troubleSince = nil
     }
     report.note(results.results.count, world.now)
     ask(.store(.record(results)), phase)

@@ -72,7 +72,7 @@ extension PushRunner {
     // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
-    plan.platforms = counted.platforms
+    plan.providers = counted.providers
     var sent = ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt)
     sent.signature = push.signature
     let kept = try await badges(draft, app: push.appID)
@@ -123,19 +123,19 @@ extension PushRunner {
 
   private func count(
     _ push: Push, _ query: AudienceQuery, _ plan: RunPlan
-  ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?, platforms: [Platform]) {
+  ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?, providers: [ProviderKind]) {
     let (id, parent) = (id, push.parentID)
     // On a reader: counting a large audience takes seconds, which would block all writers.
-    let (full, count, last, due, platforms) = try await tools.store.read { database in
+    let (full, count, last, due, providers) = try await tools.store.read { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
       return (
         query, plan.isResumed ? nil : try query.count(database), try query.lastID(database),
-        try WaitingDelivery.nextDue(database, push: id), try Push.platforms(database, id: id)
+        try WaitingDelivery.nextDue(database, push: id), try Push.providers(database, id: id)
       )
     }
-    guard let count else { return (push, full, due, platforms) }
-    let targets = Dictionary(uniqueKeysWithValues: Platform.allCases.map { ($0, count.reachable($0)) })
+    guard let count else { return (push, full, due, providers) }
+    let targets = Dictionary(uniqueKeysWithValues: Reach.all.map { ($0, count.reachable($0)) })
     // Reads the first waiting devices in the same transaction: a push to few devices needs no other query.
     let room = tools.shares.share(credential: 0, least: PushRun.pageSize)
     let reach = plan.policy.repeatsUnanswered ? PushRun.foresight(room: room, rate: plan.rate) : 0
@@ -145,6 +145,6 @@ extension PushRunner {
         database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
       return try Push.get(database, id: id)
     }
-    return (counted, full, due, Platform.allCases.filter { count.reachable($0) > 0 })
+    return (counted, full, due, ProviderKind.allCases.filter { count.reachable($0) > 0 })
   }
 }

@@ -6,7 +6,8 @@ import Store
 /// The store's side of a run.
 extension PushRunner {
   func answer(
-    _ task: RunTask, _ query: AudienceQuery?, _ badges: [Platform: Badge], credentials: [Platform: Int64], now: Date
+    _ task: RunTask, _ query: AudienceQuery?, _ badges: [Platform: Badge], credentials: [ProviderKind: Int64],
+    now: Date
   ) async throws -> RunEvent {
     let (id, store) = (id, tools.store)
     let counts = badges.values.contains(where: \.isRelative)
@@ -28,40 +29,41 @@ extension PushRunner {
       return try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }
     case .shift(let seconds): return try await writeWaits { try WaitingDelivery.shift($0, push: id, by: seconds) }
     case .countRepeats: return try await countRepeats(query, now: now)
-    case .nextDue(let date, let platform):
+    case .nextDue(let date, let provider):
       return .nextDue(
-        try await store.read { try WaitingDelivery.nextDue($0, push: id, after: date, platform: platform) })
-    case .page(let after, let upTo, let limit, let platform, let isUnanswered):
-      guard let query = query?.of(platform) else { return .members([]) }
+        try await store.read { try WaitingDelivery.nextDue($0, push: id, after: date, provider: provider) })
+    case .page(let after, let upTo, let limit, let provider, let isUnanswered):
+      guard let query = query?.of(provider) else { return .members([]) }
       return .members(
         try await store.read {
           let members = try query.page(
             $0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
           return counts ? try DeviceBadge.fill($0, members) : members
         })
-    case .due(let date, let limit, let platform):
+    case .due(let date, let limit, let provider):
       return .due(
         try await store.read {
-          let due = try WaitingDelivery.due($0, push: id, platform: platform, now: date, limit: limit)
+          let due = try WaitingDelivery.due($0, push: id, provider: provider, now: date, limit: limit)
           return counts ? try DeviceBadge.fill($0, due) : due
         })
-    case .allWaiting(let limit, let platform):
+    case .allWaiting(let limit, let provider):
       return .due(
-        try await store.read { try WaitingDelivery.all($0, push: id, platform: platform, limit: limit) })
+        try await store.read { try WaitingDelivery.all($0, push: id, provider: provider, limit: limit) })
     case .interrupted(let limit):
       return .due(try await store.read { try WaitingDelivery.interrupted($0, push: id, limit: limit) })
     }
   }
 
   private func record(
-    _ results: RunResults, _ badges: [Platform: Badge], _ credentials: [Platform: Int64], now: Date
+    _ results: RunResults, _ badges: [Platform: Badge], _ credentials: [ProviderKind: Int64], now: Date
   ) async throws -> RunEvent {
     let id = id
-    let verdicts = results.verdicts.map { (credential: credentials[$0.platform] ?? 0, verdict: $0.verdict) }
+    let verdicts = results.verdicts.map { (credential: credentials[$0.provider] ?? 0, verdict: $0.verdict) }
     return try await write { database in
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
         handedOut: results.foreseen, badges: badges, verdicts: verdicts, now: now)
+      for message in results.messages { try SentJPushMessage.add(database, message) }
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }
@@ -101,11 +103,10 @@ extension PushRunner {
 }
 
 extension AudienceQuery {
-  /// The part of a platform; nil: all.
-  fileprivate func of(_ platform: Platform?) -> AudienceQuery {
-    guard let platform else { return self }
+  /// The part of a service; nil: all.
+  fileprivate func of(_ provider: ProviderKind?) -> AudienceQuery {
     var part = self
-    part.platforms = [platform]
+    part.provider = provider
     return part
   }
 }

@@ -37,9 +37,9 @@ actor PushRunner {
     let prepared: (any PreparedPush)?
   }
 
-  private var ways: [Platform: Way] = [:]
+  private var ways: [ProviderKind: Way] = [:]
   /// The credentials whose windows this push shares.
-  private var shared: [Platform: Int64] = [:]
+  private var shared: [ProviderKind: Int64] = [:]
 
   init(_ id: Int64, tools: Tools, control: RunControl) {
     self.id = id
@@ -54,7 +54,7 @@ actor PushRunner {
   func carryOut() async throws {
     defer {
       waker.cancel()
-      for platform in shared.keys { share(nil, platform) }
+      for provider in shared.keys { share(nil, provider) }
     }
     guard let opened = try await open() else { return }
     var run = PushRun(opened.plan, opened.row, nextDue: opened.nextDue, world: world())
@@ -79,9 +79,9 @@ actor PushRunner {
     var world = RunWorld(
       now: now, order: control.order, isStopping: control.isStopping, isInterrupted: control.isInterrupted,
       leapt: leapt)
-    for (platform, way) in ways {
+    for (provider, way) in ways {
       let health = way.route.provider.health(at: now.wall)
-      world.routes[platform] = RouteWorld(
+      world.routes[provider] = RouteWorld(
         share: tools.shares.share(
           credential: way.route.credentialID, least: PushRun.pageSize, limit: health.limit),
         health: health, provider: way.route.provider.state)
@@ -94,17 +94,17 @@ actor PushRunner {
     for action in actions {
       switch action {
       case .publish(let progress): tools.publish(progress)
-      case .send(let members, let platform, let places): send(members, platform, places)
-      case .cancelQueued(let platform): ways[platform]?.route.provider.cancel(push: id)
-      case .reconnect(let platform): ways[platform]?.route.provider.reconnect()
-      case .forgetRoute(let platform): ways[platform] = nil
+      case .send(let members, let provider, let places): send(members, provider, places)
+      case .cancelQueued(let provider): ways[provider]?.route.provider.cancel(push: id)
+      case .reconnect(let provider): ways[provider]?.route.provider.reconnect()
+      case .forgetRoute(let provider): ways[provider] = nil
       case .returnPlaces(let places): tools.trail?.giveBack(places)
-      case .alarm(let reason, let platform):
+      case .alarm(let reason, let provider):
         tools.log.error(
           "credential refused; pushes that need it are blocked",
-          ["push": opened.uid, "credential": ways[platform]?.route.credentialID ?? 0, "reason": reason])
+          ["push": opened.uid, "credential": ways[provider]?.route.credentialID ?? 0, "reason": reason])
       case .reserve(let count): return .reserved(tools.trail?.take(atMost: count) ?? [])
-      case .findRoute(let platform): return try await findRoute(opened, platform)
+      case .findRoute(let provider): return try await findRoute(opened, provider)
       case .store(let task):
         return try await answer(
           task, opened.query, opened.badges, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
@@ -116,36 +116,37 @@ actor PushRunner {
     return nil
   }
 
-  private func findRoute(_ opened: Opened, _ platform: Platform) async throws -> RunEvent {
+  private func findRoute(_ opened: Opened, _ provider: ProviderKind) async throws -> RunEvent {
     do {
-      let route = try await route(opened, platform)
-      ways[platform] = Way(route: route, prepared: opened.push.map { route.provider.prepare($0) })
-      share(route.credentialID, platform)
+      let route = try await route(opened, provider)
+      ways[provider] = Way(route: route, prepared: opened.push.map { route.provider.prepare($0) })
+      share(route.credentialID, provider)
       return .routeFound
     } catch let problem where !(problem is SQLiteError) {
       return .routeMissing("\(problem)", (problem as? NoRoute)?.reason ?? .credentialUnusable)
     }
   }
 
-  private func route(_ opened: Opened, _ platform: Platform) async throws -> Route {
+  private func route(_ opened: Opened, _ provider: ProviderKind) async throws -> Route {
     if opened.isDryRun { return DryProvider.route(report: tools.report) }
     let tools = tools
     return try await tools.store.insist {
       try await tools.routes.route(
-        app: opened.app, environment: opened.environment, platform: platform, report: tools.report)
+        app: opened.app, environment: opened.environment, provider: provider, report: tools.report)
     }
   }
 
-  private func share(_ credential: Int64?, _ platform: Platform) {
-    guard credential != shared[platform] else { return }
-    if let present = shared[platform] { tools.shares.leave(credential: present, push: id) }
+  private func share(_ credential: Int64?, _ provider: ProviderKind) {
+    guard credential != shared[provider] else { return }
+    if let present = shared[provider] { tools.shares.leave(credential: present, push: id) }
     if let credential { tools.shares.join(credential: credential, push: id) }
-    shared[platform] = credential
+    shared[provider] = credential
   }
 
-  private func send(_ members: [AudienceMember], _ platform: Platform, _ places: [Int32]?) {
-    guard let prepared = ways[platform]?.prepared else { return }
+  private func send(_ members: [AudienceMember], _ provider: ProviderKind, _ places: [Int32]?) {
+    guard let prepared = ways[provider]?.prepared else { return }
     let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
-    prepared.send(members.map { ProviderDevice(id: $0.id, token: $0.token, badge: $0.badge) }, noting: notes)
+    prepared.send(
+      members.map { ProviderDevice(id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge) }, noting: notes)
   }
 }

@@ -15,10 +15,10 @@ struct RunWorld: Sendable {
   /// Seconds by which the clock was changed since the process started.
   var leapt: TimeInterval = 0
   /// The routes found so far.
-  var routes: [Platform: RouteWorld] = [:]
+  var routes: [ProviderKind: RouteWorld] = [:]
 }
 
-/// The limits and the state of one platform's route.
+/// The limits and the state of one service's route.
 struct RouteWorld: Sendable {
   /// The devices of this push that may be in flight.
   var share: Int
@@ -46,18 +46,18 @@ enum RunEvent: Sendable {
 enum RunAction: Sendable {
   // No answer expected.
   case publish(PushProgress)
-  /// Devices of one platform; `places` in the trail, one per device; nil: without a trail.
-  case send([AudienceMember], Platform, places: [Int32]?)
-  case cancelQueued(Platform)
-  case reconnect(Platform)
-  case forgetRoute(Platform)
+  /// Devices of one service; `places` in the trail, one per device; nil: without a trail.
+  case send([AudienceMember], ProviderKind, places: [Int32]?)
+  case cancelQueued(ProviderKind)
+  case reconnect(ProviderKind)
+  case forgetRoute(ProviderKind)
   case returnPlaces([Int32])
   /// The provider refuses the credential.
-  case alarm(String, Platform)
+  case alarm(String, ProviderKind)
 
   // Questions.
   case reserve(Int)
-  case findRoute(Platform)
+  case findRoute(ProviderKind)
   case store(RunTask)
   /// Waits for results until a time; nil: takes those that are there.
   case wait(until: Date?)
@@ -82,11 +82,11 @@ enum RunTask: Sendable {
   case shift(TimeInterval)
   case countRepeats
 
-  // Answered with `nextDue`, `members` and `due`; of one platform, or of all (nil).
-  case nextDue(after: Date, Platform?)
-  case page(after: Int64, upTo: Int64, limit: Int, Platform?, withoutDeliveries: Bool)
-  case due(at: Date, limit: Int, Platform)
-  case allWaiting(limit: Int, Platform)
+  // Answered with `nextDue`, `members` and `due`; of one service, or of all (nil).
+  case nextDue(after: Date, ProviderKind?)
+  case page(after: Int64, upTo: Int64, limit: Int, ProviderKind?, withoutDeliveries: Bool)
+  case due(at: Date, limit: Int, ProviderKind)
+  case allWaiting(limit: Int, ProviderKind)
   case interrupted(limit: Int)
 }
 
@@ -95,8 +95,10 @@ struct RunResults: Sendable {
   var results: [DeliveryResult] = []
   var waiting: [WaitingDelivery] = []
   var repeats = Push.Repeats()
+  /// JPush's messages.
+  var messages: [SentJPushMessage] = []
   /// On the credentials of the routes.
-  var verdicts: [(platform: Platform, verdict: Credential.Verdict)] = []
+  var verdicts: [(provider: ProviderKind, verdict: Credential.Verdict)] = []
   var cursor: Int64 = 0
   /// The last device that may be sent to before the next results are stored; nil: unchanged.
   var foreseen: Int64?

@@ -3,10 +3,10 @@ import Providers
 import Model
 import Store
 
-/// The devices of one platform in a run. Each platform has a route of its own, with its limits and pauses; a leg that
+/// The devices of one push service in a run. Each service has a route of its own, with its limits and pauses; a leg that
 /// cannot send does not hold up the others.
 struct RunLeg: Sendable {
-  let platform: Platform
+  let provider: ProviderKind
   var walk: Walk
   var hasRoute = false
   /// Whether it has had a route since the run began.
@@ -24,8 +24,8 @@ struct RunLeg: Sendable {
   /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
 
-  init(_ platform: Platform, cursor: Int64, nextDue: Date?) {
-    self.platform = platform
+  init(_ provider: ProviderKind, cursor: Int64, nextDue: Date?) {
+    self.provider = provider
     walk = Walk(cursor: cursor)
     self.nextDue = nextDue
   }
@@ -49,9 +49,9 @@ extension PushRun {
   var nextDue: Date? { row.waiting == 0 ? nil : legs.compactMap(\.nextDue).min() }
 
   /// The leg of a device in flight.
-  func leg(of platform: Platform) -> Int {
-    guard let leg = legs.firstIndex(where: { $0.platform == platform }) else {
-      preconditionFailure("a device of a platform that is not sent to")
+  func leg(of provider: ProviderKind) -> Int {
+    guard let leg = legs.firstIndex(where: { $0.provider == provider }) else {
+      preconditionFailure("a device of a service that is not sent through")
     }
     return leg
   }
@@ -72,7 +72,7 @@ extension PushRun {
   }
 
   /// A route's limits and state; without a route, no limit is known.
-  func route(_ leg: Int) -> RouteWorld { world.routes[legs[leg].platform] ?? RouteWorld(share: plan.window) }
+  func route(_ leg: Int) -> RouteWorld { world.routes[legs[leg].provider] ?? RouteWorld(share: plan.window) }
 
   /// Whether a leg may still have something to send.
   func hasWork(_ leg: Int) -> Bool {

@@ -28,8 +28,8 @@ struct RunPlan: Sendable {
   let push: Int64
   let seed: UInt64
   var start = Start.sending
-  /// The platforms of the audience, in the order of their legs.
-  var platforms = Platform.allCases
+  /// The services that reach the audience, in the order of their legs.
+  var providers = ProviderKind.allCases
   /// Devices registered later do not take part.
   var lastDeviceID: Int64
   /// Whether a previous process started it.

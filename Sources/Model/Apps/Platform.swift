@@ -1,12 +1,17 @@
 /// What a device runs.
 package enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
-  /// iPhone and iPad, through APNs.
+  /// iPhone and iPad, through APNs or JPush.
   case ios
   /// Android, through FCM or JPush.
   case android
 
   /// As its makers write it.
   package var name: String { self == .ios ? "iOS" : "Android" }
+
+  /// The service that reaches its devices unless they name another.
+  package var ownProvider: ProviderKind { self == .ios ? .apns : .fcm }
+  /// The services that can reach its devices, its own first.
+  package var providers: [ProviderKind] { [ownProvider, .jpush] }
 }
 
 /// A service that takes a push and brings it to the device.
@@ -17,6 +22,27 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
   case fcm
   /// 极光推送, REST API v3.
   case jpush
+
+  /// As its makers write it.
+  package var name: String {
+    switch self {
+    case .apns: "APNs"
+    case .fcm: "FCM"
+    case .jpush: "JPush"
+    }
+  }
+
+  /// The devices that it reaches, in a word: those of one platform, or those that registered with JPush.
+  package var reachName: String {
+    switch self {
+    case .apns: Platform.ios.name
+    case .fcm: Platform.android.name
+    case .jpush: name
+    }
+  }
+
+  /// The platforms whose devices it reaches.
+  package var platforms: [Platform] { Platform.allCases.filter { $0.providers.contains(self) } }
 }
 
 /// The environment of a device token. Apple calls development *sandbox*.

@@ -1,8 +1,9 @@
 import Foundation
+import Text
 
 /// A provider's address of one app on one device.
 ///
-/// For APNs the bytes of the hexadecimal digits, for FCM the token's text as UTF-8. Opaque; Apple: "Don't make
+/// For APNs the bytes of the hexadecimal digits, for FCM and JPush the text as UTF-8. Opaque; Apple: "Don't make
 /// assumptions about device token size". APNs tokens may have 32 to 200 bytes (docs/protocols.md §2).
 package struct DeviceToken: Sendable, Hashable {
   package let bytes: [UInt8]
@@ -37,7 +38,7 @@ extension DeviceToken {
     case description
     /// The 32 bytes in Base64 or Base64URL.
     case base64
-    /// A Firebase registration token.
+    /// A Firebase registration token, or a registration ID of JPush.
     case text
   }
 
@@ -48,9 +49,24 @@ extension DeviceToken {
   package static let firebaseCharacters = 20...4096
 
   /// Parses a token copied from a log, a database, or a debugger.
-  package init(parsing text: String, platform: Platform) throws(Problem) {
-    self = try Self.reading(text, platform: platform).token
+  ///
+  /// - Parameter provider: the service that reaches the device; nil: the platform's own.
+  package init(parsing text: String, platform: Platform, provider: ProviderKind? = nil) throws(Problem) {
+    guard provider == .jpush else {
+      self = try Self.reading(text, platform: platform).token
+      return
+    }
+    let id = Self.unwrapped(text)
+    guard !id.isEmpty else { throw Problem("", TokenMessage.empty) }
+    if let problem = RegistrationID.problem(with: id) { throw problem }
+    guard id.utf8.count <= Self.jpushCharacters else {
+      throw Problem("", TokenMessage.notJPush, ["limit": String(Self.jpushCharacters)])
+    }
+    bytes = Array(id.utf8)
   }
+
+  /// JPush's registration IDs have 11 or 19 characters. What is longer is most likely a token of Apple's or Firebase's.
+  private static let jpushCharacters = 31
 
   /// Parses a token of a device of one of `platforms`.
   package init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
@@ -205,8 +221,17 @@ extension DeviceToken {
 }
 
 extension DeviceToken {
-  /// The notation for people: Firebase's text, otherwise hexadecimal digits. ``init(parsing:platforms:)`` reads both.
+  /// Whether it is a registration ID of JPush: every other token is longer.
+  package var isRegistrationID: Bool {
+    (1...Self.jpushCharacters).contains(bytes.count) && bytes.allSatisfy(ASCII.isAlphanumeric)
+  }
+
+  /// The notation for people: Firebase's and JPush's text, otherwise hexadecimal digits. ``init(parsing:platforms:)``
+  /// reads both.
   package var text: String {
+    if isRegistrationID {
+      return String(decoding: bytes, as: UTF8.self)
+    }
     // 32 random bytes of an APNs token never contain this word by chance.
     guard let text = String(validating: bytes, as: UTF8.self), text.contains(":APA91"),
       text.allSatisfy(Self.isFirebase)

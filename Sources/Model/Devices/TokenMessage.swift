@@ -14,6 +14,7 @@ package enum TokenMessage: String, MessageSet {
   case looksLikeAPNs = "token.looks_like_apns"
   case notFCM = "token.not_fcm"
   case lengthFCM = "token.length_fcm"
+  case notJPush = "token.not_jpush"
 
   package var english: String {
     switch self {
@@ -42,6 +43,8 @@ package enum TokenMessage: String, MessageSet {
     case .notFCM:
       "“{character}” at position {position} is not allowed in a Firebase registration token (letters, digits, : _ -)."
     case .lengthFCM: "A Firebase registration token must have {low} to {high} characters, but this one has {count}."
+    case .notJPush:
+      "A registration ID of JPush has at most {limit} characters. This looks like the token of another push service."
     }
   }
 

@@ -104,6 +104,23 @@ extension Lint {
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
   }
 
+  /// What JPush would refuse, and what it cannot carry.
+  static func jpush(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    let message = JPushMessage(draft, uid: context.uid)
+    var findings = message.problems.map { Finding(severity: .error, problem: $0) }
+    guard draft.platforms.contains(.ios) else { return findings }
+    let type = APNsPayload(draft).pushType
+    if ![.alert, .background].contains(type) {
+      let problem = Problem("options.push_type", JPushMessageProblem.pushType, ["type": type.rawValue])
+      findings.append(Finding(severity: .warning, problem: problem))
+    } else if !message.lost.isEmpty {
+      let keys = message.lost.joined(separator: ", ")
+      let problem = Problem("apns.payload", JPushMessageProblem.lost, ["keys": keys])
+      findings.append(Finding(severity: .warning, problem: problem))
+    }
+    return findings
+  }
+
   /// JSON in visible texts.
   static func texts(_ draft: PushDraft) -> [Finding] {
     let texts = [

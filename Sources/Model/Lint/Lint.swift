@@ -42,10 +42,13 @@ package enum Lint {
     package var hasAndroid: Bool
     /// Tags of the draft that no device of the app has, each with the most similar one that a device has.
     package var missingTags: [String: String?] = [:]
+    /// Whether the app has devices that JPush reaches. If not, drafts are not checked for it.
+    package var hasJPush: Bool
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil,
-      hasAndroid: Bool = true
+      hasAndroid: Bool = true, hasJPush: Bool = false
     ) {
+      self.hasJPush = hasJPush
       self.credential = credential
       self.hasAndroid = hasAndroid
       self.aliasRule = aliasRule
@@ -67,6 +70,7 @@ package enum Lint {
     if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
       findings += android(draft, context)
     }
+    if context.hasJPush { findings += jpush(draft, context) }
     findings += texts(draft) + audience(draft, context) + times(draft, context)
     // sorted() is not guaranteed to be stable, the offset is.
     return findings.enumerated()

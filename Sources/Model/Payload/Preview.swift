@@ -55,6 +55,14 @@ package struct Preview: Sendable, Hashable {
     ].joined(separator: " \\\n  ")
   }
 
+  /// The request to JPush, with the placeholders `$APP_KEY` and `$MASTER_SECRET`.
+  package static func jpushCommand(_ body: JSONValue, host: String) -> String {
+    [
+      "curl --user \"$APP_KEY:$MASTER_SECRET\"", "--header 'content-type: application/json'",
+      "--data-raw \(quoted(body.text()))", "\"https://\(host)/v3/push\"",
+    ].joined(separator: " \\\n  ")
+  }
+
   /// Quotes for a POSIX shell: inside single quotes only the quote itself is special.
   static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 }

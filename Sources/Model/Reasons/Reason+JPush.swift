@@ -57,5 +57,22 @@ extension Reason {
     Reason(
       "JPush 2004", .jpush, 403, .afterCredential, .operations,
       cause: "This server's IP address is not on the AppKey's allow list.", remedy: "Add it in the JPush console."),
+    Reason(
+      "JPush 2005", .jpush, 403, .later, .operations,
+      cause: "The AppKey sends more messages than its plan allows.",
+      remedy: "It is retried later. Ask JPush for a larger plan."),
+    Reason(
+      "JPush 2006", .jpush, 403, .never, .operations,
+      cause: "JPush offers this to VIP customers only.", remedy: "Ask JPush, or leave it out."),
+    Reason(
+      "JPush 2007", .jpush, 403, .never, .operations,
+      cause: "The AppKey has no right to make this call.", remedy: "Ask JPush support to enable it."),
+    Reason(
+      "JPush 2008", .jpush, 403, .later, .operations,
+      cause: "The AppKey sends broadcasts too often.", remedy: "It is retried later. Send fewer broadcasts."),
+    Reason(
+      "JPush 2009", .jpush, 403, .later, .operations,
+      cause: "JPush limits the AppKey's pushes for now.",
+      remedy: "It is retried later. If it stays, contact JPush support."),
   ]
 }

@@ -82,10 +82,10 @@ extension Reason {
 
   /// The meaning of a code. An unlisted code keeps its name, is not retried, and its text says that it is unknown.
   ///
-  /// A combined code (``combined(_:after:)``), and one of Firebase's with a remark, has the meaning of its first word.
+  /// A combined code (``combined(_:after:)``), and one of Firebase's or JPush's with a remark, has the meaning of its first word.
   package static func of(_ code: String) -> Reason {
     if let known = byCode[code] { return known }
-    if code.hasSuffix(")"), let known = byCode[head(code)], known.source == .signalbox || known.source == .fcm {
+    if code.hasSuffix(")"), let known = byCode[head(code)], [.signalbox, .fcm, .jpush].contains(known.source) {
       return known.named(code)
     }
     return unlisted.named(code)

@@ -6,9 +6,7 @@ package import OpenSSL
 package struct APNsMaker: ProviderMaker {
   package init() {}
 
-  /// iOS devices in both environments.
-  package let capabilities = ProviderCapabilities(
-    kind: .apns, platforms: [.ios], environments: Set(Environment.allCases))
+  package let kind = ProviderKind.apns
 
   package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
     try APNsProvider(try Self.credentials(account), endpoint: Self.endpoint(account), tools)

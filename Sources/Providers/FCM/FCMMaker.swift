@@ -1,6 +1,6 @@
 import Foundation
 import HTTP2
-import Model
+package import Model
 import OpenSSL
 import Reactor
 
@@ -8,9 +8,7 @@ import Reactor
 package struct FCMMaker: ProviderMaker {
   package init() {}
 
-  /// Android devices in both environments, which FCM does not tell apart.
-  package let capabilities = ProviderCapabilities(
-    kind: .fcm, platforms: [.android], environments: Set(Environment.allCases))
+  package let kind = ProviderKind.fcm
 
   package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
     let endpoint: FCMEndpoint

@@ -36,7 +36,7 @@ final class AccessTokens: Sendable {
   init(_ account: FCMServiceAccount?) { self.account = account }
 
   /// Answers `POST /token`.
-  func answer(_ form: [String: String], now: Date) -> FCMReply {
+  func answer(_ form: [String: String], now: Date) -> SimulatedReply {
     guard let grantType = form["grant_type"] else {
       return Self.refusal("invalid_request", "Required parameter is missing: grant_type")
     }
@@ -54,12 +54,12 @@ final class AccessTokens: Sendable {
       if tokens.count >= Self.limit { tokens = [:] }
       tokens[token] = expiration
     }
-    return FCMReply([
+    return SimulatedReply([
       "access_token": .string(token), "expires_in": .integer(Int64(Self.lifetime)), "token_type": "Bearer",
     ])
   }
 
-  private func refusal(of assertion: String, now: Date) -> FCMReply? {
+  private func refusal(of assertion: String, now: Date) -> SimulatedReply? {
     let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
     // The error says no more than that it is no token.
     guard let token = try? JSONWebToken(assertion), parts.count == 3, let bytes = Base64URL.decode(parts[1]),
@@ -93,8 +93,8 @@ final class AccessTokens: Sendable {
     return token.isSigned(by: account.key) ? nil : Self.refusal("invalid_grant", "Invalid JWT Signature.")
   }
 
-  private static func refusal(_ error: String, _ description: String) -> FCMReply {
-    FCMReply(status: 400, ["error": .string(error), "error_description": .string(description)])
+  private static func refusal(_ error: String, _ description: String) -> SimulatedReply {
+    SimulatedReply(status: 400, ["error": .string(error), "error_description": .string(description)])
   }
 
   /// Checks the field `authorization` of a request.

@@ -8,30 +8,34 @@ extension FCMService {
   private static let idLimit = 1000
 
   /// The server key of `authorization: key=…`; nil if it has none.
-  static func serverKey(_ call: FCMCall) -> String? {
+  static func serverKey(_ call: SimulatedCall) -> String? {
     guard let value = call.authorization, value.lowercased().hasPrefix("key=") else { return nil }
     let key = value.dropFirst(4).trimmingCharacters(in: .whitespaces)
     return key.isEmpty ? nil : key
   }
 
-  func legacy(_ call: FCMCall) -> FCMReply {
+  func legacy(_ call: SimulatedCall) -> SimulatedReply {
     guard Self.serverKey(call) != nil else {
-      return FCMReply(status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
+      return SimulatedReply(
+        status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
     }
     let json: JSONValue
     do {
       json = try JSONValue(parsing: call.body)
     } catch {
-      return FCMReply(status: 400, text: "JSON_PARSING_ERROR: \(error)\n")
+      return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: \(error)\n")
     }
-    guard json.object != nil else { return FCMReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n") }
+    guard json.object != nil else {
+      return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n")
+    }
     let (to, ids, condition) = (json["to"]?.string, json["registration_ids"]?.array, json["condition"]?.string)
     guard [to != nil, ids != nil, condition != nil].count(where: { $0 }) == 1 else {
-      return FCMReply(status: 400, text: to == nil && ids == nil && condition == nil ? "MissingRegistration\n" : "to\n")
+      return SimulatedReply(
+        status: 400, text: to == nil && ids == nil && condition == nil ? "MissingRegistration\n" : "to\n")
     }
     if let ids {
       guard (1...Self.idLimit).contains(ids.count) else {
-        return FCMReply(status: 400, text: "\"registration_ids\" must have from 1 to 1000 elements.\n")
+        return SimulatedReply(status: 400, text: "\"registration_ids\" must have from 1 to 1000 elements.\n")
       }
       return results(ids.map { send(json, to: $0.string ?? "") })
     }
@@ -40,9 +44,9 @@ extension FCMService {
   }
 
   /// A simulated error: one of a token stands in the results, any other is the status of the answer.
-  func legacyReply(_ error: FCMError, to call: FCMCall) -> FCMReply {
+  func legacyReply(_ error: FCMError, to call: SimulatedCall) -> SimulatedReply {
     guard let word = Self.words[error.code], error.status < 500 else {
-      var reply = FCMReply(status: error.status, text: "\(error.message)\n")
+      var reply = SimulatedReply(status: error.status, text: "\(error.message)\n")
       reply.retryAfter = error.retryAfter
       return reply
     }
@@ -62,7 +66,7 @@ extension FCMService {
     "THIRD_PARTY_AUTH_ERROR": "InvalidApnsCredential",
   ]
 
-  private func results(_ outcomes: [Outcome]) -> FCMReply {
+  private func results(_ outcomes: [Outcome]) -> SimulatedReply {
     var (failures, canonical): (Int64, Int64) = (0, 0)
     let list = outcomes.map { outcome -> JSONValue in
       switch outcome {
@@ -76,14 +80,14 @@ extension FCMService {
       }
     }
     // Clients take zero for a failure (docs/protocols.md §7.5).
-    return FCMReply([
+    return SimulatedReply([
       "multicast_id": .integer(Int64.random(in: 1..<1 << 62)), "success": .integer(Int64(outcomes.count) - failures),
       "failure": .integer(failures), "canonical_ids": .integer(canonical), "results": .array(list),
     ])
   }
 
-  private func topic(_ json: JSONValue, to name: String?, _ condition: String?) -> FCMReply {
-    func refusal(_ word: String) -> FCMReply { FCMReply(["error": .string(word)]) }
+  private func topic(_ json: JSONValue, to name: String?, _ condition: String?) -> SimulatedReply {
+    func refusal(_ word: String) -> SimulatedReply { SimulatedReply(["error": .string(word)]) }
     var target: FCMMessage.Target?
     if let name { target = TopicCondition.isTopic(name) ? .topic(name) : nil }
     if let condition { target = TopicCondition(condition).map { .condition($0) } }
@@ -92,7 +96,7 @@ extension FCMService {
     let message = FCMMessage(target: target, json: Self.message(json, [:]))
     if message.size > message.limit { return refusal("MessageTooBig") }
     _ = phones.deliver(message, name: nextMessageID(), isDry: json["dry_run"]?.bool == true, now: now())
-    return FCMReply(["message_id": .integer(Int64.random(in: 1..<1 << 62))])
+    return SimulatedReply(["message_id": .integer(Int64.random(in: 1..<1 << 62))])
   }
 
   private func send(_ json: JSONValue, to token: String) -> Outcome {

@@ -10,12 +10,12 @@ extension FCMService {
   private static let batchLimit = 1000
 
   /// `/v1/projects/{project}/registrations/{token}/topicSubscriptions[/{topic}]`.
-  func registrations(_ call: FCMCall) throws(FCMError) -> FCMReply {
+  func registrations(_ call: SimulatedCall) throws(FCMError) -> SimulatedReply {
     guard (6...7).contains(call.path.count), call.path[5] == "topicSubscriptions" else { throw .unknownMethod }
     let device = call.path[4]
     let parent = "projects/\(call.path[2])/registrations/\(device)/topicSubscriptions"
-    func answer(_ topic: String, since date: Date) -> FCMReply {
-      FCMReply(Self.subscription(parent, topic, since: date))
+    func answer(_ topic: String, since date: Date) -> SimulatedReply {
+      SimulatedReply(Self.subscription(parent, topic, since: date))
     }
     switch (call.method, call.path.count) {
     case ("POST", 6):
@@ -27,7 +27,7 @@ extension FCMService {
       }
     case ("GET", 6):
       let topics = try subscriptions(of: device)
-      return FCMReply([
+      return SimulatedReply([
         "topic_subscriptions": .array(
           topics.sorted { $0.key < $1.key }.map { Self.subscription(parent, $0.key, since: $0.value) })
       ])
@@ -44,10 +44,10 @@ extension FCMService {
       }
     case ("DELETE", 7):
       switch phones.unsubscribe(device, from: call.path[6]) {
-      case .success(true): return FCMReply([:])
+      case .success(true): return SimulatedReply([:])
       case .success(false):
         guard Self.allowsMissing(call) else { throw Self.notSubscribed }
-        return FCMReply([:])
+        return SimulatedReply([:])
       case .failure(let refusal): throw refusal.error
       }
     default: throw .unknownMethod
@@ -56,7 +56,7 @@ extension FCMService {
 
   private static let notSubscribed = FCMError(status: 404, message: "Requested entity was not found.")
 
-  private static func allowsMissing(_ call: FCMCall) -> Bool {
+  private static func allowsMissing(_ call: SimulatedCall) -> Bool {
     (call.query["allow_missing"] ?? call.query["allowMissing"]) == "true"
   }
 
@@ -79,7 +79,7 @@ extension FCMService {
   // MARK: Instance ID
 
   /// `/iid/v1:batchAdd`, `/iid/v1:batchRemove`, `/iid/v1/{token}/rel/topics/{topic}` and `/iid/info/{token}`.
-  func instanceID(_ call: FCMCall) throws(FCMError) -> FCMReply {
+  func instanceID(_ call: SimulatedCall) throws(FCMError) -> SimulatedReply {
     // A server key of the legacy protocol is accepted as well: pyfcm 1 sends nothing else.
     if Self.serverKey(call) == nil { try checkToken(call) }
     switch (call.method, call.path[1], call.path.count) {
@@ -94,8 +94,8 @@ extension FCMService {
     }
   }
 
-  private func batch(_ call: FCMCall, adds: Bool) -> FCMReply {
-    func refusal(_ word: String) -> FCMReply { FCMReply(status: 400, ["error": .string(word)]) }
+  private func batch(_ call: SimulatedCall, adds: Bool) -> SimulatedReply {
+    func refusal(_ word: String) -> SimulatedReply { SimulatedReply(status: 400, ["error": .string(word)]) }
     // What is no JSON has no fields either.
     let body = try? JSONValue(parsing: call.body)
     guard let topic = body?["to"]?.string, topic.hasPrefix("/topics/"), TopicCondition.isTopic(topic.dropFirst(8))
@@ -108,7 +108,7 @@ extension FCMService {
     let results = tokens.map { token -> JSONValue in
       change(token.string ?? "", String(topic.dropFirst(8)), adds: adds).map { ["error": .string($0)] } ?? [:]
     }
-    return FCMReply(["results": .array(results)])
+    return SimulatedReply(["results": .array(results)])
   }
 
   /// - Returns: the word of the error; nil if it is done, or was before.
@@ -124,14 +124,14 @@ extension FCMService {
     return refusal.instanceIDWord
   }
 
-  private func single(_ error: String?) -> FCMReply {
-    error.map { FCMReply(status: $0 == "NOT_FOUND" ? 404 : 400, ["error": .string($0)]) } ?? FCMReply([:])
+  private func single(_ error: String?) -> SimulatedReply {
+    error.map { SimulatedReply(status: $0 == "NOT_FOUND" ? 404 : 400, ["error": .string($0)]) } ?? SimulatedReply([:])
   }
 
-  private func information(of device: String) -> FCMReply {
+  private func information(of device: String) -> SimulatedReply {
     guard let phone = phones.phone(registered: device) else { return single("NOT_FOUND") }
     let topics = phone.android?.topics ?? [:]
-    return FCMReply([
+    return SimulatedReply([
       "application": .string(phone.topic), "platform": "ANDROID",
       "rel": [
         "topics": .object(

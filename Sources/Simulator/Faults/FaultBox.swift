@@ -39,7 +39,7 @@ package final class FaultBox: Sendable {
   /// Calls the one observer whenever the faults are replaced, on the replacing thread.
   func observe(_ observer: @escaping @Sendable (Faults) -> Void) { state.withLock { $0.observer = observer } }
 
-  struct Verdict: Sendable, Equatable {
+  package struct Verdict: Sendable, Equatable {
     enum Action: Sendable, Equatable {
       /// Answers as the service would.
       case proceed

@@ -23,8 +23,8 @@ extension Faults: CustomStringConvertible {
       guard FaultsError.keys.contains(key) else { throw .unknownKey(key) }
       if PendingAnswer.keys.contains(key) {
         if key == "status" || key == "reason", pending?.begins(anew: key) != false {
-          if let pending { answers.append(try pending.finished(server)) }
-          pending = PendingAnswer(platform: server == .fcm ? .android : .ios)
+          if let pending { answers.append(try pending.finished()) }
+          pending = PendingAnswer(server: server)
         }
         guard pending != nil else { throw .withoutAnswer(key: key) }
         try pending?.set(key, value)
@@ -33,7 +33,7 @@ extension Faults: CustomStringConvertible {
         try set(key, value)
       }
     }
-    if let pending { answers.append(try pending.finished(server)) }
+    if let pending { answers.append(try pending.finished()) }
   }
 
   private mutating func set(_ key: String, _ value: String) throws(FaultsError) {
@@ -84,14 +84,13 @@ extension Faults: CustomStringConvertible {
 private struct PendingAnswer {
   static let keys: Set<String> = ["status", "reason", "next", "share", "token", "retry"]
 
-  /// Of the devices behind the server.
-  let platform: Platform
+  let server: SimulatedServer
   private var status: Int?
   private var reason: String?
   private var scope: Faults.Answer.Scope?
   private var retryAfter: Int?
 
-  init(platform: Platform) { self.platform = platform }
+  init(server: SimulatedServer) { self.server = server }
 
   /// Whether the key must belong to the next answer.
   func begins(anew key: String) -> Bool {
@@ -122,7 +121,9 @@ private struct PendingAnswer {
       case "share": scope = .share(try FaultValue.share(key, value))
       default:
         do {
-          scope = .token(try DeviceToken(parsing: value, platform: platform))
+          scope = .token(
+            try DeviceToken(
+              parsing: value, platform: server == .fcm ? .android : .ios, provider: server == .jpush ? .jpush : nil))
         } catch {
           throw .badValue(key: key, value: value, expected: "a device token (\(error.text))")
         }
@@ -130,33 +131,52 @@ private struct PendingAnswer {
     }
   }
 
-  func finished(_ server: SimulatedServer) throws(FaultsError) -> Faults.Answer {
-    let (status, reason) = try statusAndReason(server)
+  func finished() throws(FaultsError) -> Faults.Answer {
+    let (status, reason) = try statusAndReason()
     if reason == FCMError.expiredToken {
       guard case .next = scope else { throw .countNeeded(reason: reason) }
     }
-    if retryAfter != nil, server != .fcm || (status != 429 && status != 503) { throw .retryNotPossible }
+    if retryAfter != nil {
+      let statuses = server == .fcm ? [429, 503] : server == .jpush ? [429] : []
+      guard statuses.contains(status) else { throw .retryNotPossible }
+    }
     return Faults.Answer(status: status, reason: reason, scope: scope ?? .all, retryAfter: retryAfter)
   }
 
-  private func statusAndReason(_ server: SimulatedServer) throws(FaultsError) -> (Int, String) {
-    let known = Reason.table.filter { $0.source == (server == .fcm ? .fcm : .apns) }
+  private func statusAndReason() throws(FaultsError) -> (Int, String) {
+    let known = Reason.table.filter { $0.source == server.reasons }
+    // Our names of JPush's codes have a word before the number.
+    let prefix = server == .jpush ? "JPush " : ""
     if let reason {
-      let usual = reason == FCMError.expiredToken ? 401 : known.first { $0.code == reason }?.status
+      let usual = reason == FCMError.expiredToken ? 401 : known.first { $0.code == prefix + reason }?.status
       guard let status = status ?? usual else { throw .statusNeeded(reason: reason) }
       return (status, reason)
     }
     let status = status ?? 0
     // The most common reason of a status with several in the provider's table.
     let usual =
-      server == .fcm
-      ? [400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "SENDER_ID_MISMATCH", 404: "UNREGISTERED"]
-      : [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
-    let reasons = Set(known.filter { $0.status == status }.map(\.code))
+      switch server {
+      case .development, .production:
+        [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
+      case .fcm: [400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "SENDER_ID_MISMATCH", 404: "UNREGISTERED"]
+      case .jpush: [400: "1011", 403: "2003"]
+      }
+    let reasons = Set(known.filter { $0.status == status }.map { String($0.code.dropFirst(prefix.count)) })
     guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {
       throw .reasonNeeded(status: status)
     }
     return (status, reason)
+  }
+}
+
+extension SimulatedServer {
+  /// Whose reasons it answers with.
+  fileprivate var reasons: Reason.Source {
+    switch self {
+    case .development, .production: .apns
+    case .fcm: .fcm
+    case .jpush: .jpush
+    }
   }
 }
 

@@ -40,7 +40,7 @@ package struct Faults: Sendable, Hashable {
     package var reason: String
     /// The requests that get it.
     package var scope: Scope
-    /// The field `Retry-After` of a 429 or 503 of FCM, in seconds; nil: none.
+    /// Seconds: `Retry-After` of a 429 or 503 of FCM, `X-Rate-Limit-Reset` of a 429 of JPush; nil: none, or the usual.
     package var retryAfter: Int?
 
     package enum Scope: Sendable, Hashable {
@@ -97,7 +97,7 @@ package enum FaultsError: Error, Sendable, Hashable, CustomStringConvertible {
     case .withoutAnswer(let key): "“\(key)” belongs to a response. Put status=… or reason=… before it."
     case .countNeeded(let reason):
       "Some clients repeat a request without end after \(reason). Add a count, e.g. next=1."
-    case .retryNotPossible: "“retry” belongs to a response of FCM with status 429 or 503."
+    case .retryNotPossible: "“retry” belongs to a response of FCM with status 429 or 503, or of JPush with 429."
     case .repeated(let key): "“\(key)” appears twice."
     case .severalScopes: "A response can have only one of next, share, and token. Start another response with status=…."
     case .statusNeeded(let reason): "The service has no reason “\(reason)”. Add a status, e.g. status=503."

@@ -24,7 +24,7 @@ package struct AndroidState: Sendable, Hashable {
 
 extension SimulatedPhone {
   /// The Firebase installation ID, with which an FCM token begins; nil for an iPhone.
-  package var installationID: String? { platform == .android ? Self.installationID(of: token) : nil }
+  package var installationID: String? { provider == .fcm ? Self.installationID(of: token) : nil }
 
   private static func installationID(of token: DeviceToken) -> String {
     String(decoding: token.bytes.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
@@ -37,15 +37,20 @@ extension SimulatedPhone {
 
   /// Every address that reaches the phone by one of its tokens: an installation ID works as well.
   func addresses(_ token: DeviceToken) -> [PhoneBook.Address] {
-    guard platform == .android else { return [address(token)] }
+    guard provider == .fcm else { return [address(token)] }
     return [address(token), address(DeviceToken(bytes: Array(Self.installationID(of: token).utf8)))]
   }
 
   /// A new token of the phone's kind.
   ///
   /// - Parameter installation: the installation ID to keep; nil: a new one.
-  static func newToken(_ platform: Platform, installation: String? = nil) -> DeviceToken {
-    guard platform == .android else { return DeviceToken(bytes: Random.bytes(32)) }
+  static func newToken(_ provider: ProviderKind, installation: String? = nil) -> DeviceToken {
+    switch provider {
+    case .apns: return DeviceToken(bytes: Random.bytes(32))
+    // 19 hexadecimal digits, the first of them 1 (`13165ffa4e0b5fb6ba3`, S002).
+    case .jpush: return DeviceToken(bytes: Array("1\(DeviceToken(bytes: Random.bytes(9)).hexadecimal)".utf8))
+    case .fcm: break
+    }
     // 17 random bytes, of which the first begins with 0111: 22 characters, the first of them c, d, e or f (Firebase
     // Installations).
     var bytes = Random.bytes(17)
@@ -59,8 +64,12 @@ extension SimulatedPhone {
     power == .on && (android?.isDozing != true || notification.priority == 10)
   }
 
-  /// Stores a message from FCM until the phone takes it.
+  /// Stores a message until the phone takes it: of an iPhone APNs keeps the newest for each app (docs/protocols.md §1.1).
   mutating func wait(for notification: ReceivedNotification) {
+    guard platform == .android else {
+      waiting.removeAll { $0.topic == notification.topic }
+      return waiting.append(notification)
+    }
     if let key = notification.collapseID { waiting.removeAll { $0.collapseID == key } }
     if waiting.count >= AndroidState.waitingLimit {
       waiting = []

@@ -209,7 +209,7 @@ extension PhoneBook.State {
     while phone.formerTokens.count > SimulatedPhone.formerTokenLimit {
       for address in phone.addresses(phone.formerTokens.removeLast().token) { owners[address] = nil }
     }
-    phone.token = SimulatedPhone.newToken(phone.platform, installation: installation)
+    phone.token = SimulatedPhone.newToken(phone.provider, installation: installation)
     own(phone)
     guard let index = records.index(forKey: phone.id) else { return phone.token }
     records.values[index].phone = phone

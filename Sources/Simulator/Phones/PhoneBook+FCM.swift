@@ -175,10 +175,18 @@ extension PhoneBook.State {
       id: lastNotificationID, apnsID: name, topic: phone.topic, pushType: nil, priority: message.isHigh ? 10 : 5,
       payload: message.json.text(), receivedAt: now, expiration: now.addingTimeInterval(message.timeToLive),
       collapseID: message.collapseKey, uniqueID: message.data[APNsPayload.idKey], appState: phone.appState)
+    // 0: now or never.
+    hand(notification, index, waits: message.timeToLive > 0)
+  }
+
+  /// Shows a notification, hands it to the app, or stores it until the phone takes it.
+  ///
+  /// - Parameter waits: whether it may be stored.
+  mutating func hand(_ notification: ReceivedNotification, _ index: PhoneIndex, waits: Bool) {
+    let phone = records.values[index].phone
     keeping.mark(phone.id)
     if phone.takes(notification) { return arrive(notification, index) }
-    // 0: now or never.
-    guard message.timeToLive > 0 else { return }
+    guard waits else { return }
     records.values[index].phone.wait(for: notification)
     tell(.waits(phone: phone.id, notification))
   }

@@ -143,6 +143,7 @@ extension SimulatedPhone {
     ]
     members["registration_id"] = registrationID.map { .string($0) }
     members["alias"] = alias.map { .string($0) }
+    if !tags.isEmpty { members["tags"] = .array(tags.sorted().map(JSONValue.string)) }
     if case .uninstalled(let since) = state { members["uninstalled_at"] = .milliseconds(since) }
     members["android"] = android.map(\.kept)
     if !waiting.isEmpty { members["waiting"] = .array(waiting.map(\.keptWhole)) }
@@ -179,6 +180,7 @@ extension SimulatedPhone {
       state: (keptState["uninstalled_at"]?.date).map { .uninstalled(since: $0) } ?? .installed, appState: appState,
       power: power, received: received, waiting: waiting, formerTokens: formerTokens,
       android: AndroidState(kept: keptState["android"]))
+    tags = Set((keptState["tags"]?.array ?? []).compactMap(\.string))
   }
 }
 

@@ -104,7 +104,7 @@ package final class PhoneBook: Sendable {
   @discardableResult
   package func add(_ new: NewPhone) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
-      let token = new.token ?? SimulatedPhone.newToken(new.platform)
+      let token = new.token ?? SimulatedPhone.newToken(new.provider ?? new.platform.ownProvider)
       let address = Address(token: token, environment: new.environment)
       if let owner = state.owners[address] { throw .tokenTaken(phone: state.name(of: owner)) }
       state.lastPhoneID += 1

@@ -19,6 +19,8 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   /// The device's registration ID at the console, if it is registered there.
   package var registrationID: String?
   package var alias: String?
+  /// At JPush.
+  package internal(set) var tags: Set<String> = []
   package internal(set) var state: State
   package internal(set) var appState: AppState
   package internal(set) var power: Power
@@ -37,9 +39,12 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   /// How many former tokens a phone keeps.
   package static let formerTokenLimit = 20
 
-  /// As senders write it: FCM's text, or hexadecimal digits.
+  /// The service that it is registered with. A registration ID of JPush is shorter than every other token.
+  package var provider: ProviderKind { token.isRegistrationID ? .jpush : platform.ownProvider }
+
+  /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
   package var tokenText: String {
-    platform == .android ? String(decoding: token.bytes, as: UTF8.self) : token.hexadecimal
+    provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
   }
 
   package enum State: Sendable, Hashable {
@@ -101,6 +106,8 @@ package struct NewPhone: Sendable, Hashable {
   package var name: String
   package var model: String
   package var platform: Platform
+  /// The service that it registers with; nil: the platform's own.
+  package var provider: ProviderKind?
   /// The app build's environment.
   package var environment: Model.Environment
   /// The app's bundle ID, or its package name.
@@ -112,10 +119,12 @@ package struct NewPhone: Sendable, Hashable {
   package var alias: String?
 
   package init(
-    name: String, model: String? = nil, platform: Platform = .ios, environment: Model.Environment, topic: String,
-    token: DeviceToken? = nil, registrationID: String? = nil, alias: String? = nil
+    name: String, model: String? = nil, platform: Platform = .ios, provider: ProviderKind? = nil,
+    environment: Model.Environment, topic: String, token: DeviceToken? = nil, registrationID: String? = nil,
+    alias: String? = nil
   ) {
     self.name = name
+    self.provider = provider
     self.model = model ?? (platform == .android ? "Android phone" : "iPhone")
     self.platform = platform
     self.environment = environment

@@ -102,7 +102,7 @@ extension App {
     let devices = "(SELECT id FROM devices WHERE app_id = ?1)"
     let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
     for table in [
-      "deliveries", "push_reasons", "push_latencies", "push_targets", "receipts", "receipt_counters",
+      "deliveries", "push_reasons", "push_latencies", "push_targets", "receipts", "receipt_counters", "jpush_messages",
     ] {
       try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
     }

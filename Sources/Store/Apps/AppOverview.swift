@@ -12,12 +12,13 @@ package struct AppOverview: Sendable, Hashable, Identifiable {
   package var id: Int64 { app.id }
 
   package func count(
-    environment: Environment? = nil, platform: Platform? = nil, state: DeviceState? = nil
+    environment: Environment? = nil, platform: Platform? = nil, provider: ProviderKind? = nil,
+    state: DeviceState? = nil
   ) -> Int {
     devices.reduce(0) { sum, count in
       let fits =
         (environment == nil || environment == count.environment) && (platform == nil || platform == count.platform)
-        && (state == nil || state == count.state)
+        && (provider == nil || provider == count.provider) && (state == nil || state == count.state)
       return fits ? sum + count.count : sum
     }
   }

@@ -23,7 +23,8 @@ extension AudienceQuery {
       return AudienceCount()
     }
     let (sql, arguments) = plan.source.query(
-      "d.platform, d.state, count(*)", where: plan.condition, tail: "GROUP BY d.platform, d.state")
+      "d.platform, coalesce(d.provider, d.platform) AS service, d.state, count(*)", where: plan.condition,
+      tail: "GROUP BY d.platform, service, d.state")
     return try count(database, sql, arguments)
   }
 
@@ -45,7 +46,8 @@ extension AudienceQuery {
     return try database.fetchAll(sql, arguments: arguments) { row in
       let member = AudienceMember(
         id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
-        alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5))
+        alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5),
+        provider: try ProviderKind(code: row.int(6)))
       // The source determines the order, because an ORDER BY of the whole query would sort millions of rows for each
       // page. A page in another order would lose devices, so it is an error.
       guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
@@ -101,8 +103,8 @@ extension AudienceQuery {
         """, [.integer(push), .integer(push)])
     }
     return plan.source.query(
-      "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at", where: condition,
-      tail: "LIMIT \(limit)")
+      "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at, coalesce(d.provider, d.platform)",
+      where: condition, tail: "LIMIT \(limit)")
   }
 
   private func fromCounters(
@@ -112,7 +114,7 @@ extension AudienceQuery {
     return try count(
       database,
       """
-      SELECT platform, state, count FROM \(table)
+      SELECT platform, provider, state, count FROM \(table)
       WHERE \(owner) = ? AND environment = ? AND platform IN (\(codes)) AND count > 0
       """, [.integer(id), .integer(Int64(environment.code))])
   }
@@ -121,8 +123,9 @@ extension AudienceQuery {
     var result = AudienceCount()
     try database.forEach(sql, arguments: arguments) { row in
       let kind = AudienceCount.Kind(
-        platform: try Platform(code: row.int(0)), state: try row.value(1, as: DeviceState.self))
-      result.counts[kind, default: 0] += row.int(2)
+        platform: try Platform(code: row.int(0)), provider: try ProviderKind(code: row.int(1)),
+        state: try row.value(2, as: DeviceState.self))
+      result.counts[kind, default: 0] += row.int(3)
       return .continue
     }
     return result
@@ -144,6 +147,8 @@ package struct AudienceMember: Sendable, Hashable {
   package let registrationID: String?
   /// Last registration.
   package let registeredAt: Date
+  /// The service that reaches it.
+  package let provider: ProviderKind
   /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
   package var badge = 0
 
@@ -151,13 +156,29 @@ package struct AudienceMember: Sendable, Hashable {
   package static let channel = AudienceMember(
     id: (1 << 53) - 1, platform: .ios, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
     registeredAt: .distantPast)
+
+  /// - Parameter provider: nil: the platform's own.
+  package init(
+    id: Int64, platform: Platform, token: DeviceToken, alias: String?, registrationID: String?, registeredAt: Date,
+    provider: ProviderKind? = nil
+  ) {
+    (self.id, self.platform, self.token) = (id, platform, token)
+    (self.alias, self.registrationID, self.registeredAt) = (alias, registrationID, registeredAt)
+    self.provider = provider ?? platform.ownProvider
+  }
 }
 
 /// The size of an audience.
 package struct AudienceCount: Sendable, Hashable {
   package struct Kind: Sendable, Hashable {
     package let platform: Platform
+    package let provider: ProviderKind
     package let state: DeviceState
+
+    /// - Parameter provider: nil: the platform's own.
+    package init(platform: Platform, provider: ProviderKind? = nil, state: DeviceState) {
+      (self.platform, self.provider, self.state) = (platform, provider ?? platform.ownProvider, state)
+    }
   }
 
   package internal(set) var counts: [Kind: Int] = [:]
@@ -171,6 +192,14 @@ package struct AudienceCount: Sendable, Hashable {
 
   /// Devices of a platform that a push would be sent to.
   package func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }
+
+  /// Devices of a service that a push would be sent to.
+  package func reachable(_ provider: ProviderKind) -> Int { sum { $0.provider == provider && $0.state == .active } }
+
+  /// Devices of a platform and a service that a push would be sent to.
+  package func reachable(_ reach: Reach) -> Int {
+    sum { $0.platform == reach.platform && $0.provider == reach.provider && $0.state == .active }
+  }
 
   private func sum(_ isCounted: (Kind) -> Bool) -> Int {
     counts.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }

@@ -10,6 +10,8 @@ package struct AudienceQuery: Sendable, Hashable {
   package var environment: Environment
   package var platforms: Set<Platform>
   package var audience: Audience
+  /// Restricts it to the devices of one service; nil: any.
+  package var provider: ProviderKind?
   /// Restricts it to devices that another push did not reach.
   package var retry: Retry?
 
@@ -46,12 +48,16 @@ package struct AudienceQuery: Sendable, Hashable {
 
   /// Finds the devices in `states` and `range`; nil: no device can match.
   func plan(_ database: Database, states: [DeviceState], _ range: DeviceSource.Range) throws -> Plan? {
-    let platforms = platforms.sorted { $0.code < $1.code }
+    let platforms = platforms.filter { provider == nil || $0.providers.contains { $0 == provider } }
+      .sorted { $0.code < $1.code }
     guard !platforms.isEmpty else { return nil }
     var condition = DeviceCondition()
     condition.add("app_id", equals: app)
     condition.add("environment", equals: Int64(environment.code))
     condition.add("platform", in: platforms.map { .integer(Int64($0.code)) })
+    if let provider {
+      condition.add("coalesce(d.provider, d.platform) = ?", [.integer(Int64(provider.code))])
+    }
     condition.add("state", in: states.map { .integer(Int64($0.rawValue)) })
     var source: DeviceSource?
     if let retry {
@@ -64,7 +70,9 @@ package struct AudienceQuery: Sendable, Hashable {
     }
     let walked =
       source
-      ?? .kinds(apps: [app], environments: [environment], platforms: platforms, states: states, range)
+      ?? .kinds(
+        apps: [app], environments: [environment], platforms: platforms,
+        provider: provider.flatMap { $0 == .jpush ? $0 : nil }, states: states, range)
     return walked.map { Plan(source: $0, condition: condition) }
   }
 

@@ -96,7 +96,7 @@ extension TrackedCertificate {
       SELECT c.certificate_id, c.id, a.id, a.bundle_id, c.provider, c.environment, c.last_accepted_at,
         (SELECT coalesce(sum(count), 0) FROM device_counters n WHERE n.app_id = a.id AND n.state = 1
           AND n.environment = iif(c.environment = 'development', 1, 2)
-          AND n.platform = iif(c.provider = 'apns', 1, 2))
+          AND n.provider = CASE c.provider WHEN 'apns' THEN 1 WHEN 'fcm' THEN 2 ELSE 3 END)
       FROM credentials c JOIN apps a ON a.id = c.app_id
       WHERE c.certificate_id IS NOT NULL AND (?1 IS NULL OR c.certificate_id = ?1)
       ORDER BY a.bundle_id, c.provider, c.environment

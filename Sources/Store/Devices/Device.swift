@@ -10,10 +10,12 @@ package struct Device: Sendable, Hashable, Identifiable {
   /// The token's environment.
   package let environment: Environment
   package let platform: Platform
+  /// The service that reaches it.
+  package let provider: ProviderKind
   package let state: DeviceState
   package let stateReason: String?
   package let stateAt: Date?
-  /// The provider's address of the installation.
+  /// The provider's address of the installation; of a device of JPush its registration ID.
   package let token: DeviceToken
   /// The user, according to the app's alias rule.
   package let alias: String?
@@ -31,7 +33,7 @@ package struct Device: Sendable, Hashable, Identifiable {
 
   static let columns = """
     d.id, d.app_id, d.environment, d.platform, d.state, d.state_reason, d.state_at, d.token, d.alias,
-    d.registration_id, d.name, d.created_at, d.registered_at, d.seen_at
+    d.registration_id, d.name, d.created_at, d.registered_at, d.seen_at, coalesce(d.provider, d.platform)
     """
 
   init(_ row: borrowing Row) throws {
@@ -49,6 +51,7 @@ package struct Device: Sendable, Hashable, Identifiable {
     createdAt = row.date(11)
     registeredAt = row.date(12)
     seenAt = row.date(13)
+    provider = try ProviderKind(code: row.int(14))
   }
 
   /// Loads the tags of devices.

@@ -6,7 +6,12 @@ package struct DeviceCounters {
   struct Kind: Hashable {
     var environment: Int
     var platform: Int
+    /// ``ProviderKind/code``.
+    var provider: Int
     var state: Int
+
+    /// As stored in `devices.provider`.
+    var ownProvider: Int? { provider == platform ? nil : provider }
   }
 
   private struct Key: Hashable {
@@ -30,7 +35,7 @@ package struct DeviceCounters {
     for (table, owner, changes) in [("device_counters", "app_id", devices), ("tag_counters", "tag_id", tags)] {
       try database.withStatement(
         """
-        INSERT INTO \(table)(\(owner), environment, platform, state, count) VALUES (?, ?, ?, ?, ?)
+        INSERT INTO \(table)(\(owner), environment, platform, provider, state, count) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET count = count + excluded.count
         """
       ) { statement in
@@ -38,8 +43,9 @@ package struct DeviceCounters {
           try statement.bind(1, key.owner)
           try statement.bind(2, key.kind.environment)
           try statement.bind(3, key.kind.platform)
-          try statement.bind(4, key.kind.state)
-          try statement.bind(5, count)
+          try statement.bind(4, key.kind.provider)
+          try statement.bind(5, key.kind.state)
+          try statement.bind(6, count)
           try statement.run()
         }
       }
@@ -53,6 +59,7 @@ package struct DeviceCount: Sendable, Hashable {
   package let appID: Int64
   package let environment: Environment
   package let platform: Platform
+  package let provider: ProviderKind
   package let state: DeviceState
   /// More than 0.
   package let count: Int
@@ -61,13 +68,13 @@ package struct DeviceCount: Sendable, Hashable {
   package static func all(_ database: Database, app: Int64? = nil) throws -> [DeviceCount] {
     try database.fetchAll(
       """
-      SELECT app_id, environment, platform, state, count FROM device_counters
+      SELECT app_id, environment, platform, provider, state, count FROM device_counters
       WHERE count > 0 AND (?1 IS NULL OR app_id = ?1)
       """, app
     ) { row in
       DeviceCount(
         appID: row.int64(0), environment: try Environment(code: row.int(1)), platform: try Platform(code: row.int(2)),
-        state: try row.value(3, as: DeviceState.self), count: row.int(4))
+        provider: try ProviderKind(code: row.int(3)), state: try row.value(4, as: DeviceState.self), count: row.int(5))
     }
   }
 }

@@ -27,9 +27,14 @@ struct DeviceSource {
   }
 
   /// Devices by kind. Every combination is one arm; there are few.
+  ///
+  /// - Parameter provider: one that no platform has by itself; nil: any.
   static func kinds(
-    apps: [Int64], environments: [Environment], platforms: [Platform], states: [DeviceState], _ range: Range
+    apps: [Int64], environments: [Environment], platforms: [Platform], provider: ProviderKind? = nil,
+    states: [DeviceState], _ range: Range
   ) -> DeviceSource? {
+    let index = provider == nil ? "devices_kind" : "devices_provider"
+    let ofProvider = provider.map { " AND provider = \($0.code)" } ?? ""
     var arms: [String] = []
     var arguments: [SQLiteValue] = []
     for app in apps {
@@ -38,8 +43,8 @@ struct DeviceSource {
           for state in states {
             arms.append(
               """
-              SELECT id FROM devices INDEXED BY devices_kind WHERE app_id = ? AND environment = ? AND platform = ?
-              AND state = ? AND id > ? AND id <= ?
+              SELECT id FROM devices INDEXED BY \(index) WHERE app_id = ? AND environment = ? AND platform = ?
+              AND state = ? AND id > ? AND id <= ?\(ofProvider)
               """)
             arguments += [
               .integer(app), .integer(Int64(environment.code)), .integer(Int64(platform.code)),

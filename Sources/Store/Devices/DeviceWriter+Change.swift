@@ -53,10 +53,10 @@ extension DeviceWriter {
       UPDATE devices SET environment = ?1, platform = ?2, state = ?3,
         state_reason = iif(?3 = 1, NULL, state_reason), state_at = iif(?3 = 1, NULL, state_at),
         alias = ?4, registration_id = ?5, name = ?6,
-        registered_at = iif(?7, ?8, registered_at), seen_at = iif(?7, ?8, seen_at)
+        registered_at = iif(?7, ?8, registered_at), seen_at = iif(?7, ?8, seen_at), provider = ?10
       WHERE id = ?9
       """, target.kind.environment, target.kind.platform, target.kind.state, alias, registrationID, name,
-      target.isRegistration, now, before.id)
+      target.isRegistration, now, before.id, target.kind.ownProvider)
     try noteDifferences(before, target)
     try note(before.id, .aliasChanged, from: before.alias, to: alias)
     try note(before.id, .registrationIDChanged, from: before.registrationID, to: registrationID)

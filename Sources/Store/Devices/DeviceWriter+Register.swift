@@ -11,8 +11,9 @@ extension DeviceWriter {
     init(_ database: Database) throws {
       insert = try database.prepare(
         """
-        INSERT INTO devices(app_id, environment, platform, state, token, alias, name, created_at, registered_at, seen_at)
-        VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7, ?7) ON CONFLICT(token, app_id) DO NOTHING
+        INSERT INTO devices(app_id, environment, platform, state, token, alias, name, created_at, registered_at, seen_at,
+          provider)
+        VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7, ?7, ?8) ON CONFLICT(token, app_id) DO NOTHING
         """)
       find = try database.prepare("SELECT \(DeviceWriter.before) FROM devices WHERE token = ? AND app_id = ?")
     }
@@ -24,6 +25,7 @@ extension DeviceWriter {
   ) throws -> RegistrationResult {
     let kind = DeviceCounters.Kind(
       environment: registration.environment.code, platform: registration.platform.code,
+      provider: (registration.provider ?? registration.platform.ownProvider).code,
       state: DeviceState.active.rawValue)
     let tags = registration.tags.applied(toTags: [])
     // Most rows of an import are new: insert without a look-up first, unless a limit requires one.
@@ -80,6 +82,7 @@ extension DeviceWriter {
     try insert.bind(5, registration.alias.applied(to: nil))
     try insert.bind(6, registration.name.applied(to: nil))
     try insert.bind(7, now.milliseconds)
+    try insert.bind(8, kind.ownProvider.map { Int64($0) })
     try insert.run()
     guard database.changes == 1 else { return nil }
     let id = database.lastInsertedID

@@ -52,7 +52,10 @@ final class DeviceWriter {
   }
 
   static let before =
-    "id, app_id, environment, platform, state, state_reason, alias, registration_id, name, registered_at"
+    """
+    id, app_id, environment, platform, coalesce(provider, platform), state, state_reason, alias, registration_id, name,
+    registered_at
+    """
 
   func find(_ id: Int64) throws -> Before? {
     try database.fetchOne("SELECT \(Self.before) FROM devices WHERE id = ?", id) { Self.before($0) }
@@ -61,9 +64,10 @@ final class DeviceWriter {
   static func before(_ row: borrowing Row) -> Before {
     Before(
       id: row.int64(0), app: row.int64(1),
-      kind: DeviceCounters.Kind(environment: row.int(2), platform: row.int(3), state: row.int(4)),
-      reason: row.optionalText(5), alias: row.optionalText(6), registrationID: row.optionalText(7),
-      name: row.optionalText(8), registeredAt: row.date(9))
+      kind: DeviceCounters.Kind(
+        environment: row.int(2), platform: row.int(3), provider: row.int(4), state: row.int(5)),
+      reason: row.optionalText(6), alias: row.optionalText(7), registrationID: row.optionalText(8),
+      name: row.optionalText(9), registeredAt: row.date(10))
   }
 
   /// Adds a timeline event.

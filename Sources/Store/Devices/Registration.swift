@@ -5,6 +5,8 @@ package struct Registration: Sendable {
   package var token: DeviceToken
   package var environment: Environment
   package var platform: Platform
+  /// The service that reaches it; nil: the platform's own. JPush's token is its registration ID.
+  package var provider: ProviderKind?
   package var alias: Change<String?> = .keep
   package var tags: Change<[String]> = .keep
   /// The installation's ID; another device of the app that had it loses it.

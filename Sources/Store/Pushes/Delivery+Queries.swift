@@ -23,10 +23,32 @@ extension Delivery {
   /// The number of devices refused for one reason.
   package struct ReasonCount: Sendable, Hashable {
     package let platform: Platform
+    package let provider: ProviderKind
     package let outcome: OutcomeKind
     /// Nil for accepted deliveries.
     package let reason: String?
     package let count: Int
+  }
+
+  /// The devices of a push that one service reaches, by outcome.
+  package struct ProviderCounts: Sendable, Hashable {
+    package let provider: ProviderKind
+    package let target: Int
+    package let counts: OutcomeCounts
+  }
+
+  /// A line for each service of a push; none until the audience is counted.
+  package static func providerCounts(
+    _ database: Database, push: Int64, _ reasons: [ReasonCount]
+  ) throws -> [ProviderCounts] {
+    let targets = try Push.targets(database, id: push)
+    return ProviderKind.allCases.compactMap { provider in
+      let target = targets.reduce(0) { $1.key.provider == provider ? $0 + $1.value : $0 }
+      guard target > 0 else { return nil }
+      var counts = OutcomeCounts()
+      for reason in reasons where reason.provider == provider { counts[reason.outcome] += reason.count }
+      return ProviderCounts(provider: provider, target: target, counts: counts)
+    }
   }
 
   /// A page of a push's deliveries by device.
@@ -105,13 +127,13 @@ extension Delivery {
   package static func reasonCounts(_ database: Database, push: Int64) throws -> [ReasonCount] {
     try database.fetchAll(
       """
-      SELECT n.platform, n.outcome, r.text, n.count FROM push_reasons n LEFT JOIN reasons r ON r.id = n.reason_id
+      SELECT n.platform, n.provider, n.outcome, r.text, n.count FROM push_reasons n LEFT JOIN reasons r ON r.id = n.reason_id
       WHERE n.push_id = ? ORDER BY n.count DESC, n.outcome, r.text
       """, push
     ) { row in
       ReasonCount(
-        platform: try Platform(code: row.int(0)), outcome: try row.value(1, as: OutcomeKind.self),
-        reason: row.optionalText(2), count: row.int(3))
+        platform: try Platform(code: row.int(0)), provider: try ProviderKind(code: row.int(1)),
+        outcome: try row.value(2, as: OutcomeKind.self), reason: row.optionalText(3), count: row.int(4))
     }
   }
 

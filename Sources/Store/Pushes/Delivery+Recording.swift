@@ -54,7 +54,7 @@ extension Delivery {
   }
 
   private struct ReasonKey: Hashable {
-    let platform: Platform
+    let reach: Reach
     let outcome: OutcomeKind
     let reason: Int64
   }
@@ -92,7 +92,8 @@ extension Delivery {
           try statement.run()
           guard database.changes == 1 else { continue }
           recorded.counts[kind] += 1
-          reasons[ReasonKey(platform: result.platform, outcome: kind, reason: reason ?? 0), default: 0] += 1
+          let reach = Reach(result.platform, result.provider)
+          reasons[ReasonKey(reach: reach, outcome: kind, reason: reason ?? 0), default: 0] += 1
           if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
           let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
           if kind == .accepted { accepted[result.deviceID] = asked }
@@ -159,9 +160,9 @@ extension Delivery {
       for (key, count) in reasons {
         try database.run(
           """
-          INSERT INTO push_reasons(push_id, platform, outcome, reason_id, count) VALUES (?, ?, ?, ?, ?)
+          INSERT INTO push_reasons(push_id, platform, provider, outcome, reason_id, count) VALUES (?, ?, ?, ?, ?, ?)
           ON CONFLICT DO UPDATE SET count = count + excluded.count
-          """, push, key.platform.code, key.outcome.rawValue, key.reason, count)
+          """, push, key.reach.platform.code, key.reach.provider.code, key.outcome.rawValue, key.reason, count)
       }
       for (bucket, count) in latencies.counts.enumerated() where count > 0 {
         try database.run(

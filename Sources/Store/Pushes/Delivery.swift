@@ -34,6 +34,8 @@ package struct Delivery: Sendable, Hashable {
 package struct DeliveryResult: Sendable, Hashable {
   package var deviceID: Int64
   package var platform: Platform
+  /// The service that it was, or would have been, sent through.
+  package var provider: ProviderKind
   package var outcome: Outcome
   /// When the outcome was known.
   package var at: Date
@@ -41,15 +43,30 @@ package struct DeliveryResult: Sendable, Hashable {
   package var durationMilliseconds: Int
   package var attempts: Int
   package init(
-    deviceID: Int64, platform: Platform, outcome: Outcome, at: Date, durationMilliseconds: Int = 0, attempts: Int = 1
+    deviceID: Int64, platform: Platform, provider: ProviderKind? = nil, outcome: Outcome, at: Date,
+    durationMilliseconds: Int = 0, attempts: Int = 1
   ) {
     self.deviceID = deviceID
     self.platform = platform
+    self.provider = provider ?? platform.ownProvider
     self.outcome = outcome
     self.at = at
     self.durationMilliseconds = durationMilliseconds
     self.attempts = attempts
   }
+}
+
+/// A platform, and the service that reaches its devices.
+package struct Reach: Sendable, Hashable {
+  package let platform: Platform
+  package let provider: ProviderKind
+
+  package init(_ platform: Platform, _ provider: ProviderKind) {
+    (self.platform, self.provider) = (platform, provider)
+  }
+
+  /// Every combination.
+  package static let all = Platform.allCases.flatMap { platform in platform.providers.map { Reach(platform, $0) } }
 }
 
 /// The number of devices by outcome.

@@ -83,25 +83,24 @@ extension Push {
   ///   - handedOut: as in ``setHandedOut(_:id:upTo:)``.
   ///   - trail: as in ``setTrail(_:id:_:)``.
   package static func setTarget(
-    _ database: Database, id: Int64, _ targets: [Platform: Int], lastDeviceID: Int64, handedOut: Int64 = 0,
+    _ database: Database, id: Int64, _ targets: [Reach: Int], lastDeviceID: Int64, handedOut: Int64 = 0,
     trail: Int64 = 0
   ) throws {
     try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
-    for (platform, count) in targets {
+    for (reach, count) in targets where count > 0 {
       try database.run(
-        "INSERT INTO push_targets(push_id, platform, count) VALUES (?, ?, ?)", id, platform.code, count)
+        "INSERT INTO push_targets(push_id, platform, provider, count) VALUES (?, ?, ?, ?)", id, reach.platform.code,
+        reach.provider.code, count)
     }
     try database.run(
       "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?), trail = ? WHERE id = ?",
       targets.values.reduce(0, +), lastDeviceID, handedOut, trail, id)
   }
 
-  /// The platforms that a push has devices of, as counted.
-  package static func platforms(_ database: Database, id: Int64) throws -> [Platform] {
-    let counted = try database.fetchAll("SELECT platform FROM push_targets WHERE push_id = ? AND count > 0", id) {
-      try Platform(code: $0.int(0))
-    }
-    return Platform.allCases.filter(counted.contains)
+  /// The services that a push has devices of, as counted.
+  package static func providers(_ database: Database, id: Int64) throws -> [ProviderKind] {
+    let counted = Set(try targets(database, id: id).keys.map(\.provider))
+    return ProviderKind.allCases.filter(counted.contains)
   }
 
   /// Records that nothing is in flight, and that no device above `device` was sent to.

@@ -1,5 +1,5 @@
 package import Foundation
-package import Model
+import Model
 package import SQLite
 
 extension Push {
@@ -26,10 +26,12 @@ extension Push {
     return push
   }
 
-  /// The devices of a push's audience by platform; empty until they are counted.
-  package static func targets(_ database: Database, id: Int64) throws -> [Platform: Int] {
-    let rows = try database.fetchAll("SELECT platform, count FROM push_targets WHERE push_id = ?", id) { row in
-      (try Platform(code: row.int(0)), row.int(1))
+  /// The devices of a push's audience by platform and service; empty until they are counted.
+  package static func targets(_ database: Database, id: Int64) throws -> [Reach: Int] {
+    let rows = try database.fetchAll(
+      "SELECT platform, provider, count FROM push_targets WHERE push_id = ? AND count > 0", id
+    ) { row in
+      (Reach(try Platform(code: row.int(0)), try ProviderKind(code: row.int(1))), row.int(2))
     }
     return Dictionary(rows) { $0 + $1 }
   }

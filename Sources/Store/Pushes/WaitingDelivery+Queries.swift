@@ -10,26 +10,28 @@ extension WaitingDelivery {
     package let member: AudienceMember?
   }
 
-  /// Due devices of a push and a platform, longest overdue first, without those in flight. Devices that are gone have
-  /// no platform any more, and are in every list.
+  /// Due devices of a push and a service, longest overdue first, without those in flight. Devices that are gone have no
+  /// service any more, and are in every list.
   package static func due(
-    _ database: Database, push: Int64, platform: Platform, now: Date, limit: Int
+    _ database: Database, push: Int64, provider: ProviderKind, now: Date, limit: Int
   ) throws -> [Due] {
     try list(
       database,
-      "w.due_at <= ? AND w.due_at < \(onItsWay) AND \(isOf(platform)) ORDER BY w.due_at, w.device_id LIMIT ?", push,
+      "w.due_at <= ? AND w.due_at < \(onItsWay) AND \(isOf(provider)) ORDER BY w.due_at, w.device_id LIMIT ?", push,
       min(now.milliseconds, onItsWay - 1), limit)
   }
 
-  /// All waiting devices of a push and a platform, for an early end, without those in flight; with those that are gone.
+  /// All waiting devices of a push and a service, for an early end, without those in flight; with those that are gone.
   package static func all(
-    _ database: Database, push: Int64, platform: Platform, limit: Int
+    _ database: Database, push: Int64, provider: ProviderKind, limit: Int
   ) throws -> [Due] {
     try list(
-      database, "w.due_at < ? AND \(isOf(platform)) ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
+      database, "w.due_at < ? AND \(isOf(provider)) ORDER BY w.due_at, w.device_id LIMIT ?", push, onItsWay, limit)
   }
 
-  private static func isOf(_ platform: Platform) -> String { "(d.id IS NULL OR d.platform = \(platform.code))" }
+  private static func isOf(_ provider: ProviderKind) -> String {
+    "(d.id IS NULL OR coalesce(d.provider, d.platform) = \(provider.code))"
+  }
 
   /// Devices in flight when the process ended (see ``take(_:push:devices:)``).
   package static func interrupted(_ database: Database, push: Int64, limit: Int) throws -> [Due] {
@@ -39,11 +41,11 @@ extension WaitingDelivery {
 
   /// When the next device is due after `date`; nil: none waits.
   ///
-  /// - Parameter platform: nil: any. Reads the waiting devices of other platforms too, until it finds one.
+  /// - Parameter provider: nil: any. Reads the waiting devices of other services too, until it finds one.
   package static func nextDue(
-    _ database: Database, push: Int64, after date: Date = .distantPast, platform: Platform? = nil
+    _ database: Database, push: Int64, after date: Date = .distantPast, provider: ProviderKind? = nil
   ) throws -> Date? {
-    let device = platform.map {
+    let device = provider.map {
       """
       LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
       WHERE \(isOf($0)) AND
@@ -144,7 +146,7 @@ extension WaitingDelivery {
     try database.fetchAll(
       """
       SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text,
-        d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at
+        d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at, coalesce(d.provider, d.platform)
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
         LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
       WHERE w.push_id = ? AND \(condition)
@@ -160,7 +162,8 @@ extension WaitingDelivery {
         waiting: waiting,
         member: AudienceMember(
           id: row.int64(7), platform: try Platform(code: row.int(8)), token: DeviceToken(bytes: row.blob(9)),
-          alias: row.optionalText(10), registrationID: row.optionalText(11), registeredAt: row.date(12)))
+          alias: row.optionalText(10), registrationID: row.optionalText(11), registeredAt: row.date(12),
+          provider: try ProviderKind(code: row.int(13))))
     }
   }
 }

@@ -193,7 +193,9 @@ extension Trim {
     for push in found {
       // Its retries have ended, and become independent.
       try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
-      for table in ["push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters"] {
+      for table in [
+        "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
+      ] {
         try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
       }
       try database.run("DELETE FROM pushes WHERE id = ?", push)

@@ -126,8 +126,8 @@ enum CertificatesCommand {
     let provider = CredentialRule.provider(inspected.kind) ?? .apns
     if !environments.isEmpty, !inspected.canSend || CredentialRule.provider(inspected.kind) == nil {
       throw CommandFailure(
-        "\(values[file]) cannot send pushes, because it is neither an APNs key or certificate nor a Google service "
-          + "account.")
+        "\(values[file]) cannot send pushes, because it is neither an APNs key or certificate, nor a Google service "
+          + "account, nor JPush keys.")
     }
     let place = values[endpoint] ?? provider.serviceWord
     let trusted = try values[trust].flatMap { path -> String? in
@@ -138,7 +138,7 @@ enum CertificatesCommand {
         return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: place, provider)
       } catch { throw CommandFailure("\(path): \(error)") }
     }
-    if provider == .fcm, let environment = environments.first, let bundleID = values[app] {
+    if provider != .apns, let environment = environments.first, let bundleID = values[app] {
       let wanted = Credential(
         app: 0, provider: provider, environment: environment, certificate: nil, endpoint: place, trustPEM: trusted)
       try await tryOut(wanted, bundleID, inspected, values, io)
@@ -178,7 +178,7 @@ enum CertificatesCommand {
     return ExitCode.done
   }
 
-  /// Tries a service account with Google before it is used.
+  /// Tries a service account with Google, or keys with JPush, before they are used.
   private static func tryOut(
     _ wanted: Credential, _ bundleID: String, _ inspected: InspectedFile, _ values: Parsed, _ io: CommandIO
   ) async throws {
@@ -192,7 +192,9 @@ enum CertificatesCommand {
       CredentialAttempt(credential: wanted, bundleID: bundleID, verdict: await attempt(trial))
     }
     if let refusal = attempt.refusal { throw CommandFailure(refusal.text) }
-    if case .undecided(let reason) = attempt.verdict { io.note("not tested with Google: \(singleLine(reason))") }
+    if case .undecided(let reason) = attempt.verdict {
+      io.note("not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(reason))")
+    }
   }
 
   private static let remove: Action = { values, io in

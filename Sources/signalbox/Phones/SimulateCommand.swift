@@ -12,17 +12,19 @@ import Model
 import Reactor
 import Simulator
 
-/// `signalbox simulate`: the simulator of APNs and FCM without the console, for other projects' tests.
+/// `signalbox simulate`: the simulator of APNs, FCM and JPush without the console, for other projects' tests.
 enum SimulateCommand {
   private static let development = address(
     "apns-listen", "The listen address of APNs' development server; port 0 picks a free port.", "127.0.0.1:2197")
   private static let production = address(
     "apns-production-listen", "The listen address of APNs' production server.", "127.0.0.1:2198")
   private static let fcm = address("fcm-listen", "The listen address of FCM (HTTP/2 over TLS).", "127.0.0.1:2200")
+  private static let jpush = address(
+    "jpush-listen", "The listen address of JPush (HTTP/2 over TLS).", "127.0.0.1:2201")
   private static let control = address(
     "http-listen",
     "The listen address of the control API (/simulator/v1: phones, notifications, "
-      + "faults) and of FCM over plain HTTP/1.1.", "127.0.0.1:2199")
+      + "faults) and of FCM and JPush over plain HTTP/1.1.", "127.0.0.1:2199")
   private static let authority = Option<String?>(
     "ca-out", "file", "Write the CA certificate to trust to this PEM file (default: standard output)."
   ).configuration
@@ -61,15 +63,23 @@ enum SimulateCommand {
     "faults", "The errors of APNs to simulate, e.g. status=503,next=10 or delay=200ms,goaway=100.", .development)
   private static let fcmFaults = faultList(
     "fcm-faults", "The errors of FCM to simulate, e.g. reason=UNREGISTERED,next=1 or status=429,retry=30.", .fcm)
+  private static let jpushFaults = faultList(
+    "jpush-faults", "The errors of JPush to simulate, e.g. reason=1011,next=1 or status=429,retry=30.", .jpush)
   private static let unknown = Flag(
     "accept-unknown-tokens",
     "Accept pushes to tokens that belong to no phone."
   ).configuration
   private static let tokens = Option(
     repeated: "device", "token",
-    "Add an iPhone with this token in both environments, or an Android phone with this FCM token."
+    "Add an iPhone with this token in both environments, or an Android phone with this FCM token, or an Android phone "
+      + "with this registration ID of JPush."
   ) { text throws(BadValue) in
     do {
+      if RegistrationID.problem(with: text) == nil,
+        let id = try? DeviceToken(parsing: text, platform: .android, provider: .jpush)
+      {
+        return (text, id)
+      }
       return (text, try DeviceToken(parsing: text, platforms: Set(Platform.allCases)))
     } catch {
       throw BadValue("is not a device token: \(error)")
@@ -83,13 +93,13 @@ enum SimulateCommand {
     "topic", "bundle-id", "The app on the phones added with --device.", default: "com.example.app")
 
   static let command = Command<Action>(
-    "simulate", "Run only the simulated APNs and FCM, to test other projects.",
+    "simulate", "Run only the simulated APNs, FCM and JPush, to test other projects.",
     discussion: "On exit, the command prints what the servers did as one line of JSON.",
     parameters: [
-      development.parameter, production.parameter, fcm.parameter, control.parameter, names.parameter,
+      development.parameter, production.parameter, fcm.parameter, jpush.parameter, control.parameter, names.parameter,
       authority.parameter, authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter,
-      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, idleTimeout.parameter, unknown.parameter,
-      tokens.parameter, topic.parameter, receipts.parameter, LogOptions.level.parameter,
+      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, jpushFaults.parameter, idleTimeout.parameter,
+      unknown.parameter, tokens.parameter, topic.parameter, receipts.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in
@@ -99,6 +109,7 @@ enum SimulateCommand {
     configuration.development = values[development]
     configuration.production = values[production]
     configuration.fcm = values[fcm]
+    configuration.jpush = values[jpush]
     configuration.hostNames = values[names] + configuration.hostNames
     configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
     configuration.knownKeys = try knownKeys(values, io)
@@ -106,6 +117,7 @@ enum SimulateCommand {
     configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
     configuration.faults = [
       .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
+      .jpush: values[jpushFaults],
     ]
     configuration.idleTimeout = values[idleTimeout]
     configuration.log = log
@@ -113,7 +125,7 @@ enum SimulateCommand {
     let simulator = try PushSimulator(configuration: configuration)
     for (index, device) in values[tokens].enumerated() {
       let (text, token) = device
-      // FCM has one server for all builds.
+      // FCM and JPush have one server for all builds.
       let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
       for environment in platform == .ios ? Environment.allCases : [.production] {
         try simulator.phones.add(
@@ -126,12 +138,13 @@ enum SimulateCommand {
     defer { pool.stop() }
     let reports = try values[receipts].map { try report($0, simulator.phones, pool, log) }
     defer { reports?.cancel() }
-    let addresses: (development: SocketAddress, production: SocketAddress, fcm: SocketAddress)
+    let addresses: (development: SocketAddress, production: SocketAddress, fcm: SocketAddress, jpush: SocketAddress)
     do {
       addresses = try await simulator.start()
     } catch let error as SystemError {
       throw CommandFailure(
-        "\(error). Choose other addresses with --apns-listen, --apns-production-listen, and --fcm-listen.")
+        "\(error). Choose other addresses with --apns-listen, --apns-production-listen, --fcm-listen, and "
+          + "--jpush-listen.")
     }
     let server: Server
     let controlAddress: SocketAddress
@@ -153,7 +166,8 @@ enum SimulateCommand {
     }
     io.note(
       "APNs development at \(addresses.development), production at \(addresses.production), "
-        + "FCM at \(addresses.fcm) and http://\(controlAddress), control API at http://\(controlAddress)/simulator/v1")
+        + "FCM at \(addresses.fcm) and http://\(controlAddress), JPush at \(addresses.jpush) and "
+        + "http://\(controlAddress), control API at http://\(controlAddress)/simulator/v1")
     if io.outputFailure() == nil { await stopped.wait() }
     await server.stop(within: .seconds(2))
     await simulator.stop()

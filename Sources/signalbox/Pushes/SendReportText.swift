@@ -8,6 +8,7 @@ struct SendReportText: JSONWritable {
   private let push: Push
   private let app: App
   private let reasons: [Delivery.ReasonCount]
+  private let providers: [Delivery.ProviderCounts]
   private let nextDue: Date?
   private let isServed: Bool
   private let left: Int
@@ -20,9 +21,11 @@ struct SendReportText: JSONWritable {
     let push = sent.push
     (self.push, isServed, self.data) = (push, sent.isServed, data)
     left = push.pending ?? expected
-    (app, reasons, nextDue) = try store.readSync { database in
-      (
-        try App.get(database, id: push.appID), try Delivery.reasonCounts(database, push: push.id),
+    (app, reasons, providers, nextDue) = try store.readSync { database in
+      let reasons = try Delivery.reasonCounts(database, push: push.id)
+      return (
+        try App.get(database, id: push.appID), reasons,
+        try Delivery.providerCounts(database, push: push.id, reasons),
         push.waiting == 0 ? nil : try WaitingDelivery.nextDue(database, push: push.id)
       )
     }
@@ -59,6 +62,9 @@ struct SendReportText: JSONWritable {
   var lines: [String] {
     var lines = ["\(push.uid)  \(app.bundleID) \(push.environment.rawValue): \(headline)"]
     if let error = push.error { lines.append("  \(singleLine(error))") }
+    for part in providers {
+      lines.append("  \(part.provider.name): \(part.counts.accepted) of \(part.target) devices accepted")
+    }
     for reason in reasons {
       let count = "\(reason.count)"
       let padded = String(repeating: " ", count: max(0, 8 - count.count)) + count
@@ -106,6 +112,13 @@ struct SendReportText: JSONWritable {
         json.member("skipped", counts.skipped)
         json.member("unknown", counts.unknown)
         json.member("pending", push.pending ?? 0)
+      }
+      json.array("providers", providers) { json, part in
+        json.object { json in
+          json.member("provider", part.provider.rawValue)
+          json.member("target", part.target)
+          json.member("accepted", part.counts.accepted)
+        }
       }
       json.array("reasons", reasons.filter { $0.reason != nil }) { json, reason in
         let word = reason.reason ?? ""

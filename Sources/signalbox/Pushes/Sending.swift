@@ -118,15 +118,15 @@ struct Sending {
 /// Routes that remember those that were found, to report their state.
 private final class WatchedRoutes: RouteFinder {
   private let routes: CredentialRoutes
-  private let found = Mutex<[Platform: Route]>([:])
+  private let found = Mutex<[ProviderKind: Route]>([:])
 
   init(_ routes: CredentialRoutes) { self.routes = routes }
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
-    let route = try await routes.route(app: app, environment: environment, platform: platform, report: report)
-    found.withLock { $0[platform] = route }
+    let route = try await routes.route(app: app, environment: environment, provider: provider, report: report)
+    found.withLock { $0[provider] = route }
     return route
   }
 

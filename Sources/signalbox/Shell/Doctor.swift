@@ -222,15 +222,15 @@ struct Doctor {
   /// Apps with devices but without a working credential.
   private func apps(_ database: Database) throws -> [Finding] {
     try AppOverview.all(database).flatMap { app in
-      let routes = Environment.allCases.flatMap { [($0, Platform.ios, ProviderKind.apns), ($0, .android, .fcm)] }
-      return routes.compactMap { environment, platform, provider -> Finding? in
-        let count = app.count(environment: environment, platform: platform, state: .active)
+      let routes = Environment.allCases.flatMap { environment in ProviderKind.allCases.map { (environment, $0) } }
+      return routes.compactMap { environment, provider -> Finding? in
+        let count = app.count(environment: environment, provider: provider, state: .active)
         let credential = app.credentials.first { $0.provider == provider && $0.environment == environment }
         if let credential, credential.health == .refused {
           return Finding(
             subject: "app", level: .error,
             message:
-              "\(app.app.bundleID) \(environment.rawValue) (\(platform.name)): the credential was refused at its "
+              "\(app.app.bundleID) \(environment.rawValue) (\(provider.reachName)): the credential was refused at its "
               + "last use"
               + (credential.lastRefusal.map { " (\($0))" } ?? ""),
             remedy: Reason.of(credential.lastRefusal ?? "").remedy)
@@ -239,7 +239,7 @@ struct Doctor {
         return Finding(
           subject: "app", level: .warning,
           message:
-            "\(app.app.bundleID) has \(count) \(environment.rawValue) \(platform.name) devices but no credential",
+            "\(app.app.bundleID) has \(count) \(environment.rawValue) \(provider.reachName) devices but no credential",
           remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
       }
     }

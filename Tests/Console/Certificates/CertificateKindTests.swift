@@ -5,6 +5,7 @@ import JSON
 import Logging
 import OpenSSL
 import Model
+import Providers
 import SQLite
 import Store
 import TestSupport

@@ -16,7 +16,7 @@ struct RetentionPageTests {
         uid: "psh_old", seed: 1, appID: app.id, environment: .production,
         draftJSON: #"{"platforms":["ios"],"audience":"all"}"#, source: "api", createdBy: "lin")
       let id = try Push.create(database, new, now: then).id
-      try Push.setTarget(database, id: id, [.ios: 10], lastDeviceID: 10)
+      try Push.setTarget(database, id: id, [Reach(.ios, .apns): 10], lastDeviceID: 10)
       let results = (1...10).map { number in
         DeliveryResult(
           deviceID: Int64(number), platform: .ios,

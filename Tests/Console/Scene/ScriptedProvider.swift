@@ -81,7 +81,7 @@ final class ScriptedProvider: RouteFinder {
   func answer(_ script: @escaping Script) { answers.answer(script) }
 
   func route(
-    app: Int64, environment: Model.Environment, platform: Platform, report: @escaping @Sendable (SendReport) -> Void
+    app: Int64, environment: Model.Environment, provider: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let found = try await store.read {
       try Credential.find($0, app: app, provider: .apns, environment: environment)

@@ -69,7 +69,7 @@ final class FCMScene: Sendable {
       .rs256, key: key ?? Self.key, header: [("typ", "JWT"), ("kid", "abc")], claims: claims)
   }
 
-  func signIn(_ assertion: String? = nil, grant: String? = nil) async throws -> FCMReply {
+  func signIn(_ assertion: String? = nil, grant: String? = nil) async throws -> SimulatedReply {
     let grant = grant ?? "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
     let assertion = try assertion ?? self.assertion()
     return try await call("POST", "/token", body: "grant_type=\(grant)&assertion=\(assertion)", authorization: "")
@@ -78,17 +78,17 @@ final class FCMScene: Sendable {
   /// - Parameter authorization: nil: the access token of the scene.
   func call(
     _ method: String, _ target: String, body: String = "", authorization: String? = nil
-  ) async throws -> FCMReply {
+  ) async throws -> SimulatedReply {
     let bearer = token.withLock { "Bearer \($0)" }
     let reply = try await simulator.fcm.answer(
-      FCMCall(
+      SimulatedCall(
         method: method, target: target, authorization: authorization ?? bearer, body: Array(body.utf8)))
     guard let reply else { throw CancellationError() }
     return reply
   }
 
   @discardableResult
-  func send(_ message: JSONValue, dry: Bool = false) async throws -> FCMReply {
+  func send(_ message: JSONValue, dry: Bool = false) async throws -> SimulatedReply {
     let body: JSONValue = ["message": message, "validate_only": .bool(dry)]
     return try await call("POST", "/v1/projects/simulator/messages:send", body: body.text())
   }
@@ -98,7 +98,7 @@ final class FCMScene: Sendable {
   func notify(
     _ title: String, high: Bool = false, ttl: String? = nil, collapseKey: String? = nil, tag: String? = nil,
     channel: String? = nil
-  ) async throws -> FCMReply {
+  ) async throws -> SimulatedReply {
     var notification: [String: JSONValue] = [:]
     notification["tag"] = tag.map { .string($0) }
     notification["channel_id"] = channel.map { .string($0) }
@@ -111,12 +111,12 @@ final class FCMScene: Sendable {
     ])
   }
 
-  func legacy(_ body: JSONValue, key: String = "key=server") async throws -> FCMReply {
+  func legacy(_ body: JSONValue, key: String = "key=server") async throws -> SimulatedReply {
     try await call("POST", "/fcm/send", body: body.text(), authorization: key)
   }
 }
 
-extension FCMReply {
+extension SimulatedReply {
   /// The body; null if it is no JSON.
   var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 

@@ -185,7 +185,7 @@ struct FCMServiceTests {
     let info = try await scene.call("GET", "/iid/info/\(token)?details=true")
     #expect(info.json["rel"]?["topics"]?.object?.keys.sorted() == ["news", "sport"])
 
-    func batch(_ verb: String, _ topic: String, _ tokens: [String], key: String? = nil) async throws -> FCMReply {
+    func batch(_ verb: String, _ topic: String, _ tokens: [String], key: String? = nil) async throws -> SimulatedReply {
       let body: JSONValue = ["to": .string(topic), "registration_tokens": .array(tokens.map { .string($0) })]
       return try await scene.call("POST", "/iid/v1:batch\(verb)", body: body.text(), authorization: key)
     }

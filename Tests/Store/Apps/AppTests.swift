@@ -58,7 +58,7 @@ import Testing
           database, push: push.id,
           [DeliveryResult(deviceID: ids[0], platform: .ios, outcome: .accepted, at: noon, durationMilliseconds: 3)],
           now: noon)
-        try Push.setTarget(database, id: push.id, [.ios: 2], lastDeviceID: ids[1])
+        try Push.setTarget(database, id: push.id, [Reach(.ios, .apns): 2], lastDeviceID: ids[1])
         try Credential.bind(
           database, app: app.id, provider: .apns, environment: .production, certificate: nil, endpoint: "apple",
           now: noon)

@@ -98,7 +98,7 @@ struct MovedTokenTests {
     try withApp { database, app in
       let push = try Push.create(database, newPush(app), now: noon)
       _ = try Push.move(database, id: push.id, from: [.queued], to: .sending, now: noon)
-      try Push.setTarget(database, id: push.id, [.ios: 6], lastDeviceID: 6)
+      try Push.setTarget(database, id: push.id, [Reach(.ios, .apns): 6], lastDeviceID: 6)
       _ = try Push.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
       #expect(try WaitingDelivery.leftBehind(database) == [push.id])
       #expect(try Push.get(database, id: push.id).isSettling)

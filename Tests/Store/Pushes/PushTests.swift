@@ -82,8 +82,8 @@ import Testing
   func target() throws {
     try withApp { database, app in
       let id = try Push.create(database, newPush(app), now: noon).id
-      try Push.setTarget(database, id: id, [.ios: 10, .android: 4], lastDeviceID: 77)
-      try Push.setTarget(database, id: id, [.ios: 11], lastDeviceID: 78)
+      try Push.setTarget(database, id: id, [Reach(.ios, .apns): 10, Reach(.android, .fcm): 4], lastDeviceID: 77)
+      try Push.setTarget(database, id: id, [Reach(.ios, .apns): 11], lastDeviceID: 78)
       let push = try Push.get(database, id: id)
       #expect(push.target == 11)
       #expect(push.pending == 11)

@@ -28,14 +28,14 @@ import Testing
       #expect(try Push.get(database, id: push.id).waiting == 2)
       #expect(try WaitingDelivery.nextDue(database, push: push.id) == noon + 10)
       #expect(try WaitingDelivery.nextDue(database, push: push.id, after: noon + 10) == noon + 60)
-      #expect(try WaitingDelivery.due(database, push: push.id, platform: .ios, now: noon + 9, limit: 9) == [])
-      let due = try WaitingDelivery.due(database, push: push.id, platform: .ios, now: noon + 60, limit: 9)
+      #expect(try WaitingDelivery.due(database, push: push.id, provider: .apns, now: noon + 9, limit: 9) == [])
+      let due = try WaitingDelivery.due(database, push: push.id, provider: .apns, now: noon + 60, limit: 9)
       #expect(due.map(\.waiting) == [waiting(devices[2], due: 10), waiting(devices[0], due: 60)])
       #expect(due.map { $0.member?.id } == [devices[2], devices[0]])
-      let android = try WaitingDelivery.due(database, push: push.id, platform: .android, now: noon + 60, limit: 9)
+      let android = try WaitingDelivery.due(database, push: push.id, provider: .fcm, now: noon + 60, limit: 9)
       #expect(android.isEmpty)
-      #expect(try WaitingDelivery.nextDue(database, push: push.id, platform: .ios) == noon + 10)
-      #expect(try WaitingDelivery.nextDue(database, push: push.id, platform: .android) == nil)
+      #expect(try WaitingDelivery.nextDue(database, push: push.id, provider: .apns) == noon + 10)
+      #expect(try WaitingDelivery.nextDue(database, push: push.id, provider: .fcm) == nil)
       let plan = try database.fetchAll(
         "EXPLAIN QUERY PLAN SELECT min(due_at) FROM push_waiting WHERE push_id = 1 AND due_at > 5"
       ) { $0.text(3) }
@@ -54,7 +54,7 @@ import Testing
       for _ in 1...2 { _ = try Delivery.record(database, push: push.id, results, now: noon) }
       let push = try Push.get(database, id: push.id)
       #expect(push.waiting == 0 && push.counts.accepted == 4)
-      #expect(try WaitingDelivery.all(database, push: push.id, platform: .ios, limit: 9) == [])
+      #expect(try WaitingDelivery.all(database, push: push.id, provider: .apns, limit: 9) == [])
     }
   }
 
@@ -62,7 +62,7 @@ import Testing
   func onItsWay() throws {
     try withWaiting { database, push, devices in
       try WaitingDelivery.take(database, push: push.id, devices: [devices[2]])
-      let due = try WaitingDelivery.due(database, push: push.id, platform: .ios, now: noon + 1e9, limit: 9)
+      let due = try WaitingDelivery.due(database, push: push.id, provider: .apns, now: noon + 1e9, limit: 9)
       #expect(due.map(\.waiting.deviceID) == [devices[0]])
       #expect(
         try WaitingDelivery.interrupted(database, push: push.id, limit: 9).map(\.waiting.deviceID) == [devices[2]])

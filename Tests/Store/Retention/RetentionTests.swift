@@ -18,7 +18,7 @@ import Testing
     new.parentID = parent
     let start = ended ?? noon
     let id = try Push.create(database, new, now: start).id
-    try Push.setTarget(database, id: id, [.ios: devices], lastDeviceID: Int64(devices))
+    try Push.setTarget(database, id: id, [Reach(.ios, .apns): devices], lastDeviceID: Int64(devices))
     let results = (0..<devices).map { number in
       DeviceResult(number, at: start)
     }.map(\.result)

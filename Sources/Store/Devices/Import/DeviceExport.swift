@@ -23,11 +23,12 @@ package enum DeviceExport {
       case "app": app
       case "environment": device.environment.rawValue
       case "platform": device.platform.rawValue
-      case "token": device.writtenToken
+      case "token": device.tokenText
       case "alias": device.alias ?? ""
       case "tags": DeviceCSV.cell(tags: device.tags)
       case "registration_id": device.registrationID ?? ""
       case "name": device.name ?? ""
+      case "provider": device.provider.rawValue
       case "id": String(device.id)
       case "state": device.state.name
       case "state_reason": device.stateReason ?? ""
@@ -59,9 +60,10 @@ package struct DeviceAnswer: JSONWritable, Sendable {
       json.member("app", app)
       json.member("environment", device.environment.rawValue)
       json.member("platform", device.platform.rawValue)
+      json.member("provider", device.provider.rawValue)
       json.member("state", device.state.name)
       json.member("state_reason", device.stateReason)
-      json.member("token", device.writtenToken)
+      json.member("token", device.tokenText)
       json.member("alias", device.alias)
       json.member("tags", device.tags)
       json.member("registration_id", device.registrationID)
@@ -73,11 +75,8 @@ package struct DeviceAnswer: JSONWritable, Sendable {
 }
 
 extension Device {
-  /// The token in its platform's notation.
-  fileprivate var writtenToken: String {
-    switch platform {
-    case .ios: token.hexadecimal
-    case .android: String(decoding: token.bytes, as: UTF8.self)
-    }
+  /// The token as its service writes it: hexadecimal digits for APNs, otherwise text.
+  package var tokenText: String {
+    provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
   }
 }

@@ -67,6 +67,8 @@ package enum ImportMessage: String, MessageSet {
   case columnMissing = "import.column_missing"
   case notActive = "import.not_active"
   case appUnknown = "import.app_unknown"
+  case provider = "device.provider"
+  case otherRegistrationID = "device.other_registration_id"
 
   package var english: String {
     switch self {
@@ -82,6 +84,8 @@ package enum ImportMessage: String, MessageSet {
       "The header lacks the required column “{column}”. Nothing was imported."
     case .notActive: "The device is {state}. Only active devices can be imported."
     case .appUnknown: "App “{app}” not found. Add it first."
+    case .provider: "A device with {platform} can be reached by these providers: {choices}."
+    case .otherRegistrationID: "With the provider jpush, the token is the registration ID: give one, or the same twice."
     }
   }
 }

@@ -35,12 +35,17 @@ package struct DeviceInput: Sendable {
       "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
     let environment = fields.choice("environment", required: true, as: Environment.self)
     let platform = fields.choice("platform", required: true, as: Platform.self)
+    let provider = Self.provider(fields, platform)
+    let isJPush = provider == .jpush
     var token: DeviceToken?
-    if let text = fields.string("token", required: true, limit: .characters(tokenLimit), lines: true), let platform {
+    // The token of JPush is the registration ID: either field is enough.
+    let isByID = isJPush && fields.value("token") == nil && fields.value("registration_id") != nil
+    let field = isByID ? "registration_id" : "token"
+    if let text = fields.string(field, required: true, limit: .characters(tokenLimit), lines: true), let platform {
       do throws(Problem) {
-        token = try DeviceToken(parsing: text, platform: platform)
+        token = try DeviceToken(parsing: text, platform: platform, provider: provider)
       } catch {
-        fields.report("token", error)
+        fields.report(field, error)
       }
     }
     let alias = change("alias", fields, json, limit: .characters(AliasRule.none.limit)) {
@@ -48,19 +53,42 @@ package struct DeviceInput: Sendable {
     }
     let hasTags = fields.value("tags") != nil
     let tags = fields.strings("tags", atMost: tagLimit) { TagRule.problem(with: $0, rule: .none) }
-    let registrationID = change("registration_id", fields, json, limit: .characters(RegistrationID.limit)) {
-      RegistrationID.problem(with: $0)
+    var registrationID: Change<String?> = .keep
+    if !isByID {
+      registrationID = change("registration_id", fields, json, limit: .characters(RegistrationID.limit)) {
+        RegistrationID.problem(with: $0)
+      }
     }
     let name = change("name", fields, json, limit: .characters(AppName.nameLimit)) {
       AppName.problem(withName: $0)
     }
+    if isJPush, let token {
+      if case .set(let id) = registrationID, id != token.text {
+        fields.report("registration_id", Problem("", ImportMessage.otherRegistrationID))
+      }
+      registrationID = .set(token.text)
+    }
     guard let app, let environment, let platform, let token else { return nil }
     var registration = Registration(token: token, environment: environment, platform: platform)
+    registration.provider = provider
     registration.alias = alias
     if hasTags { registration.tags = .set(tags) }
     registration.registrationID = registrationID
     registration.name = name
     return DeviceInput(app: app, registration: registration)
+  }
+
+  /// Nil: the platform's own.
+  private static func provider(_ fields: JSONFields, _ platform: Platform?) -> ProviderKind? {
+    guard let provider = fields.choice("provider", as: ProviderKind.self), let platform else { return nil }
+    if !platform.providers.contains(provider) {
+      fields.report(
+        "provider",
+        Problem(
+          "", ImportMessage.provider,
+          ["platform": platform.name, "choices": platform.providers.map(\.rawValue).joined(separator: ", ")]))
+    }
+    return provider
   }
 
   private static func change(

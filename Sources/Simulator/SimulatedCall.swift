@@ -1,14 +1,16 @@
 import Foundation
 import JSON
+import Model
 
-/// One request as the simulated FCM sees it, free of I/O.
-package struct FCMCall: Sendable {
+/// One request as the simulated FCM or JPush sees it, free of I/O.
+package struct SimulatedCall: Sendable {
   /// In upper case.
   package let method: String
   /// The path split at its slashes and then percent-decoded: a registration token has a colon in it.
   package let path: [String]
   /// The query's first value by name, decoded.
   package let query: [String: String]
+  private let queryPairs: [(name: String, value: String)]
   package let authorization: String?
   package let body: [UInt8]
   /// The length of the whole body, of which ``body`` may hold only the beginning.
@@ -23,7 +25,8 @@ package struct FCMCall: Sendable {
     self.method = method
     let parts = target.split(separator: "?", maxSplits: 1)
     path = (parts.first ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-    query = parts.count > 1 ? Self.pairs(parts[1]) : [:]
+    queryPairs = parts.count > 1 ? Self.pairs(parts[1]) : []
+    query = Dictionary(queryPairs.map { ($0.name, $0.value) }) { first, _ in first }
     self.authorization = authorization
     self.body = body
     self.bodyByteCount = bodyByteCount ?? body.count
@@ -31,29 +34,36 @@ package struct FCMCall: Sendable {
   }
 
   /// The body as a form, the first value by name.
-  var form: [String: String] { Self.pairs(String(decoding: body, as: UTF8.self)[...]) }
+  var form: [String: String] {
+    let pairs = Self.pairs(String(decoding: body, as: UTF8.self)[...])
+    return Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
+  }
 
-  private static func pairs(_ text: Substring) -> [String: String] {
-    let pairs = text.split(separator: "&").map { pair -> (String, String) in
+  /// Every value of a name in the query.
+  func queryValues(_ name: String) -> [String] { queryPairs.filter { $0.name == name }.map(\.value) }
+
+  private static func pairs(_ text: Substring) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { pair in
       let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
         let spaced = String($0.replacing("+", with: " "))
         return spaced.removingPercentEncoding ?? spaced
       }
       return (halves.first ?? "", halves.count > 1 ? halves[1] : "")
     }
-    return Dictionary(pairs) { first, _ in first }
   }
 }
 
-/// An answer of the simulated FCM.
-package struct FCMReply: Sendable, Hashable {
+/// An answer of the simulated FCM or JPush.
+package struct SimulatedReply: Sendable, Hashable {
   package let status: Int
-  /// JSON, or text where Google answers text.
+  /// JSON, or text where Google answers text; empty where JPush answers a change.
   package let body: [UInt8]
   package var contentType = "application/json; charset=UTF-8"
   /// Seconds. Clients wait and send again for as long as the field comes, so only 429 and 503 have it
   /// (docs/protocols.md §7.4).
   package var retryAfter: Int?
+  /// JPush's limits; nil: none are stated.
+  var limits: JPushLimits?
 
   init(status: Int = 200, _ json: JSONValue) {
     self.status = status
@@ -74,8 +84,24 @@ package struct FCMReply: Sendable, Hashable {
     retryAfter = error.retryAfter
   }
 
+  /// A refusal of JPush's.
+  ///
+  /// - Parameter message: of a push that reaches nobody.
+  init(_ error: JPushError, message: Int64? = nil) {
+    status = error.code.status
+    var members: [String: JSONValue] = [
+      "error": ["code": .integer(Int64(error.code.rawValue)), "message": .string(error.message)]
+    ]
+    members["msg_id"] = message.map(JSONValue.integer)
+    body = JSONValue.object(members).bytes
+  }
+
+  /// A change of JPush's devices.
+  static let done = SimulatedReply(status: 200, text: "")
+
   /// All header fields, with names in lower case.
   package var fields: [(name: String, value: String)] {
     [("content-type", contentType)] + (retryAfter.map { [("retry-after", "\($0)")] } ?? [])
+      + (limits?.fields ?? [])
   }
 }

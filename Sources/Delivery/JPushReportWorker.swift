@@ -1,0 +1,50 @@
+package import Foundation
+import JSON
+package import Logging
+import Model
+package import Store
+
+/// Asks JPush, some time after a push, what it says became of its messages, and keeps the answers beside our own counts.
+package struct JPushReportWorker: Sendable {
+  /// Between two looks for messages that are due.
+  private static let interval = Duration.seconds(30)
+
+  private let store: Store
+  private let routes: CredentialRoutes
+  private let clock: @Sendable () -> Date
+  private let log: Logger
+
+  package init(store: Store, routes: CredentialRoutes, clock: @escaping @Sendable () -> Date, log: Logger) {
+    (self.store, self.routes, self.clock, self.log) = (store, routes, clock, log.labelled("Delivery"))
+  }
+
+  /// Runs until the task is cancelled.
+  package func run() async throws {
+    while true {
+      do {
+        while try await askOnce() {}
+      } catch {
+        log.error("could not read or store JPush's reports", ["error": "\(error)"])
+      }
+      try await Task.sleep(for: Self.interval)
+    }
+  }
+
+  /// Asks for the due messages of one push.
+  ///
+  /// - Returns: whether any were due. One without an answer is asked for again at its next time.
+  package func askOnce() async throws -> Bool {
+    let now = clock()
+    let due = try await store.read { try SentJPushMessage.due($0, now: now) }
+    guard let push = due.first?.pushID else { return false }
+    var results: [String: JSONValue] = [:]
+    do {
+      results = try await routes.jpushResults(of: due.map(\.id), push: push)
+    } catch {
+      log.notice("no report from JPush", ["push": push, "reason": "\(error)"])
+    }
+    let found = results
+    try await store.write { try SentJPushMessage.asked($0, due, found, now: now) }
+    return true
+  }
+}

@@ -1,0 +1,158 @@
+package import Foundation
+import HTTP2
+import JSON
+import Model
+import OpenSSL
+
+/// Sends pushes through JPush's REST API v3 with one key pair: one request for up to 1000 registration IDs
+/// (docs/protocols.md §4.2).
+package final class JPushProvider: LinkedProvider {
+  package let link: ServiceLink
+  private let rules: JPushRules
+  private let appKey: String
+  private let isProduction: Bool
+  private let clock: @Sendable () -> Date
+
+  /// - Throws: `TLSError` if the trust is unusable.
+  init(
+    _ keys: JPushKeyPair, environment: Model.Environment, endpoint: JPushEndpoint, _ tools: ProviderTools
+  ) throws {
+    let rules = JPushRules()
+    (self.rules, appKey, clock) = (rules, keys.appKey, tools.clock)
+    isProduction = environment == .production
+    var tools = tools
+    tools.connections.connection.keepsFieldsOfSuccess = true
+    let report = tools.report
+    tools.report = { for part in rules.expand($0) { report(part) } }
+    link = ServiceLink(
+      rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
+  }
+
+  package func prepare(_ push: ProviderPush) -> any PreparedPush { JPushPush(provider: self, push: push) }
+
+  /// A push that is only validated: it reaches nobody, and shows whether JPush accepts the keys.
+  package func probe(topic: String) {
+    let body: JSONValue = [
+      "platform": "all", "audience": ["registration_id": ["0"]], "notification": ["alert": "Signalbox"],
+      "options": ["apns_production": .bool(isProduction)],
+    ]
+    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+    batch.append(id: 0, path: "/v3/push/validate", body: body.bytes)
+    link.submit(batch.build())
+  }
+
+  /// With the limits in devices, and the pause that JPush's limits ask for.
+  package func health(at now: Date) -> ProviderHealth {
+    var health = link.health(at: now)
+    health.limit = health.limit.map { $0 * JPushMessage.deviceLimit }
+    if health.circuit == .closed, let pause = rules.pause(at: now) {
+      health.circuit = .open(reason: "JPush 2002", since: pause.since, until: pause.until)
+    }
+    return health
+  }
+
+  fileprivate func send(
+    _ message: JPushMessage, _ push: ProviderPush, timeToLive: Int?, to devices: [ProviderDevice],
+    noting notes: (any DepartureNotes)?
+  ) {
+    let chunks = stride(from: 0, to: devices.count, by: JPushMessage.deviceLimit).map {
+      $0..<min($0 + JPushMessage.deviceLimit, devices.count)
+    }
+    for chunk in chunks {
+      var groups = [Array(chunk)]
+      if !message.fitsBothPlatforms {
+        groups = Platform.allCases.map { platform in chunk.filter { devices[$0].platform == platform } }
+      }
+      for indices in groups where !indices.isEmpty {
+        let members = indices.map { devices[$0] }
+        let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
+        let body = message.request(
+          to: Set(members.map(\.platform)), audience: ["registration_id": .array(ids)],
+          cid: Self.cid(appKey, push, members), sendno: push.id, timeToLive: timeToLive)
+        var batch = RequestBatchBuilder(
+          template: Self.template, tag: push.id, capacity: 1,
+          notes: notes.map { GroupNotes($0, indices, members.map(\.id)) })
+        batch.append(id: rules.begin(members.map(\.id)), path: "/v3/push", body: body.bytes)
+        link.submit(batch.build())
+      }
+    }
+  }
+
+  fileprivate func now() -> Date { clock() }
+
+  private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
+
+  /// The same for the same devices of a push: JPush answers a repetition within a day with the first answer, and sends
+  /// nothing more (docs/protocols.md §4.2).
+  static func cid(_ appKey: String, _ push: ProviderPush, _ devices: [ProviderDevice]) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 * (devices.count + 1))
+    for number in [push.seed] + devices.map({ UInt64(bitPattern: $0.id) }) {
+      withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    let digest = Digest.sha256(bytes).prefix(16).map { byte in
+      let text = String(byte, radix: 16)
+      return text.count == 1 ? "0\(text)" : text
+    }.joined()
+    var uuid = ""
+    for (index, digit) in digest.enumerated() {
+      if [8, 12, 16, 20].contains(index) { uuid.append("-") }
+      uuid.append(digit)
+    }
+    return "\(appKey)-\(uuid)"
+  }
+}
+
+/// A push for JPush. Its time to live is counted from the moment of each request, because JPush takes seconds.
+private struct JPushPush: PreparedPush {
+  let provider: JPushProvider
+  let push: ProviderPush
+  private let message: JPushMessage
+  private let expiration: Date?
+
+  init(provider: JPushProvider, push: ProviderPush) {
+    (self.provider, self.push) = (provider, push)
+    message = JPushMessage(push.draft, uid: push.uid, signature: push.signature)
+    let date = push.draft.expiration(sentAt: push.sentAt)
+    // 0 is a single attempt, whenever it is made.
+    expiration = date?.timeIntervalSince1970 == 0 ? nil : date
+  }
+
+  func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    let left = expiration.map { max(0, Int($0.timeIntervalSince(provider.now()).rounded(.up))) }
+    provider.send(message, push, timeToLive: left, to: devices, noting: notes)
+  }
+}
+
+/// One request stands for several devices: all of them leave with it.
+private final class GroupNotes: DepartureNotes {
+  private let notes: any DepartureNotes
+  private let places: [Int]
+  private let devices: [Int64]
+
+  init(_ notes: any DepartureNotes, _ places: [Int], _ devices: [Int64]) {
+    (self.notes, self.places, self.devices) = (notes, places, devices)
+  }
+
+  func left(_ index: Int, id: Int64) {
+    for (place, device) in zip(places, devices) { notes.left(place, id: device) }
+  }
+
+  func returned(_ index: Int) { for place in places { notes.returned(place) } }
+}
+
+/// Basic authorization with the app key and the master secret, which never expires.
+final class BasicAuthorization: RequestAuthorization {
+  private let value: String
+  var changed: () -> Void = {}
+
+  init(_ keys: JPushKeyPair) { value = Self.value(keys) }
+
+  static func value(_ keys: JPushKeyPair) -> String {
+    "Basic " + Data("\(keys.appKey):\(keys.masterSecret)".utf8).base64EncodedString()
+  }
+
+  func current(at now: Date) -> AuthorizationState { .value(value) }
+  func renew(at now: Date) -> Bool { false }
+  func stop() {}
+}

@@ -1,0 +1,329 @@
+import Foundation
+import HTTP2
+import JSON
+import Logging
+import Model
+import OpenSSL
+import Synchronization
+
+/// The simulated JPush: REST API v3 with push, validate, cid, batches, devices, aliases, tags and reports
+/// (docs/protocols.md §4). Every app key exists, unless keys are given, and has all phones that are registered with
+/// JPush.
+///
+/// It answers over HTTP/2 as the handler of a server, and over HTTP/1.1 through ``answer(_:)``.
+package final class JPushService: CallService {
+  package static let streams: UInt32 = 128
+  /// Bytes of a body: a batch of 1,000 pushes.
+  package static let bodyLimit = 8 << 20
+  /// The app of every push that it reads; a phone's own bundle ID counts.
+  private static let app = "jpush.simulator"
+  /// Accepted pushes that reports know.
+  private static let messageLimit = 1000
+  private static let batchLimit = 1000
+  /// Seconds in which a `cid` sends once.
+  private static let cidLife: TimeInterval = 86_400
+
+  private struct Window {
+    let start: Date
+    var count = 0
+  }
+
+  private struct Subject: Hashable {
+    let key: String
+    let family: JPushFamily
+  }
+
+  private struct State {
+    var lastMessage: Int64
+    /// The phones that each message was for.
+    var messages: [Int64: Set<Int64>] = [:]
+    var order: [Int64] = []
+    var answered: [String: (body: JSONValue, at: Date)] = [:]
+    var windows: [Subject: Window] = [:]
+  }
+
+  package let faults: FaultBox
+  package let desk = CallDesk()
+  let phones: PhoneBook
+  let now: @Sendable () -> Date
+  private let keys: [String: String]
+  private let log: Logger?
+  private let state: Mutex<State>
+
+  /// - Parameter keys: master secrets by app key; empty: every pair is accepted.
+  init(
+    phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?
+  ) {
+    (self.phones, self.faults, self.keys, self.now, self.log) = (phones, faults, keys, now, log)
+    state = Mutex(State(lastMessage: Int64.random(in: 18_100_000_000...58_100_000_000)))
+    faults.observe { [weak self] in self?.announceStreams($0) }
+  }
+
+  // MARK: Answers
+
+  /// What becomes of a request. Faults concern pushes only, validated ones too.
+  package func course(of call: SimulatedCall) -> (FaultBox.Verdict, SimulatedReply) {
+    let family = JPushFamily(path: "/" + call.path.joined(separator: "/")) ?? .push
+    let isPush = call.path.first == "v3" && call.path.dropFirst().first == "push" && call.method == "POST"
+    let verdict = isPush ? faults.decide(number: call.number, token: Self.token(of: call)) : FaultBox.Verdict()
+    var reply: SimulatedReply
+    switch verdict.action {
+    case .refuse, .cut:
+      desk.noteLost(isRefused: verdict.action == .refuse)
+      return (verdict, SimulatedReply([:]))
+    case .answer(let status, let reason):
+      reply = simulated(reason, status: status, wait: verdict.retryAfter)
+      desk.note(status, "JPush \(reason)")
+      return (verdict, reply)
+    case .keepSilent, .proceed:
+      var code: String?
+      var limits: JPushLimits?
+      do throws(JPushError) {
+        let key = try authorized(call, family)
+        limits = count(key, family)
+        if limits?.isExceeded == true { throw JPushError(.tooOften, "Rate limit exceeded") }
+        reply = try self.reply(to: call, key)
+      } catch {
+        let error = error.answered(by: family)
+        reply = SimulatedReply(error, message: error.code == .noTarget ? nextMessage() : nil)
+        code = "JPush \(error.code.rawValue)"
+        log?.debug("Push refused.", ["code": error.code.rawValue, "reason": error.message])
+      }
+      reply.limits = limits
+      desk.note(verdict.action == .proceed ? reply.status : nil, code)
+      return (verdict, reply)
+    }
+  }
+
+  /// An error that a person or a test asked for.
+  private func simulated(_ code: String, status: Int, wait: Int?) -> SimulatedReply {
+    let known = Int(code).flatMap(JPushCode.init)
+    let text: String
+    switch known {
+    case .authentication: text = "Authen failed"
+    case .noTarget: text = "cannot find user by this audience or has been inactive for more than 255 days"
+    case .tooOften: text = "Rate limit exceeded"
+    default: text = "Simulated error"
+    }
+    let error: JSONValue = ["code": .integer(Int64(code) ?? 0), "message": .string(text)]
+    var members: [String: JSONValue] = ["error": error]
+    if known == .noTarget { members["msg_id"] = .integer(nextMessage()) }
+    var reply = SimulatedReply(status: status, .object(members))
+    if status == 429 {
+      reply.limits = JPushLimits(limit: JPushFamily.push.quota, remaining: -1, reset: wait ?? 60)
+    }
+    return reply
+  }
+
+  /// The registration ID that a push to one device names, for faults of one token.
+  private static func token(of call: SimulatedCall) -> String {
+    // A body that cannot be read names none.
+    let body = try? JSONValue(parsing: call.body)
+    let ids = body?["audience"]?["registration_id"]?.array ?? []
+    return ids.count == 1 ? ids[0].string ?? "" : ""
+  }
+
+  /// - Returns: the app key.
+  private func authorized(_ call: SimulatedCall, _ family: JPushFamily) throws(JPushError) -> String {
+    let refusal = JPushError(
+      family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
+    let parts = (call.authorization ?? "").split(separator: " ")
+    guard parts.count == 2, parts[0].lowercased() == "basic", let data = Data(base64Encoded: String(parts[1])),
+      let pair = String(data: data, encoding: .utf8)?.split(separator: ":", maxSplits: 1), pair.count == 2,
+      keys.isEmpty || keys[String(pair[0])] == String(pair[1])
+    else { throw refusal }
+    return String(pair[0])
+  }
+
+  /// Counts a call in its window of one minute, which begins with the first.
+  private func count(_ key: String, _ family: JPushFamily) -> JPushLimits {
+    let now = now()
+    return state.withLock { state in
+      let subject = Subject(key: key, family: family)
+      var window = state.windows[subject] ?? Window(start: now)
+      if !(0..<60).contains(now.timeIntervalSince(window.start)) { window = Window(start: now) }
+      window.count += 1
+      state.windows[subject] = window
+      let left = 60 - now.timeIntervalSince(window.start)
+      return JPushLimits(
+        limit: family.quota, remaining: family.quota - window.count, reset: max(1, Int(left.rounded(.up))))
+    }
+  }
+
+  private func reply(to call: SimulatedCall, _ key: String) throws(JPushError) -> SimulatedReply {
+    guard call.bodyByteCount <= Self.bodyLimit else { throw JPushError(.tooLarge, "The body is too large.") }
+    guard call.path.first == "v3" else { throw JPushError(.invalid, "Signalbox simulates /v3 only.") }
+    switch (call.method, call.path.dropFirst().joined(separator: "/")) {
+    case ("POST", "push"): return try push(try Self.json(call), isDry: false)
+    case ("POST", "push/validate"): return try push(try Self.json(call), isDry: true)
+    case ("GET", "push/cid"): return try cids(call, key)
+    case ("POST", "push/batch/regid/single"): return try batch(try Self.json(call), .registrationID)
+    case ("POST", "push/batch/alias/single"): return try batch(try Self.json(call), .alias)
+    case ("GET", "received"), ("GET", "received/detail"), ("GET", "messages/detail"): return try report(call)
+    case ("POST", "status/message"): return try status(try Self.json(call))
+    default: return try devices(call)
+    }
+  }
+
+  /// The body as JSON.
+  static func json(_ call: SimulatedCall) throws(JPushError) -> JSONValue {
+    do { return try JSONValue(checking: call.body) } catch {
+      throw JPushError(.invalid, "The request data is not JSON: \(error.text)")
+    }
+  }
+
+  // MARK: Pushes
+
+  private func push(_ json: JSONValue, isDry: Bool) throws(JPushError) -> SimulatedReply {
+    let request = try JPushRequest(json, app: Self.app)
+    return SimulatedReply(try take(request, cid: request.cid, isDry: isDry))
+  }
+
+  private func take(_ request: JPushRequest, cid: String?, isDry: Bool) throws(JPushError) -> JSONValue {
+    let now = now()
+    if let cid, !isDry, let known = answer(to: cid, now: now) { return known }
+    let id = nextMessage()
+    let reached = phones.deliver(request.draft, message: id, isDry: isDry, now: now)
+    guard reached.count > 0 else {
+      throw JPushError(
+        .noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
+    }
+    let body: JSONValue = ["sendno": .string(String(request.sendno)), "msg_id": .string(String(id))]
+    guard !isDry else { return body }
+    state.withLock { state in
+      state.messages[id] = reached.phones
+      state.order.append(id)
+      if state.order.count > Self.messageLimit { state.messages[state.order.removeFirst()] = nil }
+      if let cid { state.answered[cid] = (body, now) }
+    }
+    return body
+  }
+
+  /// What a push with this `cid` was answered within a day.
+  private func answer(to cid: String, now: Date) -> JSONValue? {
+    state.withLock { state in
+      if state.answered.count > 10_000 {
+        state.answered = state.answered.filter { now.timeIntervalSince($0.value.at) < Self.cidLife }
+      }
+      return state.answered[cid].flatMap { now.timeIntervalSince($0.at) < Self.cidLife ? $0.body : nil }
+    }
+  }
+
+  private func nextMessage() -> Int64 {
+    state.withLock { state in
+      state.lastMessage += 1
+      return state.lastMessage
+    }
+  }
+
+  private func cids(_ call: SimulatedCall, _ key: String) throws(JPushError) -> SimulatedReply {
+    guard ["push", "schedule"].contains(call.query["type"] ?? "push") else {
+      throw JPushError(.invalid, "type must be push or schedule.")
+    }
+    guard let count = Int(call.query["count"] ?? "1"), (0...1000).contains(count) else {
+      throw JPushError(.invalid, "count must be a number from 1 to 1000.")
+    }
+    let list = (0..<count).map { _ in JSONValue.string("\(key)-\(UUID().uuidString.lowercased())") }
+    return SimulatedReply(["cidlist": .array(list)])
+  }
+
+  /// Each push of a batch succeeds or fails by itself.
+  private func batch(_ json: JSONValue, _ target: JPushRequest.Target) throws(JPushError) -> SimulatedReply {
+    guard let list = json["pushlist"]?.object else { throw JPushError(.missing, "Missing parameter: pushlist") }
+    guard list.count <= Self.batchLimit else {
+      throw JPushError(.invalid, "pushlist has \(list.count) pushes; at most \(Self.batchLimit) are allowed.")
+    }
+    var answers: [String: JSONValue] = [:]
+    for (cid, push) in list.sorted(by: { $0.key < $1.key }) {
+      do throws(JPushError) {
+        let answer = try take(try JPushRequest(push, app: Self.app, target: target), cid: cid, isDry: false)
+        answers[cid] = ["msg_id": answer["msg_id"]?.string.flatMap { Int64($0) }.map(JSONValue.integer) ?? .null]
+      } catch {
+        answers[cid] = ["error": ["code": .integer(Int64(error.code.rawValue)), "message": .string(error.message)]]
+      }
+    }
+    return SimulatedReply(.object(answers))
+  }
+
+  // MARK: Reports
+
+  /// What phones received: those that are off, or asleep, count later.
+  private func report(_ call: SimulatedCall) throws(JPushError) -> SimulatedReply {
+    let ids = try JPushMembers.messageIDs(call.query["msg_ids"] ?? "")
+    let isOfMessage = call.path[1] == "messages"
+    let isDetail = call.path.last == "detail"
+    return SimulatedReply(
+      .array(
+        ids.map { id in
+          let targets = state.withLock { $0.messages[id] }
+          let figures = targets.map { phones.figures(of: id, for: $0) }
+          return isOfMessage ? Self.message(id, figures) : Self.received(id, figures, isDetail: isDetail)
+        }))
+  }
+
+  private static func received(_ id: Int64, _ figures: JPushFigures?, isDetail: Bool) -> JSONValue {
+    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
+    var members: [String: JSONValue] = [
+      "msg_id": .string(String(id)), "ios_apns_sent": number(figures?.iosTargets),
+      "ios_apns_received": number(figures?.iosReceived), "ios_msg_received": .null, "wp_mpns_sent": .null,
+    ]
+    members[isDetail ? "jpush_received" : "android_received"] = number(figures?.androidReceived)
+    if isDetail { members["android_pns_sent"] = number(figures.map { _ in 0 }) }
+    return .object(members)
+  }
+
+  private static func message(_ id: Int64, _ figures: JPushFigures?) -> JSONValue {
+    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
+    return [
+      "msg_id": .integer(id),
+      "jpush": [
+        "target": number(figures?.androidTargets), "online_push": number(figures?.androidReceived),
+        "received": number(figures?.androidReceived), "click": number(figures?.androidTapped), "msg_click": .null,
+      ],
+      "android_pns": ["pns_target": number(figures.map { _ in 0 }), "pns_sent": number(figures.map { _ in 0 })],
+      "ios": [
+        "apns_target": number(figures?.iosTargets), "apns_sent": number(figures?.iosTargets),
+        "apns_received": number(figures?.iosReceived), "apns_click": number(figures?.iosTapped), "msg_target": .null,
+        "msg_received": .null,
+      ], "winphone": .null,
+    ]
+  }
+
+  /// JPush's numbers: 0 received, 1 not received, 2 not of this app, 3 not of this push.
+  private func status(_ json: JSONValue) throws(JPushError) -> SimulatedReply {
+    guard let id = json["msg_id"]?.integer ?? json["msg_id"]?.string.flatMap({ Int64($0) }) else {
+      throw JPushError(.missing, "Missing parameter: msg_id")
+    }
+    let list = json["registration_ids"]?.array?.compactMap(\.string) ?? []
+    guard !list.isEmpty, list.count <= JPushMembers.limit else {
+      throw JPushError(.invalid, "registration_ids must be a list of 1 to \(JPushMembers.limit) strings.")
+    }
+    let targets = state.withLock { $0.messages[id] } ?? []
+    var answer: [String: JSONValue] = [:]
+    for text in list {
+      let phone = phones.phone(jpush: text)
+      let hasArrived = phone?.received.contains { $0.apnsID == String(id) } ?? false
+      let number: Int64 =
+        if let phone { targets.contains(phone.id) ? hasArrived ? 0 : 1 : 3 } else { 2 }
+      answer[text] = ["status": .integer(number)]
+    }
+    return SimulatedReply(.object(answer))
+  }
+}
+
+/// The limits that JPush states with every answer (docs/protocols.md §4.3).
+struct JPushLimits: Sendable, Hashable {
+  let limit: Int
+  /// Below 0: this call is one too many.
+  let remaining: Int
+  /// Seconds.
+  let reset: Int
+
+  var isExceeded: Bool { remaining < 0 }
+
+  var fields: [(name: String, value: String)] {
+    [("quota", limit), ("limit", limit), ("remaining", max(0, remaining)), ("reset", reset)].map {
+      ("x-rate-limit-\($0)", String($1))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import JSON
+import Model
+import Testing
+
+/// The blocks and limits of docs/protocols.md §4.2.
+@Suite("JPush message")
+struct JPushMessageTests {
+  private func draft(_ change: (inout PushDraft) -> Void = { _ in }) -> PushDraft {
+    var draft = PushDraft(
+      app: "com.example.shop", environment: .development, platforms: [.ios, .android], audience: .all,
+      notification: Notification())
+    (draft.notification.title, draft.notification.body) = ("Hello", "World")
+    change(&draft)
+    return draft
+  }
+
+  @Test("both blocks show the same, and the environment is always stated")
+  func blocks() {
+    let message = JPushMessage(
+      draft { draft in
+        draft.notification.badge = 3
+        draft.notification.sound = "default"
+        draft.notification.threadID = "t"
+        draft.notification.category = "c"
+        draft.notification.interruptionLevel = .timeSensitive
+        draft.notification.contentAvailable = true
+        draft.notification.mutableContent = true
+        draft.notification.image = "https://example.com/a.png"
+        draft.notification.link = "orders"
+        draft.notification.extras = ["n": 7]
+        draft.options.timeToLive = 60
+        draft.options.collapseID = "k"
+        draft.android = ["notification": ["channel_id": "news"]]
+      }, uid: "u1")
+    let extras: JSONValue = ["n": 7, "link": "orders", "image": "https://example.com/a.png", "sbid": "u1"]
+    let body = message.request(
+      to: [.ios, .android], audience: ["registration_id": ["a"]], cid: "c-1", sendno: 5, timeToLive: 50)
+    #expect(
+      body == [
+        "cid": "c-1", "platform": ["ios", "android"], "audience": ["registration_id": ["a"]],
+        "notification": [
+          "ios": [
+            "alert": ["title": "Hello", "body": "World"], "badge": 3, "sound": "default", "thread-id": "t",
+            "category": "c", "interruption-level": "timeSensitive", "content-available": true, "mutable-content": true,
+            "extras": extras,
+          ],
+          "android": [
+            "alert": "World", "title": "Hello", "sound": "default", "badge_set_num": 3, "style": 3,
+            "big_pic_path": "https://example.com/a.png", "channel_id": "news", "extras": extras,
+          ],
+        ],
+        "options": ["apns_production": false, "sendno": 5, "time_to_live": 50, "apns_collapse_id": "k"],
+      ])
+    #expect(message.fitsBothPlatforms && message.problems.isEmpty && message.lost.isEmpty)
+  }
+
+  @Test("our own reader of JPush's requests takes every request, and reads the same push back")
+  func readBack() throws {
+    let before = draft { draft in
+      draft.notification.subtitle = "s"
+      draft.notification.interruptionLevel = .passive
+      draft.options.timeToLive = 60
+    }
+    let body = JPushMessage(before).request(to: [.ios], audience: "all", cid: nil)
+    let after = try JPushRequest(body, app: "com.example.shop").draft
+    #expect(after.notification == before.notification && after.environment == .development)
+    #expect(after.options.timeToLive == 60 && after.platforms == [.ios])
+  }
+
+  @Test("a silent push is a message for Android alone, because iPhones would get it too")
+  func silent() {
+    let message = JPushMessage(
+      draft { draft in
+        draft.notification = Notification()
+        draft.notification.contentAvailable = true
+        draft.notification.extras = ["n": 7]
+      })
+    #expect(!message.fitsBothPlatforms)
+    let ios = message.request(to: [.ios], audience: "all", cid: nil)
+    #expect(
+      ios["notification"] == ["ios": ["alert": "", "content-available": true, "extras": ["n": 7]]]
+        && ios["message"] == nil)
+    let android = message.request(to: [.android], audience: "all", cid: nil)
+    #expect(android["message"] == ["msg_content": "data", "extras": ["n": 7]] && android["notification"] == nil)
+  }
+
+  @Test("2000 bytes for iOS and 4000 for Android are the limits, with JPush's code beside our words")
+  func limits() throws {
+    func codes(_ bytes: Int, _ platforms: Set<Platform>) -> [String] {
+      let message = JPushMessage(
+        draft { draft in
+          draft.platforms = platforms
+          draft.notification.title = nil
+          draft.notification.body = String(repeating: "x", count: bytes)
+        })
+      return message.problems.map(\.code)
+    }
+    // {"alert":"…"} has 12 bytes beside the text.
+    #expect(codes(1988, [.ios]) == [] && codes(1989, [.ios]) == ["jpush.too_large"])
+    #expect(codes(3988, [.android]) == [] && codes(3989, [.android]) == ["jpush.too_large"])
+    #expect(codes(3988, [.ios, .android]) == ["jpush.too_large"])
+    let long = draft { $0.options.timeToLive = 864_001 }
+    #expect(JPushMessage(long).problems.map(\.code) == ["jpush.time_to_live"])
+    let findings = Lint.findings(in: long, Lint.Context(hasJPush: true))
+    let finding = findings.first { $0.problem.code == "jpush.time_to_live" }
+    #expect(finding?.severity == .error && finding?.problem.text.contains("1003") == true)
+    #expect(Lint.findings(in: long).allSatisfy { !$0.problem.code.hasPrefix("jpush") }, "without JPush devices")
+  }
+
+  @Test("keys of aps that JPush cannot carry are named")
+  func lost() {
+    let raw = draft { draft in
+      draft.platforms = [.ios]
+      draft.notification = Notification()
+      draft.apns.payload = ["aps": ["alert": "x", "relevance-score": 1, "filter-criteria": "f"], "k": 1]
+    }
+    let message = JPushMessage(raw)
+    #expect(message.lost == ["filter-criteria", "relevance-score"])
+    #expect(message.ios == ["alert": "x", "extras": ["k": 1]])
+    let codes = Lint.findings(in: raw, Lint.Context(hasJPush: true)).map(\.problem.code)
+    #expect(codes.contains("jpush.lost"))
+  }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import JSON
+import Model
+import Synchronization
+import Testing
+
+@testable import Simulator
+
+/// The simulated JPush without sockets, with phones and a clock that the test moves.
+private final class JPushScene: Sendable {
+  static let start = Date(timeIntervalSince1970: 1_800_000_000)
+  let simulator: PushSimulator
+  /// An iPhone with a development build, one with the App Store's, and an Android phone.
+  let phones: [SimulatedPhone]
+  private let clock: Clock
+
+  private final class Clock: Sendable {
+    let date = Mutex(JPushScene.start)
+  }
+
+  var book: PhoneBook { simulator.phones }
+  var ids: [String] { phones.map(\.tokenText) }
+
+  init(_ change: (inout PushSimulator.Configuration) -> Void = { _ in }) throws {
+    let clock = Clock()
+    self.clock = clock
+    var configuration = PushSimulator.Configuration()
+    configuration.now = { clock.date.withLock { $0 } }
+    change(&configuration)
+    simulator = try PushSimulator(configuration: configuration)
+    var phones: [SimulatedPhone] = []
+    for (platform, environment) in [
+      (Platform.ios, Model.Environment.development), (.ios, .production), (.android, .development),
+    ] {
+      phones.append(
+        try simulator.phones.add(
+          NewPhone(
+            name: "p", platform: platform, provider: .jpush, environment: environment, topic: "com.example.shop")))
+    }
+    self.phones = phones
+    // Not JPush's: nothing here may reach it.
+    try simulator.phones.add(
+      NewPhone(name: "other", platform: .android, environment: .development, topic: "com.example.shop"))
+  }
+
+  func pass(_ seconds: TimeInterval) { clock.date.withLock { $0 += seconds } }
+
+  func call(
+    _ method: String, _ target: String, _ body: JSONValue? = nil, authorization: String = "Basic YTpi"
+  ) async throws -> SimulatedReply {
+    let reply = try await simulator.jpush.answer(
+      SimulatedCall(method: method, target: target, authorization: authorization, body: body?.bytes ?? []))
+    guard let reply else { throw CancellationError() }
+    return reply
+  }
+
+  /// Pushes an alert.
+  func push(
+    _ audience: JSONValue = "all", cid: String? = nil, _ options: JSONValue = [:]
+  ) async throws -> SimulatedReply {
+    var body: [String: JSONValue] = [
+      "platform": "all", "audience": audience, "notification": ["alert": "Hi"], "options": options,
+    ]
+    body["cid"] = cid.map(JSONValue.string)
+    return try await call("POST", "/v3/push", .object(body))
+  }
+
+  /// How many notifications each phone has.
+  var received: [Int] { phones.map { book.phone($0.id)?.received.count ?? 0 } }
+}
+
+extension SimulatedReply {
+  fileprivate var code: Int64? { json["error"]?["code"]?.integer }
+}
+
+@Suite("Simulated JPush")
+struct JPushServiceTests {
+  @Test("a push reaches one environment of iOS and all of Android, and is numbered")
+  func push() async throws {
+    let scene = try JPushScene()
+    let development = try await scene.push("all", ["apns_production": false, "sendno": 18])
+    #expect(development.status == 200 && development.json["sendno"] == "18")
+    #expect(development.json["msg_id"]?.string.flatMap { Int64($0) } != nil)
+    #expect(scene.received == [1, 0, 1])
+    // Absent means production, as JPush's documents say.
+    _ = try await scene.push()
+    #expect(scene.received == [1, 1, 2])
+    let android = try #require(scene.book.phone(scene.phones[2].id)?.received.first)
+    #expect(android.androidNotification?.body == "Hi" && android.isShown)
+    #expect(android.apnsID != development.json["msg_id"]?.string)
+  }
+
+  @Test("audiences by registration ID, alias and tags are combined; nobody is 1011 with a number")
+  func audience() async throws {
+    let scene = try JPushScene()
+    let options: JSONValue = ["apns_production": false]
+    let tagged = try await scene.call(
+      "POST", "/v3/devices/\(scene.ids[2])", ["tags": ["add": ["a", "b"]], "alias": "x"])
+    #expect(tagged.status == 200 && tagged.body.isEmpty)
+    _ = try await scene.push(["registration_id": [.string(scene.ids[0]), .string(scene.ids[2])]], options)
+    #expect(scene.received == [1, 0, 1])
+    _ = try await scene.push(["alias": ["x"], "tag": ["a"], "tag_and": ["b"]], options)
+    #expect(scene.received == [1, 0, 2])
+    let nobody = try await scene.push(["alias": ["x"], "tag_not": ["a"]], options)
+    #expect(nobody.status == 400 && nobody.code == 1011 && nobody.json["msg_id"]?.integer != nil)
+    // The other environment's phone is no target, as at JPush.
+    let wrong = try await scene.push(["registration_id": [.string(scene.ids[1])]], options)
+    #expect(wrong.code == 1011)
+  }
+
+  @Test("validate checks and sends nothing; a cid sends once in a day")
+  func idempotency() async throws {
+    let scene = try JPushScene()
+    let body: JSONValue = ["platform": "all", "audience": "all", "notification": ["alert": "Hi"]]
+    #expect(try await scene.call("POST", "/v3/push/validate", body).status == 200)
+    #expect(scene.received == [0, 0, 0])
+    let cids = try await scene.call("GET", "/v3/push/cid?count=2")
+    #expect(cids.json["cidlist"]?.array?.count == 2)
+    let first = try await scene.push(cid: "c-1")
+    scene.pass(86_000)
+    #expect(try await scene.push(cid: "c-1").json == first.json)
+    #expect(scene.received == [0, 1, 1])
+    scene.pass(500)
+    #expect(try await scene.push(cid: "c-1").json != first.json)
+    #expect(scene.received == [0, 2, 2])
+    let batch = try await scene.call(
+      "POST", "/v3/push/batch/regid/single",
+      [
+        "pushlist": [
+          "b-1": ["platform": "all", "target": .string(scene.ids[2]), "notification": ["alert": "x"]],
+          "b-2": ["platform": "all", "target": "none", "notification": ["alert": "x"]],
+        ]
+      ])
+    #expect(batch.json["b-1"]?["msg_id"]?.integer != nil && batch.json["b-2"]?["error"]?["code"] == 1011)
+  }
+
+  @Test(
+    "what is wrong is refused with JPush's code",
+    arguments: [
+      ("{}", 1002), (#"{"platform":"all","audience":"all","notification":{"alert":"x"},"x":1}"#, 1009),
+      (#"{"platform":"all","audience":{"alias":"x"},"notification":{"alert":"x"}}"#, 1003), ("nonsense", 1003),
+    ])
+  func wrong(body: String, code: Int) async throws {
+    let scene = try JPushScene()
+    let reply = try await scene.simulator.jpush.answer(
+      SimulatedCall(method: "POST", target: "/v3/push", authorization: "Basic YTpi", body: Array(body.utf8)))
+    #expect(reply?.code == Int64(code) && reply?.status == 400)
+  }
+
+  @Test("keys are required, and checked if they are known; every answer states the limits")
+  func access() async throws {
+    let scene = try JPushScene { $0.jpushKeys = ["a": "b"] }
+    let reply = try await scene.push()
+    #expect(reply.status == 200)
+    let fields = Dictionary(uniqueKeysWithValues: reply.fields.map { ($0.name, $0.value) })
+    #expect(fields["x-rate-limit-limit"] == "600" && fields["x-rate-limit-remaining"] == "599")
+    for wrong in ["", "Basic YTpj", "Bearer x"] {
+      let refused = try await scene.call("POST", "/v3/push", [:], authorization: wrong)
+      #expect(refused.status == 401 && refused.code == 1004)
+    }
+    for _ in 1..<600 { _ = try await scene.call("GET", "/v3/push/cid") }
+    let last = try await scene.push()
+    #expect(last.status == 429 && last.code == 2002)
+    scene.pass(60)
+    #expect(try await scene.push().status == 200)
+  }
+
+  @Test("devices, aliases and tags are kept with the phones")
+  func devices() async throws {
+    let scene = try JPushScene()
+    let (one, other) = (scene.ids[0], scene.ids[2])
+    func ok(_ method: String, _ target: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+      let reply = try await scene.call(method, target, body)
+      #expect(reply.status == 200, "\(method) \(target)")
+      return reply.json
+    }
+    _ = try await ok("POST", "/v3/tags/%E6%B7%B1/", ["registration_ids": ["add": [.string(one), .string(other)]]])
+    #expect(try await ok("GET", "/v3/tags/") == ["tags": ["深"]])
+    #expect(try await ok("GET", "/v3/tags/深/registration_ids/\(one)") == ["result": true])
+    _ = try await ok("DELETE", "/v3/tags/深?platform=android")
+    #expect(try await ok("GET", "/v3/devices/\(other)") == ["tags": [], "alias": .null, "mobile": .null])
+    _ = try await ok("POST", "/v3/devices/\(one)", ["alias": "anna"])
+    _ = try await ok("POST", "/v3/devices/\(other)", ["alias": "anna"])
+    #expect(try await ok("GET", "/v3/aliases/anna?platform=ios") == ["registration_ids": [.string(one)]])
+    _ = try await ok("POST", "/v3/aliases/anna", ["registration_ids": ["remove": [.string(one)]]])
+    _ = try await ok("DELETE", "/v3/aliases/anna")
+    #expect(try await ok("GET", "/v3/aliases/anna") == ["registration_ids": []])
+    let status = try await ok("POST", "/v3/devices/status/", ["registration_ids": [.string(one), "none"]])
+    #expect(status == [one: ["online": true], "none": [:]])
+    let unknown = try await scene.call("GET", "/v3/devices/none")
+    #expect(unknown.status == 400 && unknown.code == 7002)
+    let bad = try await scene.call("POST", "/v3/devices/\(one)", ["alias": "a-b"])
+    #expect(bad.code == 7002)
+  }
+
+  @Test("reports count what arrived, also later")
+  func reports() async throws {
+    let scene = try JPushScene()
+    try scene.book.setPower(scene.phones[2].id, .off)
+    let push = try await scene.push("all", ["apns_production": false])
+    let id = try #require(push.json["msg_id"]?.string)
+    func report(_ path: String) async throws -> JSONValue? {
+      try await scene.call("GET", "\(path)?msg_ids=\(id)%2C1").json.array?.first
+    }
+    let before = try #require(try await report("/v3/received/detail"))
+    #expect(before["jpush_received"] == 0 && before["ios_apns_sent"] == 1 && before["ios_apns_received"] == 1)
+    try scene.book.setPower(scene.phones[2].id, .on)
+    #expect(try await report("/v3/received")?["android_received"] == 1)
+    #expect(try await report("/v3/messages/detail")?["jpush"]?["received"] == 1)
+    let status = try await scene.call(
+      "POST", "/v3/status/message",
+      ["msg_id": .integer(Int64(id) ?? 0), "registration_ids": [.string(scene.ids[0]), .string(scene.ids[1]), "none"]])
+    #expect(
+      status.json == [
+        scene.ids[0]: ["status": 0], scene.ids[1]: ["status": 3], "none": ["status": 2],
+      ])
+  }
+
+  @Test("faults have JPush's codes and headers")
+  func faults() async throws {
+    let scene = try JPushScene()
+    let box = scene.simulator.faults(.jpush)
+    box.set(try Faults(parsing: "status=429,next=1,retry=7,reason=1011,next=1,status=401,next=1", for: .jpush))
+    let limited = try await scene.push()
+    #expect(limited.status == 429 && limited.code == 2002)
+    #expect(limited.fields.contains { $0.name == "x-rate-limit-reset" && $0.value == "7" })
+    #expect(try await scene.push().code == 1011)
+    #expect(try await scene.push().code == 1004)
+    #expect(try await scene.push().status == 200)
+    #expect(scene.simulator.counters(.jpush).byReason == ["JPush 2002": 1, "JPush 1011": 1, "JPush 1004": 1])
+    box.set(try Faults(parsing: "reason=1011,token=\(scene.ids[0])", for: .jpush))
+    #expect(box.faults.description.contains(scene.ids[0]))
+    #expect(try await scene.push(["registration_id": [.string(scene.ids[0])]]).code == 1011)
+  }
+
+  @Test("a reinstalled app gets another registration ID, and the old one is nobody's")
+  func reinstalled() async throws {
+    let scene = try JPushScene()
+    let old = scene.ids[2]
+    try scene.book.uninstall(scene.phones[2].id)
+    #expect(try await scene.push(["registration_id": [.string(old)]]).code == 1011)
+    let token = try scene.book.reinstall(scene.phones[2].id)
+    #expect(token.isRegistrationID && token.text != old && token.text.count == 19)
+    #expect(try await scene.push(["registration_id": [.string(token.text)]]).status == 200)
+    #expect(try await scene.push(["registration_id": [.string(old)]]).code == 1011)
+  }
+}
