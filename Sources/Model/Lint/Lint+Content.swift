@@ -106,7 +106,7 @@ extension Lint {
 
   /// What JPush would refuse, and what it cannot carry.
   static func jpush(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    let message = JPushMessage(draft, uid: context.uid)
+    let message = JPushMessage(draft, uid: context.uid, signature: context.uid)
     var findings = message.problems.map { Finding(severity: .error, problem: $0) }
     guard draft.platforms.contains(.ios) else { return findings }
     let type = APNsPayload(draft).pushType
