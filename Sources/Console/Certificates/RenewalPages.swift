@@ -36,7 +36,7 @@ enum RenewalPages {
     do {
       file = try await brought.inspect(page)
     } catch let problem as FileProblem {
-      var upload = CertificateRenewal.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
+      var upload = CertificateRenewal.Upload(problem: page.texts.labelled(name, page.texts.text(problem.problem)))
       if problem.problem.field == "password" {
         // The form's problem is shown at the top; the field says only what to do.
         upload.errors.add("password", page.texts("certificates.password_again"))
@@ -64,7 +64,7 @@ enum RenewalPages {
       if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
       return try await CertificatePage.show(page, upload)
     } catch let mismatch as SealingMismatch {
-      return try await CertificatePage.show(page, .init(problem: mismatch.description))
+      return try await CertificatePage.show(page, .init(problem: page.texts.text(mismatch)))
     }
   }
 

@@ -89,9 +89,11 @@ struct MovedCredentialRow: View {
 struct AttemptRow: View {
   let attempt: CredentialAttempt
   let label: String
+  let remedy: String
 
   init(_ attempt: CredentialAttempt, _ texts: Texts) {
     self.attempt = attempt
+    remedy = if case .refused(let reason) = attempt.verdict { texts.remedy(Reason.of(reason)) } else { "" }
     let word =
       switch attempt.verdict {
       case .taken: "taken"
@@ -109,7 +111,7 @@ struct AttemptRow: View {
     .flag("fine") { if case .taken = $0.attempt.verdict { true } else { false } },
     .text("label") { $0.label },
     .text("answer") { $0.answer },
-    .text("remedy") { if case .refused(let reason) = $0.attempt.verdict { Reason.of(reason).remedy } else { "" } },
+    .text("remedy") { $0.remedy },
     .text("address") { $0.attempt.credential.endpoint },
   ]
 

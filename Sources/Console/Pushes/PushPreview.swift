@@ -55,8 +55,8 @@ struct PushPreview: Sendable {
         "credential": CredentialState(credential, now: page.now).text(texts), "bytes": preview.size.grouped,
         "limit": preview.limit.grouped,
       ])
-    return ([sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }).joined(
-      separator: "; ")
+    return texts.phrases(
+      [sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 })
   }
 
   /// The send time, for example “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil means now.

@@ -98,8 +98,8 @@ struct ReasonWords: View {
   ]
 
   init(_ reason: Reason, _ texts: Texts) {
-    cause = texts.known("messages." + reason.causeCode) ?? reason.cause
-    remedy = texts.known("messages." + reason.remedyCode) ?? reason.remedy
+    cause = texts.cause(reason)
+    remedy = texts.remedy(reason)
     actor = texts("actor.\(reason.actor.rawValue)")
   }
 }
