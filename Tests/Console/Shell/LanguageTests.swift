@@ -99,7 +99,7 @@ struct LanguageTests {
     var written: Set<String> = ["sealing.missing", "sealing.other"]
     for room in ["Certificates", "Console", "Simulator", "Store"] {
       for text in try sources("Sources/\(room)") {
-        for match in text.matches(of: /code:\s*"([a-z_]+\.[a-z_.]+)"/) { written.insert(String(match.1)) }
+        for match in text.matches(of: /code:\s*"([a-z_]+\.[a-z0-9_.]+)"/) { written.insert(String(match.1)) }
       }
     }
     written.formUnion(FileProblem.Found.allCases.map { "file.not_a_certificate.\($0.rawValue)" })
@@ -285,6 +285,21 @@ struct ChinesePageTests {
       other.cookies = ["signalbox_language": "zh-Hans"]
       let missing = try await other.get("/nowhere")
       #expect(missing.text.contains("页面不存在"))
+    }
+  }
+
+  @Test("the calendar is in its owner's language")
+  func calendar() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.store.write { try HostSamples.add($0) }
+      var anna = try await scene.signIn(.viewer)
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let made = try await anna.post("/certificates/calendar")
+      let key = try #require(made.text.firstMatch(of: /certificates\.ics\?key=([A-Za-z0-9_-]+)/)).1
+      let answer = try await scene.call(.get, "/certificates.ics?key=\(key)", as: nil)
+      #expect(answer.text.contains("SUMMARY:mail.example.com:443 到期\r\n"))
+      #expect(answer.text.contains("类型：主机"))
+      #expect(!answer.text.contains("Kind:") && !answer.text.contains("expires"))
     }
   }
 
