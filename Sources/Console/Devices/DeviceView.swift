@@ -147,6 +147,9 @@ extension DeviceEventRow {
   init(_ event: DeviceEvent, _ texts: Texts, now: Date) {
     func member(_ name: String) -> String {
       let text = event.detail?[name]?.string ?? ""
+      if let environment = Environment(rawValue: text), event.kind == .environmentChanged {
+        return environment.word(texts)
+      }
       return text.isEmpty ? texts("devices.events.nobody") : text
     }
     func list(_ name: String) -> String? {

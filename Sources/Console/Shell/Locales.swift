@@ -119,9 +119,9 @@ struct Texts: Sendable {
       switch name {
       case "begin", "date", "due", "end", "first", "limit": arguments[name] = localized(value)
       case "environment", "environments":
-        arguments[name] = list(value.split(separator: ", ").map { flat["words.\($0)"] ?? String($0) })
+        arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
       case "choices", "keys", "known", "topics", "types":
-        arguments[name] = list(value.split(separator: ", ").map(String.init))
+        arguments[name] = list(value.components(separatedBy: ", "))
       case "state": arguments[name] = flat["state.\(value)"] ?? value
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
       case "kind", "new", "old": arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)

@@ -34,7 +34,7 @@ enum RecordedSentence {
   /// Nil for other sentences.
   static func problem(_ text: String) -> Problem? {
     for (code, english) in patterns {
-      if let arguments = arguments(text[...], english) { return Problem("", code: code, english, arguments) }
+      if let found = arguments(text[...], english) { return Problem("", code: code, english, found) }
     }
     return nil
   }
