@@ -57,7 +57,8 @@ struct ForecastView: View {
     more = rows.count - self.rows.count
     self.missed = missed.isEmpty ? "" : texts("expiry.missed", count: missed.count)
     repeats = Self.repeats(overruns.filter(\.isPressing), isOver: isOver, texts)
-    next = isOver ? texts("forecast.over_next") : texts("expiry.missed_next", ["date": notAfter.map(texts.minute) ?? ""])
+    next =
+      isOver ? texts("forecast.over_next") : texts("expiry.missed_next", ["date": notAfter.map(texts.minute) ?? ""])
   }
 
   private static func repeats(_ pressing: [Forecast.Overrun], isOver: Bool, _ texts: Texts) -> String {

@@ -87,12 +87,14 @@ struct AttentionList {
     values += report.closed.prefix(Self.shown).map { closed in
       item(
         texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": closed.name]),
-        detail: closed.problem.map { texts.text($0) } ?? closed.reason, href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
+        detail: closed.problem.map { texts.text($0) } ?? closed.reason,
+        href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     values += report.unreadable.prefix(Self.shown).map { unreadable in
       item(
         texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": unreadable.name]),
-        detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason, href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
+        detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason,
+        href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     let rest = [pressing.count, report.closed.count, report.unreadable.count].reduce(0) { $0 + max(0, $1 - Self.shown) }
     if rest > 0 {

@@ -222,7 +222,8 @@ enum PhonePages {
       }
     } catch let error as PhoneBookError {
       // Another browser changed the phone first: the page shows its current state.
-      throw PageError(.conflict, "phone_busy", ["reason": page.texts.text(error.problem)], action: ("/phones", "nav.phones"))
+      throw PageError(
+        .conflict, "phone_busy", ["reason": page.texts.text(error.problem)], action: ("/phones", "nav.phones"))
     }
     return page.redirect(to: "/phones#phone-\(id)")
   }

@@ -77,7 +77,8 @@ enum PushResultPage {
     let payload = draft.map { APNsPayload($0, uid: push.uid) }
     let chart = LatencyChart(found.latencies)
     return PushResultView(
-      push: push, error: push.error.map(texts.recorded), title: title, heading: heading ?? ProgressJSON(progress, texts).sentence,
+      push: push, error: push.error.map(texts.recorded), title: title,
+      heading: heading ?? ProgressJSON(progress, texts).sentence,
       headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
       audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),

@@ -124,7 +124,8 @@ struct Texts: Sendable {
         arguments[name] = list(value.components(separatedBy: ", "))
       case "state": arguments[name] = flat["state.\(value)"] ?? value
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
-      case "kind", "new", "old": arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)
+      case "kind", "new", "old":
+        arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)
       default: break
       }
     }

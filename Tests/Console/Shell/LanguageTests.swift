@@ -151,7 +151,8 @@ struct LanguageTests {
     "certificates.app_id", "certificates.app_key", "certificates.entitlements", "certificates.key_id",
     "certificates.sha1", "certificates.sha256", "certificates.team", "certificates.team_id", "certificates.topic",
     "certificates.uuid", "delivery.curl", "devices.none_command", "devices.registration_id",
-    "errors.phone_busy.happened", "facts.apns_id", "facts.bundle_id", "facts.id", "facts.registration_id", "hosts.facts.sha256",
+    "errors.phone_busy.happened", "facts.apns_id", "facts.bundle_id", "facts.id", "facts.registration_id",
+    "hosts.facts.sha256",
     "hosts.protocols.postgres", "hosts.protocols.tls", "jpush.app_key", "layout.product", "phones.fault_410",
     "phones.fault_429", "phones.fault_500", "phones.fault_503", "phones.fault_fcm_401", "phones.fault_fcm_403",
     "phones.fault_fcm_404", "phones.fault_fcm_429", "phones.fault_fcm_500", "phones.fault_fcm_503",
@@ -240,7 +241,8 @@ struct ChinesePageTests {
     return runs
   }
 
-  @Test("no page of the demo has an English sentence, and each says its language", arguments: [SceneWorld.empty, .demo])
+  @Test(
+    "no page of the demo has an English sentence, and each says its language", arguments: [SceneWorld.empty, .demo])
   func pages(world: SceneWorld) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
       let addresses = try await world.fill(scene)
