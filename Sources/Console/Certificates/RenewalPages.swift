@@ -149,7 +149,7 @@ enum RenewalPages {
     let returning = try await page.store.read { try TrackedCertificate.returning($0, id: id) ?? [] }
     let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
     let view = RenewalUndoView(
-      old: old, successor: successor, isExpired: band == .expired, outcome: found?.outcome,
+      old: old, successor: successor, texts: page.texts, isExpired: band == .expired, outcome: found?.outcome,
       attempts: (found?.attempts ?? []).map { AttemptRow($0, page.texts) }, hasTrial: !returning.isEmpty,
       isTicked: page.form["untried"] == "yes")
     return page.answer(view, status: found == nil ? .ok : .unprocessableContent)

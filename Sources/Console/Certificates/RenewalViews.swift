@@ -130,6 +130,7 @@ struct RenewalUndoView: PageView {
 
   let old: TrackedCertificate
   let successor: TrackedCertificate
+  let texts: Texts
   let isExpired: Bool
   let outcome: CertificateSwitch.Outcome?
   let attempts: [AttemptRow]
@@ -141,8 +142,8 @@ struct RenewalUndoView: PageView {
   static let fields: [Field<RenewalUndoView>] = [
     .written("id") { $1.write(Int($0.old.id)) },
     .text("title") { $0.old.details.name },
-    .text("old") { name($0.old) },
-    .text("new") { name($0.successor) },
+    .text("old") { $0.name($0.old) },
+    .text("new") { $0.name($0.successor) },
     .view("expired") { view in
       view.isExpired ? view.old.details.notAfter.map { EndDay(date: $0) } : nil
     },
@@ -156,8 +157,9 @@ struct RenewalUndoView: PageView {
   ]
 
   /// Both usually have the same name; the last day tells them apart.
-  private static func name(_ certificate: TrackedCertificate) -> String {
-    certificate.details.notAfter.map { "\(certificate.details.name) (\($0.dayText))" } ?? certificate.details.name
+  private func name(_ certificate: TrackedCertificate) -> String {
+    let name = certificate.details.name
+    return certificate.details.notAfter.map { texts.noted(name, texts.day($0)) } ?? name
   }
 }
 
