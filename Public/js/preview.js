@@ -86,7 +86,8 @@ function lint(list, findings) {
     const mark = Object.assign(document.createElement('span'), { className: colour });
     mark.append(icon(symbol));
     const text = document.createElement('div');
-    text.append(Object.assign(document.createElement('span'), { className: 'vh', textContent: `${word}: ` }), message);
+    const label = `${word}${list.dataset.label ?? ': '}`;
+    text.append(Object.assign(document.createElement('span'), { className: 'vh', textContent: label }), message);
     const item = document.createElement('li');
     item.append(mark, text);
     return item;

@@ -35,11 +35,14 @@ function show(element) {
   if (Number.isNaN(date.getTime())) return;
   const whole = dayOnly.test(written);
   element.title = whole ? written : `${date.toISOString().replace('T', ' ').replace(/(\.000)?Z$/, '')} UTC`;
-  const text = 'relative' in element.dataset ? distance(date)
+  const text = 'relative' in element.dataset ? spaced(distance(date))
     : whole ? day.format(date)
     : 'exact' in element.dataset ? exact.format(date) : moment.format(date);
   if (element.textContent !== text) element.textContent = text;
 }
+
+// "4 分钟前": a blank between digits and Han characters, as everywhere in the console.
+const spaced = (text) => text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, ' ');
 
 function distance(date) {
   const seconds = (date.getTime() - Date.now()) / 1000;

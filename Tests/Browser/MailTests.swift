@@ -96,7 +96,7 @@ extension InBrowser {
           button: "Open in Signalbox", all: "All certificates", left: "20 days left",
           environments: "development, production")
         let chinese = Words(
-          code: "zh-Hans", subject: "2 个证书需要更换，最急的是 Apple Push Services: com.example.shop", button: "在 Signalbox 中打开",
+          code: "zh-Hans", subject: "2 个证书需要更换，最紧急的是 Apple Push Services: com.example.shop", button: "在 Signalbox 中打开",
           all: "全部证书", left: "还剩 20 天", environments: "开发环境、生产环境")
         for (words, address) in [(english, "ops@example.org"), (chinese, "lin@example.org")] {
           let mails = try server.mails().filter { $0.to == [address] }

@@ -23,6 +23,16 @@ struct MailTextTests {
     }
   }
 
+  @Test("Chinese mails have no English sentence, no half-width punctuation, and no 您")
+  func chinese() throws {
+    let texts = try MailTexts(folder: ReminderScene.mailFolder + "/locales")["zh-Hans"]
+    for key in texts.keys {
+      let text = texts(key)
+      #expect(!text.contains(/[A-Za-z]+(?: [A-Za-z]+){3,}/), "\(key): \(text)")
+      #expect(!text.contains(/\p{Script=Han}[,.;:!?()]/) && !text.contains("您"), "\(key): \(text)")
+    }
+  }
+
   @Test("names out of files are escaped in HTML, and stand on one line of the text", arguments: ["en", "zh-Hans"])
   func hostile(language: String) async throws {
     try await ReminderScene.with { scene in

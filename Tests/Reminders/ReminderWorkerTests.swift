@@ -33,7 +33,7 @@ struct ReminderWorkerTests {
       #expect(look.sent == 2 && look.failures == [] && look.report.exitCode == 2)
       let mails = try server.mails()
       let lin = try #require(mails.first { $0.to == ["lin@example.com"] })
-      #expect(lin.headers["subject"] == "3 个证书需要更换，最急的是 Over，已过期")
+      #expect(lin.headers["subject"] == "3 个证书需要更换，最紧急的是 Over，已过期")
       let text = try #require(lin.text)
       let places = ["== Over", "== Sooner", "== Later"].compactMap { text.firstRange(of: $0)?.lowerBound }
       #expect(places.count == 3 && places == places.sorted() && !text.contains("Fine"))

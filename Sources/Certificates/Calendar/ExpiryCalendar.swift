@@ -1,7 +1,7 @@
 import Calendar
 package import Foundation
 import OpenSSL
-import Model
+package import Model
 import Text
 
 /// Expiry dates as an iCalendar feed (RFC 5545) that Apple's and Google's calendars can subscribe to.
@@ -15,9 +15,15 @@ package struct ExpiryCalendar: Sendable {
   static let alarms = [30, 7]
   /// Seconds. Items that expired longer ago are omitted.
   static let memory: TimeInterval = 30 * 86_400
-  package init(name: String, address: String?) {
+  private let worded: @Sendable (Problem) -> String
+
+  /// - Parameter worded: puts a sentence into the language of the calendar's owner.
+  package init(
+    name: String, address: String?, worded: @escaping @Sendable (Problem) -> String = { $0.text }
+  ) {
     self.name = name
     self.address = address
+    self.worded = worded
   }
 
   /// The feed, identical for a whole day in UTC.
@@ -40,30 +46,37 @@ package struct ExpiryCalendar: Sendable {
     var title = item.name
     if let app = item.app, !title.contains(app) { title = "\(app): \(title)" }
     title = title.singleLine
-    let facts: [(String, String?)] = [
-      ("Kind", item.kind.rawValue.replacing("_", with: " ")), ("App", item.app),
-      ("Topics", item.topics.isEmpty ? nil : item.topics.joined(separator: ", ")),
-      (
-        "Environments",
-        item.environments.isEmpty ? nil : item.environments.map(\.rawValue).joined(separator: ", ")
-      ),
-      ("Serial number", item.serial), ("SHA-256", item.sha256), ("Expires", notAfter.utcText),
-      ("First to expire in its chain", item.endingIssuer),
+    func fact(code: String, _ sentence: String, _ name: String, _ value: String?) -> String? {
+      guard let value, !value.isEmpty else { return nil }
+      return worded(Problem("", code: code, sentence, [name: value.singleLine]))
+    }
+    let environments = item.environments.map(\.rawValue).joined(separator: ", ")
+    let facts = [
+      fact(code: "calendar.kind", "Kind: {kind}", "kind", item.kind.rawValue.replacing("_", with: " ")),
+      fact(code: "calendar.app", "App: {app}", "app", item.app),
+      fact(code: "calendar.topics", "Topics: {topics}", "topics", item.topics.joined(separator: ", ")),
+      fact(code: "calendar.environments", "Environments: {environments}", "environments", environments),
+      fact(code: "calendar.serial", "Serial number: {serial}", "serial", item.serial),
+      fact(code: "calendar.sha256", "SHA-256: {sha256}", "sha256", item.sha256),
+      fact(code: "calendar.expires", "Expires: {date}", "date", notAfter.utcText),
+      fact(code: "calendar.chain", "First to expire in its chain: {issuer}", "issuer", item.endingIssuer),
     ]
-    let description = facts.compactMap { label, value in value.map { "\(label): \($0.singleLine)" } }
-      .joined(separator: "\n")
+    let description = facts.compactMap { $0 }.joined(separator: "\n")
+    let summary = worded(Problem("", code: "calendar.summary", "{title} expires", ["title": title]))
     var lines = [
       "BEGIN:VEVENT", "UID:\(Self.uid(item))", "DTSTAMP:\(Self.day(stamp))T000000Z",
       // A date without time is the same day in every time zone. The end is exclusive (RFC 5545 §3.6.1).
       "DTSTART;VALUE=DATE:\(Self.day(notAfter))", "DTEND;VALUE=DATE:\(Self.day(notAfter + 86_400))",
-      "SUMMARY:\(Self.escaped("\(title) expires"))", "DESCRIPTION:\(Self.escaped(description))",
+      "SUMMARY:\(Self.escaped(summary))", "DESCRIPTION:\(Self.escaped(description))",
       "TRANSP:TRANSPARENT", "CATEGORIES:Certificates",
     ]
     if let address, let key = item.key { lines.append("URL:\(address)/\(key)") }
     for days in Self.alarms {
+      let alarm = Problem(
+        "", code: "calendar.alarm", "{title} expires in {days} days", ["title": title, "days": "\(days)"])
       lines += [
         "BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER:-P\(days)D",
-        "DESCRIPTION:\(Self.escaped("\(title) expires in \(days) days"))", "END:VALARM",
+        "DESCRIPTION:\(Self.escaped(worded(alarm)))", "END:VALARM",
       ]
     }
     return lines + ["END:VEVENT"]

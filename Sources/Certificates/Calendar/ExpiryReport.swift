@@ -1,4 +1,5 @@
 package import Foundation
+package import Model
 package import Store
 
 /// The result of `check-certificates`: every watched item, the most urgent first.
@@ -24,12 +25,19 @@ package struct ExpiryReport: Sendable, Hashable {
     /// Its place in the console and the store, e.g. `hosts/12`; nil if unknown.
     package let key: String?
     package let name: String
-    /// The reason and the fix.
+    /// The reason and the fix, in English.
     package let reason: String
-    package init(key: String? = nil, name: String, reason: String) {
+    /// The same for translation; nil if there is no translation.
+    package let problem: Problem?
+    package init(key: String? = nil, name: String, reason: String, problem: Problem? = nil) {
       self.key = key
       self.name = name
       self.reason = reason
+      self.problem = problem
+    }
+
+    package init(key: String, name: String, _ problem: Problem) {
+      self.init(key: key, name: name, reason: problem.text, problem: problem)
     }
   }
 

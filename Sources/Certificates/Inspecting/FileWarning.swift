@@ -36,7 +36,9 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   package var problem: Problem {
     switch self {
     case .expired(let date, let kind):
-      Problem("", code: "file.warning.expired", "It expired on {date}. \(kind.afterEnd)", ["date": date.utcText])
+      Problem(
+        "", code: "file.warning.expired.\(kind.rawValue)", "It expired on {date}. \(kind.afterEnd)",
+        ["date": date.utcText])
     case .notFromApple(let issuer):
       Problem(
         "", code: "file.warning.not_from_apple",

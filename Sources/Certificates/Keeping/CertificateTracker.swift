@@ -176,7 +176,7 @@ package enum CertificateTracker {
     for host in hosts {
       if let blindness = HostFinding.blindness(host, now: now) {
         unreadable.append(
-          ExpiryReport.Unreadable(key: host.key, name: host.name, reason: blindness.problem.text))
+          ExpiryReport.Unreadable(key: host.key, name: host.name, blindness.problem))
       }
       // The certificate seen last still counts.
       if let item = TrackedExpiry(host) { items.append(item) }
@@ -199,7 +199,7 @@ package enum CertificateTracker {
     return try TrackedCertificate.all(database)
       .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
       .map {
-        ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason: reason.problem.text)
+        ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason.problem)
       }
   }
 }

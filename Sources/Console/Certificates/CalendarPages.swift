@@ -59,12 +59,15 @@ enum CalendarPages {
     guard let feed = try await console.store.read({ try CalendarFeed.find($0, hash: hash) }) else {
       throw HTTPError(.notFound)
     }
-    let report = try await console.store.read { try CertificateTracker.report($0, now: now) }
+    let (report, user) = try await console.store.read { database in
+      (try CertificateTracker.report(database, now: now), try User.find(database, id: feed.userID))
+    }
+    let texts = console.locales[user?.language]
     if feed.readAt.map({ now.timeIntervalSince($0) > 3600 }) ?? true {
       await console.store.noteUse { try CalendarFeed.touch($0, user: feed.userID, now: now) }
     }
     let calendar = ExpiryCalendar(
-      name: console.locales[nil]("expiry.calendar_name"), address: console.configuration.address)
+      name: texts("expiry.calendar_name"), address: console.configuration.address, worded: { texts.text($0) })
     let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)
     // Weak: the same tag stands for the compressed and the plain calendar.
     let tag = "W/\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""

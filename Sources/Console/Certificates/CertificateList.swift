@@ -94,7 +94,11 @@ struct CertificateList {
         CertificateKind.allCases.map { ($0.rawValue, texts("certificates.kinds.\($0.rawValue)")) },
         chosen: page.filled("kind") ?? ""),
       apps: ChoiceView.list(apps.map { ($0.bundleID, $0.name) }, chosen: page.filled("app") ?? ""),
-      span: page.filled("from").flatMap { from in page.filled("before").map { (from, $0) } }, isActive: isActive)
+      span: page.filled("from").flatMap { from in
+        page.filled("before").map { before in
+          SpanView(from: from, before: before, shown: (texts.localized(from), texts.localized(before)))
+        }
+      }, isActive: isActive)
   }
 
   private func links(_ facts: Facts) -> [BandLink] {
@@ -126,7 +130,7 @@ struct CertificateList {
       href: "/certificates/\(certificate.id)", name: details.name, detail: details.name.contains(topics) ? "" : topics,
       kind: texts("certificates.kinds.\(details.kind)"),
       app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",
-      environments: details.environments.map { $0.word(texts) }.joined(separator: ", "), band: band,
+      environments: texts.list(details.environments.map { $0.word(texts) }), band: band,
       bandWord: texts("band.\(band.rawValue)"), notAfter: details.notAfter,
       days: Expiry.daysLeft(notAfter: details.notAfter, now: now),
       isReplaced: certificate.isReplaced && uses.isEmpty, taken: taken.map { ItemReminders.words($0, texts) },

@@ -92,7 +92,7 @@ struct ExpiryFilterView: View {
   let kinds: [ChoiceView]
   let apps: [ChoiceView]
   /// Days, set when a week of the timeline was chosen.
-  let span: (from: String, before: String)?
+  let span: SpanView?
   let isActive: Bool
 
   static let fields: [Field<Self>] = [
@@ -100,7 +100,7 @@ struct ExpiryFilterView: View {
     .view("band") { FieldView(choices: $0.bands) },
     .view("kind") { FieldView(choices: $0.kinds) },
     .view("app") { FieldView(choices: $0.apps) },
-    .view("span") { $0.span.map { SpanView(from: $0.from, before: $0.before) } },
+    .view("span") { $0.span },
     .flag("active") { $0.isActive },
   ]
 }
@@ -109,8 +109,15 @@ struct ExpiryFilterView: View {
 struct SpanView: View {
   let from: String
   let before: String
+  /// Both days in the form of the language.
+  let shown: (from: String, before: String)
 
-  static let fields: [Field<Self>] = [.text("from") { $0.from }, .text("before") { $0.before }]
+  static let fields: [Field<Self>] = [
+    .text("machine_from") { $0.from },
+    .text("machine_before") { $0.before },
+    .text("from") { $0.shown.from },
+    .text("before") { $0.shown.before },
+  ]
 }
 
 /// An item that expires, with its runway.

@@ -97,7 +97,7 @@ enum CertificatePage {
   private static func planned(_ needs: Forecast.Needs, _ texts: Texts) -> String {
     let parts = [("forecast.scheduled", needs.pushes.count), ("forecast.repeating", needs.schedules.count)]
     let words = parts.filter { $0.1 > 0 }.map { texts($0.0, count: $0.1) }
-    return words.isEmpty ? "–" : words.joined(separator: ", ")
+    return words.isEmpty ? "–" : texts.list(words)
   }
 
   /// The signing requests for its renewal; nil if it is not renewed with one.

@@ -116,7 +116,7 @@ enum CertificatePages {
     } catch let problems as Problems {
       return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {
-      return try await index(page, CertificateUploadForm(problem: mismatch.description))
+      return try await index(page, CertificateUploadForm(problem: page.texts.text(mismatch)))
     }
   }
 

@@ -65,7 +65,7 @@ struct CertificateUploadForm {
   private static func refused(
     _ page: PageContext, _ brought: BroughtFile, _ problem: FileProblem
   ) async throws -> CertificateUploadForm {
-    var form = CertificateUploadForm(problem: "\(brought.name): \(page.texts.text(problem.problem))")
+    var form = CertificateUploadForm(problem: page.texts.labelled(brought.name, page.texts.text(problem.problem)))
     let field = problem.problem.field
     guard field != "file" else { return form }
     // The form's problem is shown at the top; the field says only what to do.

@@ -25,10 +25,10 @@ struct FileDetailRows {
       FactView(texts("certificates.\(name)"), text, isMono: mono).map { rows.append($0) }
     }
     add("kind", texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")"))
-    add("environments", environments.map { $0.word(texts) }.joined(separator: ", "))
+    add("environments", texts.list(environments.map { $0.word(texts) }))
     if kind == .apnsKey {
       let types = CredentialScope(name: "", topics: nil).types(for: "").map(\.rawValue)
-      add("push_types", types.joined(separator: ", "))
+      add("push_types", texts.list(types))
     }
     add("team", says["team_id"]?.string, mono: true)
     add("team_name", profile["team_name"]?.string)

@@ -101,12 +101,12 @@ struct FileDetails {
       kind == .apnsKey
       ? texts("certificates.every_topic")
       : topics.count <= 2
-        ? topics.map(\.name).joined(separator: ", ")
+        ? texts.list(topics.map(\.name))
         : texts("certificates.topics_more", ["first": topics[0].name, "count": (topics.count - 1).grouped])
     let places = environments.isEmpty ? Environment.allCases : environments
     return texts(
       "certificates.sentence_sends",
-      ["kind": name, "topics": shown, "environments": places.map { $0.word(texts) }.joined(separator: ", ")])
+      ["kind": name, "topics": shown, "environments": texts.list(places.map { $0.word(texts) })])
   }
 }
 

@@ -57,17 +57,19 @@ struct ForecastView: View {
     more = rows.count - self.rows.count
     self.missed = missed.isEmpty ? "" : texts("expiry.missed", count: missed.count)
     repeats = Self.repeats(overruns.filter(\.isPressing), isOver: isOver, texts)
-    next = isOver ? texts("forecast.over_next") : texts("expiry.missed_next", ["date": notAfter?.utcText ?? ""])
+    next =
+      isOver ? texts("forecast.over_next") : texts("expiry.missed_next", ["date": notAfter.map(texts.minute) ?? ""])
   }
 
   private static func repeats(_ pressing: [Forecast.Overrun], isOver: Bool, _ texts: Texts) -> String {
     guard let first = pressing.first else { return "" }
     let times = pressing.reduce(0) { $0 + $1.count }
     let sentence = texts(isOver ? "forecast.repeats_over" : "forecast.repeats", count: pressing.count)
-    return sentence + " "
-      + (times == 0
-        ? texts("forecast.first", ["date": first.first.utcText])
-        : texts(isOver ? "forecast.times_over" : "forecast.times", count: times))
+    let when =
+      times == 0
+      ? texts("forecast.first", ["date": texts.minute(first.first)])
+      : texts(isOver ? "forecast.times_over" : "forecast.times", count: times)
+    return [sentence, when].sentences
   }
 }
 

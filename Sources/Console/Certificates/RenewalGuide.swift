@@ -74,16 +74,16 @@ struct RenewalGuide: View {
     let bundleID = own.first ?? details.topics.first ?? uses.first?.bundleID ?? "–"
     let environments =
       details.environments.isEmpty
-      ? "–" : details.environments.map { $0.word(texts) }.joined(separator: ", ")
+      ? "–" : texts.list(details.environments.map { $0.word(texts) })
     let who =
       madeBy.map { texts("guide.as", ["who": $0]) }
       ?? texts("guide.as_unknown", ["who": certificate.uploadedBy])
     return [
       "topic": details.topics.first ?? bundleID, "app_id": bundleID,
-      "topics": details.topics.isEmpty ? "–" : details.topics.joined(separator: ", "),
+      "topics": details.topics.isEmpty ? "–" : texts.list(details.topics),
       "team": details.teamID ?? "–", "serial": details.serial ?? "–", "key": details.keyID ?? "–",
       "name": details.name, "environments": environments, "who": who,
-      "date": details.notAfter?.dayText ?? texts("certificates.never"),
+      "date": details.notAfter.map(texts.day) ?? texts("certificates.never"),
       "days": String(Int(TrackedCertificate.undoTime / 86_400)),
     ]
   }

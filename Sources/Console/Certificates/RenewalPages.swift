@@ -36,7 +36,7 @@ enum RenewalPages {
     do {
       file = try await brought.inspect(page)
     } catch let problem as FileProblem {
-      var upload = CertificateRenewal.Upload(problem: "\(name): \(page.texts.text(problem.problem))")
+      var upload = CertificateRenewal.Upload(problem: page.texts.labelled(name, page.texts.text(problem.problem)))
       if problem.problem.field == "password" {
         // The form's problem is shown at the top; the field says only what to do.
         upload.errors.add("password", page.texts("certificates.password_again"))
@@ -64,7 +64,7 @@ enum RenewalPages {
       if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
       return try await CertificatePage.show(page, upload)
     } catch let mismatch as SealingMismatch {
-      return try await CertificatePage.show(page, .init(problem: mismatch.description))
+      return try await CertificatePage.show(page, .init(problem: page.texts.text(mismatch)))
     }
   }
 
@@ -149,7 +149,7 @@ enum RenewalPages {
     let returning = try await page.store.read { try TrackedCertificate.returning($0, id: id) ?? [] }
     let band = Expiry.band(notBefore: old.details.notBefore, notAfter: old.details.notAfter, now: page.now)
     let view = RenewalUndoView(
-      old: old, successor: successor, isExpired: band == .expired, outcome: found?.outcome,
+      old: old, successor: successor, texts: page.texts, isExpired: band == .expired, outcome: found?.outcome,
       attempts: (found?.attempts ?? []).map { AttemptRow($0, page.texts) }, hasTrial: !returning.isEmpty,
       isTicked: page.form["untried"] == "yes")
     return page.answer(view, status: found == nil ? .ok : .unprocessableContent)

@@ -89,9 +89,11 @@ struct MovedCredentialRow: View {
 struct AttemptRow: View {
   let attempt: CredentialAttempt
   let label: String
+  let remedy: String
 
   init(_ attempt: CredentialAttempt, _ texts: Texts) {
     self.attempt = attempt
+    remedy = if case .refused(let reason) = attempt.verdict { texts.remedy(Reason.of(reason)) } else { "" }
     let word =
       switch attempt.verdict {
       case .taken: "taken"
@@ -109,7 +111,7 @@ struct AttemptRow: View {
     .flag("fine") { if case .taken = $0.attempt.verdict { true } else { false } },
     .text("label") { $0.label },
     .text("answer") { $0.answer },
-    .text("remedy") { if case .refused(let reason) = $0.attempt.verdict { Reason.of(reason).remedy } else { "" } },
+    .text("remedy") { $0.remedy },
     .text("address") { $0.attempt.credential.endpoint },
   ]
 
@@ -128,6 +130,7 @@ struct RenewalUndoView: PageView {
 
   let old: TrackedCertificate
   let successor: TrackedCertificate
+  let texts: Texts
   let isExpired: Bool
   let outcome: CertificateSwitch.Outcome?
   let attempts: [AttemptRow]
@@ -139,8 +142,8 @@ struct RenewalUndoView: PageView {
   static let fields: [Field<RenewalUndoView>] = [
     .written("id") { $1.write(Int($0.old.id)) },
     .text("title") { $0.old.details.name },
-    .text("old") { name($0.old) },
-    .text("new") { name($0.successor) },
+    .text("old") { $0.name($0.old) },
+    .text("new") { $0.name($0.successor) },
     .view("expired") { view in
       view.isExpired ? view.old.details.notAfter.map { EndDay(date: $0) } : nil
     },
@@ -154,8 +157,9 @@ struct RenewalUndoView: PageView {
   ]
 
   /// Both usually have the same name; the last day tells them apart.
-  private static func name(_ certificate: TrackedCertificate) -> String {
-    certificate.details.notAfter.map { "\(certificate.details.name) (\($0.dayText))" } ?? certificate.details.name
+  private func name(_ certificate: TrackedCertificate) -> String {
+    let name = certificate.details.name
+    return certificate.details.notAfter.map { texts.noted(name, texts.day($0)) } ?? name
   }
 }
 

@@ -24,19 +24,19 @@ extension SuccessorView {
     _ old: TrackedCertificate.Details, _ new: TrackedCertificate.Details, _ texts: Texts
   ) -> [ComparedRow] {
     func words(_ environments: [Model.Environment]) -> String {
-      environments.map { $0.word(texts) }.joined(separator: ", ")
+      texts.list(environments.map { $0.word(texts) })
     }
     func kind(_ kind: String) -> String { texts("certificates.kinds.\(kind)") }
     let rows: [(String, String?, String?)] = [
       ("certificates.name", old.name, new.name), ("certificates.kind", kind(old.kind), kind(new.kind)),
-      ("certificates.topics", old.topics.joined(separator: ", "), new.topics.joined(separator: ", ")),
+      ("certificates.topics", texts.list(old.topics), texts.list(new.topics)),
       ("certificates.environments", words(old.environments), words(new.environments)),
       ("certificates.team", old.teamID, new.teamID), ("certificates.key_id", old.keyID, new.keyID),
       ("certificates.serial", old.serial, new.serial),
-      ("certificates.not_before", old.notBefore?.utcText, new.notBefore?.utcText),
+      ("certificates.not_before", old.notBefore.map(texts.minute), new.notBefore.map(texts.minute)),
       (
-        "certificates.not_after", old.notAfter?.utcText ?? texts("certificates.never"),
-        new.notAfter?.utcText ?? texts("certificates.never")
+        "certificates.not_after", old.notAfter.map(texts.minute) ?? texts("certificates.never"),
+        new.notAfter.map(texts.minute) ?? texts("certificates.never")
       ),
     ]
     return rows.filter { $0.1?.isEmpty == false || $0.2?.isEmpty == false }.map { label, old, new in

@@ -17,19 +17,21 @@ struct HealthWords {
     case .closed: break
     case .open(let reason, let since, let until):
       parts.append(
-        texts("circuit.open", ["reason": reason.withoutFullStop, "since": since.utcText, "until": until.utcText]))
+        texts(
+          "circuit.open",
+          ["reason": reason.withoutFullStop, "since": texts.minute(since), "until": texts.minute(until)]))
     case .halfOpen(let reason, let since):
-      parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": since.utcText]))
+      parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": texts.minute(since)]))
     }
     if let share = health.stormShare, let limit = health.limit {
-      let time = health.stormAt?.utcText ?? "–"
+      let time = health.stormAt.map(texts.minute) ?? "–"
       parts.append(
         texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped, "time": time]))
     }
     if let lost = health.lost, let limit = health.limit {
       parts.append(texts("circuit.losses", ["lost": lost.grouped, "limit": limit.grouped]))
     }
-    return parts.joined(separator: " ")
+    return parts.sentences
   }
 }
 

@@ -45,7 +45,7 @@ enum DevicePages {
         return try Device.search(database, text, base, cursor: pager.cursor, limit: pageSize)
       }
     } catch let error as StoreError {
-      problem = error.description
+      problem = texts.text(Problem("", code: "cursor.bad", error.description))
     }
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })
     func choices(_ name: String, _ choices: [(value: String, label: String)]) -> [ChoiceView] {

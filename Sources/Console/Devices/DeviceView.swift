@@ -153,18 +153,21 @@ extension DeviceEventRow {
   init(_ event: DeviceEvent, _ texts: Texts, now: Date) {
     func member(_ name: String) -> String {
       let text = event.detail?[name]?.string ?? ""
+      if let environment = Environment(rawValue: text), event.kind == .environmentChanged {
+        return environment.word(texts)
+      }
       return text.isEmpty ? texts("devices.events.nobody") : text
     }
     func list(_ name: String) -> String? {
       let names = event.detail?[name]?.array?.compactMap(\.string) ?? []
-      return names.isEmpty ? nil : texts("devices.events.\(name)", ["tags": names.joined(separator: ", ")])
+      return names.isEmpty ? nil : texts("devices.events.\(name)", ["tags": texts.list(names)])
     }
     let by = event.detail?["by"]?.string.map { texts("devices.events.by", ["who": $0]) }
     self.init(
       text: texts(
         "devices.events.\(event.kind.rawValue)",
         ["from": member("from"), "to": member("to"), "reason": event.detail?["reason"]?.string ?? ""]),
-      detail: [list("added"), list("removed"), by].compactMap { $0 }.joined(separator: "; "),
+      detail: texts.phrases([list("added"), list("removed"), by].compactMap { $0 }),
       tone: Self.tone(event.kind), at: event.at, now: now)
   }
 

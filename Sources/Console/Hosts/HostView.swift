@@ -94,11 +94,11 @@ extension HostView {
       row("protocol", texts("hosts.protocols.\(host.address.startProtocol.rawValue)")),
       row("server_name", host.address.serverName, isMono: true), row("probed", at: host.probedAt),
       row("answered", at: host.answeredAt), row("failing_since", at: host.failingSince),
-      row("reached", seen.map { "\($0.address), \($0.tlsVersion)" }), row("not_before", at: seen?.notBefore),
-      row("not_after", at: seen?.notAfter), row("names", seen?.names.joined(separator: ", "), isMono: true),
+      row("reached", seen.map { texts.list([$0.address, $0.tlsVersion]) }), row("not_before", at: seen?.notBefore),
+      row("not_after", at: seen?.notAfter), row("names", seen.map { texts.list($0.names) }, isMono: true),
       row("subject", seen?.subject), row("issuer", seen?.issuer), row("serial", seen?.serial, isMono: true),
       row("sha256", seen?.sha256, isMono: true),
-      row("added", texts("hosts.added_by", ["name": host.createdBy, "date": host.createdAt.utcText])),
+      row("added", texts("hosts.added_by", ["name": host.createdBy, "date": texts.minute(host.createdAt)])),
       row("note", host.note),
     ]
     return rows.compactMap { $0 }
@@ -129,7 +129,7 @@ struct HostEventRow: View {
   init(_ event: HostEvent, _ texts: Texts, now: Date) {
     let detail: [String?] = [
       event.sha256, event.serial.map { texts("needs.serial", ["serial": $0]) }, event.issuer,
-      event.notAfter.map { texts("hosts.until", ["date": $0.utcText]) },
+      event.notAfter.map { texts("hosts.until", ["date": texts.minute($0)]) },
       event.failure.map { texts.text($0.problem) },
     ]
     self.event = event

@@ -70,26 +70,31 @@ struct AttentionList {
     var values = pressing.prefix(Self.shown).map { finding in
       let tracked = finding.item
       let detail: [String?] = [
-        tracked.topics.joined(separator: ", "), tracked.serial.map { texts("needs.serial", ["serial": $0]) },
+        texts.list(tracked.topics), tracked.serial.map { texts("needs.serial", ["serial": $0]) },
         tracked.subject.flatMap { taken[$0] }.map { ItemReminders.words($0, texts) },
       ]
       return item(
         texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
           finding.band == .expired ? "needs.expired" : finding.band == .notYetValid ? "needs.not_yet" : "needs.expires",
-          ["name": tracked.name, "date": tracked.notAfter?.dayText ?? "", "from": tracked.notBefore?.dayText ?? ""]),
+          [
+            "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
+            "from": tracked.notBefore.map(texts.day) ?? "",
+          ]),
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
         href: tracked.key.map { "/\($0)" } ?? "/certificates", action: "renew")
     }
     values += report.closed.prefix(Self.shown).map { closed in
       item(
         texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": closed.name]),
-        detail: closed.reason, href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
+        detail: closed.problem.map { texts.text($0) } ?? closed.reason,
+        href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     values += report.unreadable.prefix(Self.shown).map { unreadable in
       item(
         texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": unreadable.name]),
-        detail: unreadable.reason, href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
+        detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason,
+        href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     let rest = [pressing.count, report.closed.count, report.unreadable.count].reduce(0) { $0 + max(0, $1 - Self.shown) }
     if rest > 0 {
@@ -102,7 +107,7 @@ struct AttentionList {
       item(
         texts, label: texts("needs.forecast_label"), failed: false,
         text: texts("needs.forecast", count: finding.missed.count, ["name": finding.item.name]),
-        detail: finding.missed.first.map { "\($0.bundleID) · \($0.sendAt.utcText)" } ?? "",
+        detail: finding.missed.first.map { "\($0.bundleID) · \(texts.minute($0.sendAt))" } ?? "",
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     values += report.findings.filter { !$0.pressing.isEmpty }.prefix(Self.shown).map { finding in
@@ -112,7 +117,7 @@ struct AttentionList {
           finding.band == .expired ? "needs.repeating_over" : "needs.repeating", count: finding.pressing.count,
           ["name": finding.item.name]),
         detail: finding.pressing.first.map {
-          texts("needs.repeating_first", ["app": $0.schedule.bundleID, "date": $0.first.utcText])
+          texts("needs.repeating_first", ["app": $0.schedule.bundleID, "date": texts.minute($0.first)])
         } ?? "",
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
@@ -123,7 +128,7 @@ struct AttentionList {
     late.map { run in
       item(
         texts, label: texts("needs.late_label"), failed: true,
-        text: texts("needs.late_\(run.source.rawValue)", ["date": run.at.utcText]), detail: "",
+        text: texts("needs.late_\(run.source.rawValue)", ["date": texts.minute(run.at)]), detail: "",
         href: "/settings/reminders", action: "show")
     }
       + stuck.prefix(3).map { message in
@@ -172,7 +177,7 @@ struct AttentionList {
           [
             "name": push.heading(texts), "failed": push.counts.failed.grouped,
             "target": (push.target ?? 0).grouped,
-          ]), detail: push.error ?? "", href: "/pushes/\(push.uid)", action: "show")
+          ]), detail: push.error.map(texts.recorded) ?? "", href: "/pushes/\(push.uid)", action: "show")
     }
   }
 

@@ -104,6 +104,6 @@ struct CredentialState {
       parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
     }
     if credential.place == .simulator { parts.append(texts("credential.simulator")) }
-    return parts.joined(separator: ", ")
+    return texts.clauses(parts)
   }
 }

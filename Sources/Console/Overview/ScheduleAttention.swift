@@ -44,7 +44,7 @@ enum ScheduleAttention {
     case .stopped(let why):
       return list.item(
         texts, label: texts("needs.stopped_label"), failed: true, text: texts("needs.stopped", ["name": heading]),
-        detail: why, href: href, action: "show")
+        detail: texts.recorded(why), href: href, action: "show")
     }
   }
 }

@@ -26,12 +26,12 @@ struct SendChart {
       summary: summary, first: day(0), last: day(days - 1),
       days: counts.enumerated().map { index, counts in
         ChartDay(
-          day: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts),
+          date: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts),
           receipts: receipts[index] ?? ReceiptCounts(), top: top)
       })
   }
 
-  private func day(_ index: Int) -> String { firstDay.addingTimeInterval(Double(index) * 86_400).dayText }
+  private func day(_ index: Int) -> Date { firstDay.addingTimeInterval(Double(index) * 86_400) }
 
   /// Rounds up to the next of 2, 4, 10, 20, 40, 100, …: even numbers, so that the middle line is a whole number.
   static func rounded(_ number: Int) -> Int {
@@ -45,21 +45,21 @@ struct SendChart {
 
 struct ChartView: View {
   let summary: String
-  let first: String
-  let last: String
+  let first: Date
+  let last: Date
   let days: [ChartDay]
 
   static let fields: [Field<Self>] = [
     .text("summary") { $0.summary },
-    .text("first") { $0.first },
-    .text("last") { $0.last },
+    .view("first") { MomentView(date: $0.first) },
+    .view("last") { MomentView(date: $0.last) },
     .list("days") { $0.days },
   ]
 }
 
 /// One day: the accepted sends, those of them that apps reported as displayed inside, and the others stacked on top.
 struct ChartDay: View {
-  let day: String
+  let date: Date
   let index: Int
   let days: Int
   let accepted: Int
@@ -68,7 +68,8 @@ struct ChartDay: View {
   let top: Int
 
   static let fields: [Field<Self>] = [
-    .text("day") { $0.day },
+    .written("day") { $1.write(day: $0.date) },
+    .written("machine_day") { $1.write(machineDay: $0.date) },
     .number("accepted") { $0.accepted },
     .number("failed") { $0.failed },
     .number("displayed") { $0.receipts.displayed },

@@ -38,7 +38,8 @@ enum AccountPages {
       (try Session.all(database, user: user.id), isAdmin ? try APIToken.all(database) : [])
     }
     let facts = [
-      ("name", user.name), ("role", texts("account.roles.\(user.role.rawValue)")), ("since", user.createdAt.utcText),
+      ("name", user.name), ("role", texts("account.roles.\(user.role.rawValue)")),
+      ("since", texts.minute(user.createdAt)),
     ]
     let view = AccountView(
       email: user.name, facts: facts.map { FactView(label: texts("account.\($0)"), value: $1) },

@@ -103,7 +103,7 @@ struct FaultChoice {
   }
 
   func text(_ texts: Texts) -> String {
-    texts("phones.fault_\(kind.rawValue)") + (count.map { ", \($0.grouped)" } ?? "")
+    texts.clauses([texts("phones.fault_\(kind.rawValue)"), count?.grouped].compactMap { $0 })
   }
 }
 

@@ -130,7 +130,7 @@ struct AndroidCard: View {
     channels = names.sorted().map { AndroidChannel(name: $0, isOn: !android.mutedChannels.contains($0), texts) }
     topics =
       android.topics.isEmpty
-      ? nil : texts("phones.topics", ["topics": android.topics.keys.sorted().joined(separator: ", ")])
+      ? nil : texts("phones.topics", ["topics": texts.list(android.topics.keys.sorted())])
     hasLostMessages = android.hasLostMessages
   }
 

@@ -78,7 +78,7 @@ struct PhoneNotificationRow: View {
   }
 
   private static func calls(_ callbacks: AndroidCallbacks, _ texts: Texts) -> [PhoneCall] {
-    let tap = [texts("phones.on_tap"), texts("phones.with_extras")].joined(separator: ", ")
+    let tap = texts.clauses([texts("phones.on_tap"), texts("phones.with_extras")])
     return [
       callbacks.arrival.map {
         PhoneCall(name: $0.rawValue, signature: $0.signature, condition: texts("phones.on_arrival"))
@@ -150,8 +150,8 @@ extension PhoneCall {
   init(_ call: CallbackTable.Call, _ moment: String, _ texts: Texts) {
     self.init(
       name: call.method.label, signature: call.method.swiftName,
-      condition: [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }
-        .joined(separator: ", "))
+      condition: texts.clauses(
+        [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }))
   }
 }
 

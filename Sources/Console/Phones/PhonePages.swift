@@ -61,7 +61,7 @@ enum PhonePages {
     }
     let wrong = SimulatedServer.allCases.map { ($0, FaultChoice(simulator.faults($0).faults, of: $0)) }
       .filter { $1.kind != .none }
-    let notice = wrong.map { "\($0.word(texts)): \($1.text(texts))" }.joined(separator: "; ")
+    let notice = texts.phrases(wrong.map { texts.labelled($0.word(texts), $1.text(texts)) })
     let view = PhoneListView(
       phones: phones.map { phone in
         PhoneCard(
@@ -237,7 +237,8 @@ enum PhonePages {
       throw PageError(.conflict, "channel_gone", action: ("/phones", "nav.phones"))
     } catch let error as PhoneBookError {
       // Another browser changed the phone first: the page shows its current state.
-      throw PageError(.conflict, "phone_busy", ["reason": error.description], action: ("/phones", "nav.phones"))
+      throw PageError(
+        .conflict, "phone_busy", ["reason": page.texts.text(error.problem)], action: ("/phones", "nav.phones"))
     }
     return page.redirect(to: "/phones#phone-\(id)")
   }

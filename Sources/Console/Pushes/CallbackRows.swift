@@ -40,7 +40,7 @@ struct CallbackRows {
       state: texts("callbacks.\(cell.state.rawValue)"), version: cell.generation.rawValue, mode: mode,
       arrival: cell.arrival.map { CallView($0, texts) }, shown: texts("callbacks.banner_\(cell.banner.rawValue)"),
       tap: cell.tap.map { CallView($0, texts) },
-      tapText: (cell.tap.isEmpty ? texts("callbacks.no_tap") + "; " : "")
+      tapText: (cell.tap.isEmpty ? texts("callbacks.no_tap") + texts("between.phrases") : "")
         + texts("callbacks.icon_\(cell.icon.rawValue)"),
       calls: calls.lowerBound == calls.upperBound
         ? "\(calls.lowerBound)" : "\(calls.lowerBound)–\(calls.upperBound)",

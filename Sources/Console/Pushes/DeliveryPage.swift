@@ -66,7 +66,7 @@ enum DeliveryPage {
         href: device.map { "/devices/\($0.id)" }),
       FactView(texts("facts.name"), device?.name), FactView(texts("facts.alias"), device?.alias),
       FactView(texts("facts.registration_id"), device?.registrationID),
-      FactView(texts("facts.tags"), device?.tags.joined(separator: ", ")),
+      FactView(texts("facts.tags"), device.map { texts.list($0.tags) }),
       FactView(texts("facts.registered"), at: device?.registeredAt),
       FactView(texts("facts.device_environment"), device?.environment.word(texts)),
       FactView(texts("facts.device_state"), device.map { texts("state.\($0.state)") }),

@@ -31,7 +31,7 @@ enum LivePreview {
   }
 
   private static func said(_ errors: FieldErrors) -> JSONValue {
-    .object(errors.byField.mapValues { .string($0.joined(separator: " ")) })
+    .object(errors.byField.mapValues { .string($0.sentences) })
   }
 
   /// Previews the content before app, environment, platforms and audience are chosen; nil if the content has errors.

@@ -8,8 +8,8 @@ extension OutcomeCounts {
   /// For example “612 accepted, 3 failed”; leaves out outcomes without devices.
   func text(_ texts: Texts) -> String {
     let kinds = OutcomeKind.allCases.filter { self[$0] > 0 }
-    return (kinds.isEmpty ? [.accepted] : kinds).map { "\(self[$0].grouped) \(texts("words.\($0.name)").lowercased())" }
-      .joined(separator: ", ")
+    return texts.list(
+      (kinds.isEmpty ? [.accepted] : kinds).map { texts.counted(self[$0], texts("words.\($0.name)").lowercased()) })
   }
 }
 
@@ -31,7 +31,7 @@ extension Audience {
       names.isEmpty
         ? nil
         : names.count <= 3
-          ? texts("audience.\(key)", ["names": names.joined(separator: ", ")])
+          ? texts("audience.\(key)", ["names": texts.list(names)])
           : texts("audience.\(key)_count", count: names.count)
     }
     let parts = [

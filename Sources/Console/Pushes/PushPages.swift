@@ -140,14 +140,14 @@ struct ProgressJSON {
     var parts: [String] = []
     let held = HealthWords(health: progress.health, texts: texts).text
     if let trouble = progress.trouble, progress.health.circuit == .closed {
-      parts.append(texts("push.trouble", ["reason": trouble]))
+      parts.append(texts("push.trouble", ["reason": texts.recorded(trouble)]))
     }
     if !held.isEmpty { parts.append(held) }
     if progress.waiting > 0 {
-      let time = progress.nextDue?.utcText ?? "–"
+      let time = progress.nextDue.map(texts.minute) ?? "–"
       parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
     }
-    return parts.joined(separator: " ")
+    return parts.sentences
   }
 
   /// How many devices may have received the push twice, and why; empty if none.
@@ -157,7 +157,7 @@ struct ProgressJSON {
     var why: [String] = []
     if repeats.unanswered > 0 { why.append(texts("push.repeats_unanswered", count: repeats.unanswered)) }
     if repeats.interrupted > 0 { why.append(texts("push.repeats_interrupted", count: repeats.interrupted)) }
-    return texts("push.repeats", count: repeats.total, ["why": why.joined(separator: "; ")])
+    return texts("push.repeats", count: repeats.total, ["why": texts.phrases(why)])
   }
 
   var value: JSONValue {

@@ -99,8 +99,8 @@ struct PushPreview: Sendable {
         "audience": draft.audience.text(texts),
         "credential": credentialText(page), "bytes": request.size.grouped, "limit": request.limit.grouped,
       ])
-    return ([sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }).joined(
-      separator: "; ")
+    return texts.phrases(
+      [sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 })
   }
 
   /// As “APNs (AuthKey_X, never expires), JPush (built-in simulator)”.

@@ -69,8 +69,8 @@ enum PushResultPage {
   private static func detailsGone(_ database: Database, _ push: Push, _ texts: Texts) throws -> String {
     guard let date = push.detailsRemovedAt else { return "" }
     let days = try RetentionPolicy.find(database).deliveries
-    let why = days == 0 ? "" : " " + texts("retention.kept_for", count: days)
-    return texts("retention.details_gone", ["date": date.dayText]) + why
+    let gone = texts("retention.details_gone", ["date": texts.day(date)])
+    return (days == 0 ? [gone] : [gone, texts("retention.kept_for", count: days)]).sentences
   }
 
   // MARK: The view
@@ -84,7 +84,8 @@ enum PushResultPage {
     let heading = waiting == nil ? outcome(push, progress, texts, isChannel: isChannel) : title
     let chart = LatencyChart(found.latencies)
     return PushResultView(
-      push: push, title: title, heading: heading ?? ProgressJSON(progress, texts).sentence,
+      push: push, error: push.error.map(texts.recorded), title: title,
+      heading: heading ?? ProgressJSON(progress, texts).sentence,
       headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
       audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),
@@ -125,20 +126,20 @@ enum PushResultPage {
     let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now)
     let excluded = retry.excluded.map {
-      "\($0.count.grouped) \($0.reason ?? texts("words.\($0.outcome.name)").lowercased())"
+      texts.counted($0.count, $0.reason ?? texts("words.\($0.outcome.name)").lowercased())
     }
     let isRetried =
       found.progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil && found.related.child == nil
     var notes: [String] = []
     if push.state == .cancelled { notes.append(texts("push.rest_audience")) }
-    if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": excluded.joined(separator: ", ")])) }
+    if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": texts.list(excluded)])) }
     if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return PushActionsView(
       cancelText: canCancel ? texts(isUndo ? "push.undo" : "push.cancel") : nil,
       canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
       retryText: isRetried && may
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
-      retryNote: isRetried ? notes.joined(separator: " ") : "")
+      retryNote: isRetried ? notes.sentences : "")
   }
 
   private static func numbers(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {
@@ -180,7 +181,7 @@ enum PushResultPage {
       FactView(texts("facts.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
       FactView(texts("facts.audience"), draft?.audience.text(texts)),
       FactView(
-        texts("facts.platforms"), draft.map { $0.platforms.map(\.rawValue).sorted().joined(separator: ", ") }),
+        texts("facts.platforms"), draft.map { texts.list($0.platforms.map(\.rawValue).sorted()) }),
       FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
       FactView(texts("facts.created"), at: push.createdAt), FactView(texts("facts.started"), at: push.startedAt),
       FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),

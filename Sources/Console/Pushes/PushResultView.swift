@@ -8,6 +8,8 @@ struct PushResultView: PageView {
   static let section: Section? = .pushes
 
   let push: Push
+  /// Why the push failed as a whole.
+  let error: String?
   /// The notification's own text.
   let title: String
   /// The short result, as the page's heading.
@@ -47,7 +49,7 @@ struct PushResultView: PageView {
     .text("heading") { $0.heading },
     .flag("heading_is_live") { $0.headingIsLive },
     .text("lead") { $0.lead },
-    .optional("error") { $0.push.error },
+    .optional("error") { $0.error },
     .text("state_text") { $0.stateText },
     .text("tone") { $0.tone },
     .text("app") { $0.app },

@@ -98,16 +98,8 @@ struct ReasonWords: View {
   ]
 
   init(_ reason: Reason, _ texts: Texts) {
-    cause = texts.cause(of: reason)
-    remedy = texts.remedy(of: reason)
+    cause = texts.cause(reason)
+    remedy = texts.remedy(reason)
     actor = texts("actor.\(reason.actor.rawValue)")
   }
-}
-
-extension Texts {
-  /// In this language, or in English if the table lacks it.
-  func cause(of reason: Reason) -> String { known("messages." + reason.causeCode) ?? reason.cause }
-
-  /// In this language, or in English if the table lacks it.
-  func remedy(of reason: Reason) -> String { known("messages." + reason.remedyCode) ?? reason.remedy }
 }

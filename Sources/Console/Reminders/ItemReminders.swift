@@ -46,7 +46,7 @@ struct ItemReminders: Sendable {
       let at = kept.isEmpty ? next.at : quiet ?? next.at
       nextText = texts(
         at <= page.now ? "reminders.next_now" : "reminders.next",
-        ["step": ReminderLog.step(next.step.rawValue, texts), "date": at.utcText])
+        ["step": ReminderLog.step(next.step.rawValue, texts), "date": texts.minute(at)])
     }
     let suggestion = item.suggestion(now: page.now)
     let mayChange = page.may(.operator)
@@ -67,20 +67,21 @@ struct ItemReminders: Sendable {
     let day = suggestion.dayText
     guard let until = Self.until(day, item, now: page.now) else { return "" }
     let kept = coming.filter { $0.at < until }
+    let shown = page.texts.day(suggestion)
     return kept.isEmpty
-      ? page.texts("reminders.silences_none", ["date": day])
-      : page.texts("reminders.silences", ["date": day, "steps": words(kept, page.texts)])
+      ? page.texts("reminders.silences_none", ["date": shown])
+      : page.texts("reminders.silences", ["date": shown, "steps": words(kept, page.texts)])
   }
 
   /// As “7 days before (2026-11-25), 3 days before (2026-11-29)”.
   private func words(_ steps: [(step: ReminderLadder.Step, at: Date)], _ texts: Texts) -> String {
-    steps.map { "\(ReminderLog.step($0.step.rawValue, texts)) (\($0.at.dayText))" }.joined(separator: ", ")
+    texts.list(steps.map { texts.noted(ReminderLog.step($0.step.rawValue, texts), texts.day($0.at)) })
   }
 
   /// As “lin is on it until 2026-12-01.”
   static func words(_ taken: Acknowledgement, _ texts: Texts) -> String {
     // `until` is the end of a day: show the day before it.
-    texts("reminders.taken", ["name": taken.by, "date": taken.until.addingTimeInterval(-1).dayText])
+    texts("reminders.taken", ["name": taken.by, "date": texts.day(taken.until.addingTimeInterval(-1))])
   }
 
   /// The end (UTC) of a day typed as `2026-12-01`, or the latest allowed time if that is on this day. Nil if the text
@@ -107,7 +108,7 @@ struct ItemReminders: Sendable {
         // The page shows no form without a limit.
         guard let limit = item.limit(now: now) else { throw PageError(.conflict, "refused") }
         var errors = FieldErrors()
-        errors.add("until", page.texts("reminders.until_wrong", ["date": limit.dayText]))
+        errors.add("until", page.texts("reminders.until_wrong", ["date": page.texts.day(limit)]))
         return try await show(page, errors)
       }
       let audit = page.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
@@ -162,8 +163,8 @@ struct RemindersView: View {
     .flag("may_snooze") { $0.maySnooze },
     .text("silences") { $0.silences },
     .view("until") { FieldView(value: $0.until, error: $0.error) },
-    .written("today") { $1.write(day: $0.today) },
-    .written("latest") { $1.write(day: $0.latest) },
+    .written("today") { $1.write(machineDay: $0.today) },
+    .written("latest") { $1.write(machineDay: $0.latest) },
     .list("messages") { $0.messages },
     .flag("has_messages") { !$0.messages.isEmpty },
   ]

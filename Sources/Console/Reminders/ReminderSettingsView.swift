@@ -76,8 +76,11 @@ extension ReminderLog {
       let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
       return ReminderRow(
         message: row.message, channel: texts("settings.channels.\(row.message.channel.rawValue)"),
-        what: mine.map { showsItems ? "\($0.itemName): \(Self.step($0.step, texts))" : Self.step($0.step, texts) }
-          .joined(separator: "; "), state: texts("reminders.states.\(row.message.state.rawValue)"),
+        what: texts.phrases(
+          mine.map { reminder in
+            let step = Self.step(reminder.step, texts)
+            return showsItems ? texts.labelled(reminder.itemName, step) : step
+          }), state: texts("reminders.states.\(row.message.state.rawValue)"),
         showsReceivers: showsReceivers)
     }
   }

@@ -106,7 +106,7 @@ enum SchedulePages {
     OccurrenceRow(
       text: texts.moment(item.at, row.zone),
       push: item.push.map { SchedulePushView($0, texts, now: row.now) },
-      note: item.push == nil ? texts("schedules.missed_means", ["time": item.notedAt.utcText]) : "")
+      note: item.push == nil ? texts("schedules.missed_means", ["time": texts.minute(item.notedAt)]) : "")
   }
 
   private static func facts(_ row: ScheduleRow, _ texts: Texts) -> [FactView] {

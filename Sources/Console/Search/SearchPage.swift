@@ -103,7 +103,7 @@ struct Search: Sendable {
     Reason.table.filter { $0.isKnown && ($0.code.lowercased() == text.lowercased() || (isLong && fits($0.code))) }
       .map { reason in
         SearchHit(
-          title: reason.code, detail: "\(texts.cause(of: reason)) \(texts.remedy(of: reason))", href: nil,
+          title: reason.code, detail: "\(texts.cause(reason)) \(texts.remedy(reason))", href: nil,
           isExact: false)
       }
   }

@@ -210,7 +210,7 @@ struct ConsoleRouter {
       case .badCursor: return context.errorPage(PageError(.badRequest, "refused"))
       case .taken, .inUse: return context.errorPage(PageError(.conflict, "refused"))
       case .detailsRemoved(_, let date):
-        return context.errorPage(PageError(.conflict, "details_removed", ["date": date.dayText]))
+        return context.errorPage(PageError(.conflict, "details_removed", ["date": context.texts.day(date)]))
       case .unreadable, .outOfOrder: throw error
       }
     } catch let error as HTTPError where error.status == .notFound {
@@ -229,7 +229,8 @@ struct ConsoleRouter {
     return context.errorPage(PageError(.notFound, "not_found"))
   }
 
-  private static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {
+  /// The texts in the language of the person, of the cookie, or of the browser.
+  static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {
     if let chosen = user?.language ?? request.cookie(Cookies.language), console.locales.texts[chosen] != nil {
       return console.locales[chosen]
     }

@@ -42,7 +42,7 @@ struct ErrorResponses: Sendable {
   }
 
   private func page(_ failure: Failure) -> Response {
-    let texts = console.locales.best(for: failure.request?.header("Accept-Language"))
+    let texts = failure.request.map { ConsoleRouter.texts(console, $0, nil) } ?? console.locales[nil]
     let error = failure.error as? SQLiteError
     let isBusy = error?.isBusy ?? false
     let disk = error.flatMap(DiskWords.init(of:))
@@ -50,7 +50,10 @@ struct ErrorResponses: Sendable {
     let code =
       isBusy
       ? "busy" : disk != nil ? "disk" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
-    let happened = disk?.text ?? (failure.message.isEmpty ? texts("errors.\(code).happened") : failure.message)
+    let problem =
+      disk?.problem
+      ?? (failure.message.isEmpty ? nil : Problem("", code: "http.\(failure.status.code)", failure.message))
+    let happened = problem.map { texts.text($0) } ?? texts("errors.\(code).happened")
     return console.views.page(
       ErrorView(
         status: status.code, title: texts("errors.\(code).title"), happened: happened,
@@ -73,13 +76,16 @@ struct DiskWords {
 
   var status: Status { error.code == .full ? .insufficientStorage : .serviceUnavailable }
 
-  var text: String {
+  var text: String { problem.text }
+
+  var problem: Problem {
     switch error.code {
-    case .full: "The database disk is full."
-    case .readOnly: "The database file or its disk is not writable."
-    case .cannotOpen: "The database or its folder cannot be opened."
-    case .corrupt, .notADatabase: "The database cannot be read from disk, or the file is damaged."
-    default: "The database disk is failing."
+    case .full: Problem("", code: "disk.full", "The database disk is full.")
+    case .readOnly: Problem("", code: "disk.read_only", "The database file or its disk is not writable.")
+    case .cannotOpen: Problem("", code: "disk.cannot_open", "The database or its folder cannot be opened.")
+    case .corrupt, .notADatabase:
+      Problem("", code: "disk.damaged", "The database cannot be read from disk, or the file is damaged.")
+    default: Problem("", code: "disk.failing", "The database disk is failing.")
     }
   }
 }

@@ -16,11 +16,11 @@ struct FieldErrors: Error, Sendable {
   var isEmpty: Bool { byField.isEmpty }
 
   /// Empty if the field has no error.
-  subscript(field: String) -> String { byField[field]?.joined(separator: " ") ?? "" }
+  subscript(field: String) -> String { byField[field]?.sentences ?? "" }
 
   /// What belongs to no field of the form: stands above it.
   func others(_ fields: [String]) -> String? {
     let texts = byField.filter { !fields.contains($0.key) }.sorted { $0.key < $1.key }.flatMap(\.value)
-    return texts.isEmpty ? nil : texts.joined(separator: " ")
+    return texts.isEmpty ? nil : texts.sentences
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Mustache
 import Model
+import Store
 
 /// The texts of all languages in `Templates/locales`.
 struct Locales: Sendable {
@@ -94,5 +95,41 @@ struct Texts: Sendable {
   func known(_ key: String) -> String? { flat[key] }
 
   /// The problem's text in this language, or in English if the table lacks its code.
-  func text(_ problem: Problem) -> String { flat["messages." + problem.code].map(problem.filling) ?? problem.text }
+  func text(_ problem: Problem) -> String {
+    guard let template = flat["messages." + problem.code] else { return problem.text }
+    return Problem("", code: problem.code, template, arguments(of: problem)).text
+  }
+
+  /// A sentence that the engine stored; in English if the table lacks it.
+  func recorded(_ text: String) -> String { RecordedSentence.problem(text).map { self.text($0) } ?? text }
+
+  /// Why secrets cannot be saved.
+  func text(_ mismatch: SealingMismatch) -> String {
+    text(Problem("", code: mismatch == .missing ? "sealing.missing" : "sealing.other", mismatch.description))
+  }
+
+  func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? reason.cause }
+  func remedy(_ reason: Reason) -> String { flat["messages." + reason.remedyCode] ?? reason.remedy }
+
+  /// A problem's arguments in this language: dates, lists, words of the API such as `production`, and the remedy that
+  /// goes with a reason. Names and values stay as they are.
+  private func arguments(of problem: Problem) -> [String: String] {
+    var arguments = problem.arguments
+    for (name, value) in arguments {
+      switch name {
+      case "begin", "date", "due", "end", "first", "limit": arguments[name] = localized(value)
+      case "environment", "environments":
+        arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
+      case "choices", "keys", "known", "topics", "types":
+        arguments[name] = list(value.components(separatedBy: ", "))
+      case "state": arguments[name] = flat["state.\(value)"] ?? value
+      case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
+      case "kind", "new", "old":
+        arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)
+      default: break
+      }
+    }
+    if let reason = arguments["reason"], arguments["remedy"] != nil { arguments["remedy"] = remedy(Reason.of(reason)) }
+    return arguments
+  }
 }

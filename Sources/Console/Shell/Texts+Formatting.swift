@@ -2,6 +2,7 @@ import Calendar
 import Foundation
 import JSON
 import Model
+import Mustache
 
 extension Int {
   /// With a comma between groups of three digits.
@@ -49,6 +50,51 @@ extension Texts {
   }
 }
 
+/// Dates, lists and punctuation as the language writes them.
+extension Texts {
+  /// As `2026-11-20`.
+  func day(_ date: Date) -> String { written { $0.write(day: date) } }
+
+  /// As `2026-11-20 23:58 UTC`.
+  func minute(_ date: Date) -> String { written { $0.write(utc: date) } }
+
+  private func written(_ write: (inout Output) -> Void) -> String {
+    var output = Output(capacity: 64)
+    output.language = code
+    write(&output)
+    return String(decoding: output.array, as: UTF8.self)
+  }
+
+  /// A date in the language's form, with what follows it; a text that does not begin with a date is unchanged.
+  func localized(_ text: String) -> String {
+    guard text.utf8.count >= 10, let date = Timestamp.parse("\(text.prefix(10))T00:00:00Z") else { return text }
+    return Timestamp.parse(text).map(minute) ?? (day(date) + String(text.dropFirst(10)))
+  }
+
+  /// Names, as “vip, beta”.
+  func list(_ words: [String]) -> String { words.joined(separator: self("between.words")) }
+
+  /// Parts of a sentence, as “every day at 09:00, until 2027-01-01”.
+  func clauses(_ parts: [String]) -> String { parts.joined(separator: self("between.clauses")) }
+
+  func phrases(_ parts: [String]) -> String { parts.joined(separator: self("between.phrases")) }
+
+  func labelled(_ label: String, _ text: String) -> String { label + self("between.label") + text }
+
+  /// As “Push certificate (2026-11-20)”.
+  func noted(_ text: String, _ note: String) -> String { self("between.note", ["text": text, "note": note]) }
+
+  /// As “612 accepted”.
+  func counted(_ count: Int, _ word: String) -> String {
+    self("between.counted", ["count": count.grouped, "word": word])
+  }
+}
+
+extension [String] {
+  /// Whole sentences one after the other: with a blank, except after a full-width full stop, which contains it.
+  var sentences: String { reduce(into: "") { $0 += ($0.isEmpty || $0.hasSuffix("。") ? "" : " ") + $1 } }
+}
+
 /// Texts for future times, repeat rules, and speeds.
 extension Texts {
   /// As “in 3 days” or “in 5 s”; past times are “now”.
@@ -65,11 +111,11 @@ extension Texts {
 
   /// As “2026-12-01 09:00 Europe/Berlin (08:00 UTC)”.
   func moment(_ date: Date, _ zone: NamedZone) -> String {
-    guard zone != .utc else { return date.utcText }
-    let utc = date.utcText
+    guard zone != .utc else { return minute(date) }
+    let (local, utc) = (zone.text(date), date.utcText)
     // Includes the day if UTC has another one.
-    let short = zone.text(date).prefix(10) == utc.prefix(10) ? String(utc.dropFirst(11)) : utc
-    return "\(zone.text(date)) \(zone.name) (\(short))"
+    let short = local.prefix(10) == utc.prefix(10) ? String(utc.dropFirst(11)) : localized(utc)
+    return noted("\(localized(local)) \(zone.name)", short)
   }
 
   /// As “every 2 weeks on Mon, Thu at 09:00, Europe/Berlin, until 2027-01-01 00:00, 10 times”.
@@ -80,16 +126,16 @@ extension Texts {
       case .weekly(let weekdays):
         self(
           "when.weekly", count: rule.interval,
-          ["days": weekdays.map { self("when.\($0.rawValue)") }.joined(separator: ", ")])
+          ["days": list(weekdays.map { self("when.\($0.rawValue)") })])
       case .monthly(31): self("when.monthly_last", count: rule.interval)
       case .monthly(let day): self("when.monthly", count: rule.interval, ["day": String(day)])
       case .monthlyOn(let days):
-        self("when.monthly_days", count: rule.interval, ["days": days.map(String.init).joined(separator: ", ")])
+        self("when.monthly_days", count: rule.interval, ["days": list(days.map(String.init))])
       }
     var parts = [self("when.rule", ["days": days, "time": rule.time, "zone": rule.zone.name])]
-    if let until = rule.until { parts.append(self("when.rule_until", ["date": rule.zone.text(until)])) }
+    if let until = rule.until { parts.append(self("when.rule_until", ["date": localized(rule.zone.text(until))])) }
     if let count = rule.count { parts.append(self("when.rule_count", count: count)) }
-    return parts.joined(separator: ", ")
+    return clauses(parts)
   }
 
   /// As “at 500 a second” or “spread over 30 min, about 0.7 a second”; nil: as fast as possible.

@@ -6,6 +6,8 @@ public struct Output: ~Copyable {
   @usableFromInline var capacity: Int
   /// How many bytes were written.
   public private(set) var count = 0
+  /// The language of the page, for members whose form depends on it, such as dates; empty if there is none.
+  public var language = ""
 
   /// An empty buffer with room for `capacity` bytes.
   public init(capacity: Int = 16_384) {

@@ -43,6 +43,7 @@ public struct ViewLibrary<Frame: View>: Sendable {
   /// Writes a whole page. An unbound view writes nothing.
   public func page<V: TemplateView>(_ view: V, _ frame: Frame, language: String, into output: inout Output) {
     guard let program = program(pages, V.self, language) else { return }
+    output.language = language
     withUnsafePointer(to: frame) { frame in
       withUnsafePointer(to: view) { view in
         program.run([UnsafeRawPointer(frame), UnsafeRawPointer(view)], into: &output)
@@ -53,6 +54,7 @@ public struct ViewLibrary<Frame: View>: Sendable {
   /// A part of a page.
   public func part<V: TemplateView>(_ view: V, language: String, into output: inout Output) {
     guard let program = program(parts, V.self, language) else { return }
+    output.language = language
     withUnsafePointer(to: view) { program.run([UnsafeRawPointer($0)], into: &output) }
   }
 

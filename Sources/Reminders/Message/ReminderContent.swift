@@ -70,7 +70,12 @@ package struct ReminderContent: Sendable {
     let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
     func two(_ number: Int?) -> String { (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
     let zone = zone.identifier == "GMT" ? "UTC" : zone.identifier
-    return "\(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute)) (\(zone))"
+    return texts(
+      "date",
+      [
+        "year": "\(parts.year ?? 0)", "month": two(parts.month), "day": two(parts.day),
+        "time": "\(two(parts.hour)):\(two(parts.minute))", "zone": zone,
+      ])
   }
 
   func link(_ item: TrackedExpiry) -> String? {
@@ -83,7 +88,7 @@ package struct ReminderContent: Sendable {
     let item = entry.item
     var facts: [(String, String?)] = [
       ("kind", texts.known("kinds.\(item.kind.rawValue)") ?? item.kind.rawValue), ("app", item.app),
-      ("topics", item.topics.isEmpty ? nil : item.topics.joined(separator: ", ")),
+      ("topics", item.topics.isEmpty ? nil : item.topics.joined(separator: texts("between.words"))),
       (
         "environments",
         item.environments.isEmpty
@@ -116,6 +121,8 @@ package struct ReminderContent: Sendable {
     texts.known("renew.\(item.kind.rawValue)") ?? texts("renew.other")
   }
 
+  private func line(_ label: String, _ value: String) -> String { texts("fact", ["label": label, "value": value]) }
+
   private func tone(_ item: TrackedExpiry) -> String {
     switch item.band(now: now) {
     case .expired, .urgent: "bad"
@@ -137,8 +144,11 @@ package struct ReminderContent: Sendable {
             "name": .string(entry.item.name), "left": .string(left(entry.item)), "bad": .bool(tone == "bad"),
             "soon": .bool(tone == "soon"), "calm": .bool(tone == "calm"), "link": .string(link(entry.item) ?? ""),
             "renewal": .string(renewal(entry.item)),
+            "renewal_line": .string(line(texts("renew_title"), renewal(entry.item))),
             "facts": .list(
-              facts(entry).map { ["label": .string($0.label), "value": .string($0.value)] }),
+              facts(entry).map { label, value in
+                ["label": .string(label), "value": .string(value), "line": .string(line(label, value))]
+              }),
           ]
         }),
     ]
@@ -149,8 +159,8 @@ package struct ReminderContent: Sendable {
       title: subject, lead: isTest ? texts("test.text") : lead,
       items: entries.map { entry in
         ChatMessage.Item(
-          heading: "\(entry.item.name): \(left(entry.item))",
-          lines: facts(entry).map { texts("fact", ["label": $0.label, "value": $0.value]) } + [renewal(entry.item)],
+          heading: line(entry.item.name, left(entry.item)),
+          lines: facts(entry).map { line($0.label, $0.value) } + [renewal(entry.item)],
           link: link(entry.item), linkText: texts("open"))
       }, more: texts("more"), json: json, identifier: identifier)
   }

@@ -1,3 +1,5 @@
+package import Model
+
 /// A change of a phone, for an open page.
 package enum PhoneChange: Sendable, Hashable {
   case added(SimulatedPhone)
@@ -35,14 +37,28 @@ package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible 
   /// iPhones have neither doze nor channels, and Apple does not replace tokens.
   case notAndroid(phone: String)
 
-  package var description: String {
+  package var problem: Problem {
     switch self {
-    case .noSuchPhone(let id): "Phone \(id) not found. It may have been deleted."
-    case .noSuchNotification(let id): "The phone has no notification \(id). Newer ones may have displaced it."
-    case .tokenTaken(let phone): "The phone “\(phone)” already has this token. Leave the token out to get a new one."
-    case .appNotInstalled(let phone): "The app is not installed on the phone “\(phone)”. Install it first."
-    case .notAndroid(let phone): "The phone “\(phone)” is not an Android phone."
-    case .phoneIsOff(let phone): "The phone “\(phone)” is switched off. Switch it on first."
+    case .noSuchPhone(let id):
+      Problem("", code: "phone.missing", "Phone {id} not found. It may have been deleted.", ["id": "\(id)"])
+    case .noSuchNotification(let id):
+      Problem(
+        "", code: "phone.no_notification", "The phone has no notification {id}. Newer ones may have displaced it.",
+        ["id": "\(id)"])
+    case .tokenTaken(let phone):
+      Problem(
+        "", code: "phone.token_taken",
+        "The phone “{name}” already has this token. Leave the token out to get a new one.", ["name": phone])
+    case .appNotInstalled(let phone):
+      Problem(
+        "", code: "phone.no_app", "The app is not installed on the phone “{name}”. Install it first.", ["name": phone])
+    case .notAndroid(let phone):
+      Problem("", code: "phone.not_android", "The phone “{name}” is not an Android phone.", ["name": phone])
+    case .phoneIsOff(let phone):
+      Problem(
+        "", code: "phone.off", "The phone “{name}” is switched off. Switch it on first.", ["name": phone])
     }
   }
+
+  package var description: String { problem.text }
 }

@@ -14,6 +14,7 @@ struct MomentView: View {
     .written("datetime") { $1.write(timestamp: $0.date) },
     .written("text") { $1.write(utc: $0.date) },
     .written("day") { $1.write(day: $0.date) },
+    .written("machine_day") { $1.write(machineDay: $0.date) },
     .view("seconds_ahead") { $0.ahead(1..<90, unit: 1) },
     .view("minutes_ahead") { $0.ahead(90..<5400, unit: 60) },
     .view("hours_ahead") { $0.ahead(5400..<172_800, unit: 3600) },
@@ -52,17 +53,22 @@ extension Output {
     write(byte: UInt8(ascii: "Z"))
   }
 
-  /// As `2026-11-20 23:58 UTC`. A script replaces it with the viewer's local time.
+  /// As `2026-11-20 23:58 UTC`, in the form of ``language``. A script replaces it with the viewer's local time.
   mutating func write(utc date: Date) {
     let (days, rest) = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400)
-    write(civil: days)
+    write(day: days)
     write(byte: UInt8(ascii: " "))
     write(clock: rest, seconds: false)
     write(" UTC" as StaticString)
   }
 
-  /// As `2026-11-20`.
+  /// As `2026-11-20`, in the form of ``language``.
   mutating func write(day date: Date) {
+    write(day: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
+  }
+
+  /// As `2026-11-20` in every language: for attributes and addresses.
+  mutating func write(machineDay date: Date) {
     write(civil: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
   }
 
@@ -78,6 +84,18 @@ extension Output {
     guard hundredths % 100 != 0 else { return }
     write(byte: UInt8(ascii: "."))
     write(pair: hundredths % 100)
+  }
+
+  /// As `2026-11-20`, in Chinese as `2026年11月20日`. Languages with another form need a case here.
+  private mutating func write(day days: Int) {
+    guard language.utf8.starts(with: "zh".utf8) else { return write(civil: days) }
+    let (year, month, day) = CivilDate(number: days).parts
+    write(year)
+    write("年" as StaticString)
+    write(month)
+    write("月" as StaticString)
+    write(day)
+    write("日" as StaticString)
   }
 
   private mutating func write(civil days: Int) {

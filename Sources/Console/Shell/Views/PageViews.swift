@@ -45,7 +45,11 @@ struct PageViews: Sendable {
     var output = Output(capacity: 65_536)
     library.page(view, frame, language: frame.language, into: &output)
     return Response(
-      status, headers: ["Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"],
+      status,
+      headers: [
+        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store",
+        "Content-Language": frame.language, "Vary": "Accept-Language, Cookie",
+      ],
       body: .bytes(output.array))
   }
 

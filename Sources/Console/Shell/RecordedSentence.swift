@@ -1,0 +1,65 @@
+import Model
+
+/// Reads back the English sentences that the engine stores with pushes, so that pages can show them in another
+/// language. The log, the API and the command line have them as they are.
+enum RecordedSentence {
+  /// By the code of the translation, with `{name}` for what varies. `LocaleTests` looks for them in the sources.
+  static let patterns: [(code: String, english: String)] = [
+    ("recorded.refused", "The provider refused the credential: {reason}. {remedy}"),
+    ("recorded.nobody", "No active device matched the audience when sending began, so the push reached nobody."),
+    (
+      "recorded.late",
+      """
+      It was due at {due}, and could begin until {limit}. The server took it up at {date}, which was too late: nothing \
+      was sent.
+      """
+    ),
+    (
+      "recorded.no_credential",
+      "The app has no credential for {platform} in {environment}. Assign {credential} on the app's page."
+    ),
+    ("recorded.no_platform", "Signalbox does not send to {platform} yet."),
+    ("recorded.no_provider", "Signalbox does not send through {provider} yet."),
+    (
+      "recorded.closed",
+      "The private key of {name} cannot be opened. See its page for the cause, and upload it again there."
+    ),
+    (
+      "recorded.no_simulator",
+      "The app sends to the built-in simulator, which is not running. Start Signalbox with --demo."
+    ),
+    ("recorded.endpoint", "The endpoint {endpoint} is neither the service, the simulator, nor host:port."),
+  ]
+
+  /// Nil for other sentences.
+  static func problem(_ text: String) -> Problem? {
+    for (code, english) in patterns {
+      if let found = arguments(text[...], english) { return Problem("", code: code, english, found) }
+    }
+    return nil
+  }
+
+  /// What stands at the places of a pattern; nil if the text is another sentence.
+  private static func arguments(_ text: Substring, _ pattern: String) -> [String: String]? {
+    var arguments: [String: String] = [:]
+    var (rest, name) = (text, "")
+    let pieces = pattern.split(omittingEmptySubsequences: false) { $0 == "{" || $0 == "}" }
+    // Fixed text and names in turn.
+    for (index, piece) in pieces.enumerated() {
+      if index % 2 == 1 {
+        name = String(piece)
+      } else if index == 0 {
+        guard rest.hasPrefix(piece) else { return nil }
+        rest = rest.dropFirst(piece.count)
+      } else if piece.isEmpty {
+        arguments[name] = String(rest)
+        rest = ""
+      } else {
+        guard let found = rest.firstRange(of: piece) else { return nil }
+        arguments[name] = String(rest[..<found.lowerBound])
+        rest = rest[found.upperBound...]
+      }
+    }
+    return rest.isEmpty ? arguments : nil
+  }
+}

@@ -1,0 +1,331 @@
+import Certificates
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+import Testing
+
+@testable import Console
+
+/// Every language beside English: nothing is missing or left over, and it is written as that language is.
+@Suite("Languages: each is whole, and written as it should be")
+struct LanguageTests {
+  private static let folder = ConsoleScene.root.appendingPathComponent("Templates/locales")
+  private static let languages = ["zh-Hans"]
+
+  private static func content(_ code: String) throws -> String {
+    try String(contentsOf: folder.appendingPathComponent("\(code).json"), encoding: .utf8)
+  }
+
+  private static func texts(_ code: String) throws -> Texts {
+    Texts(code: code, table: try JSONValue(parsing: Data(content(code).utf8)))
+  }
+
+  /// A key without its plural form.
+  private static func stem(_ key: String) -> String {
+    for form in [".one", ".other"] where key.hasSuffix(form) { return String(key.dropLast(form.count)) }
+    return key
+  }
+
+  private static func places(_ text: String) -> Set<String> {
+    Set(text.matches(of: /\{([a-z0-9_.]+)\}/).map { String($0.1) })
+  }
+
+  private static func sources(_ folder: String) throws -> [String] {
+    let base = ConsoleScene.root.appendingPathComponent(folder)
+    var texts: [String] = []
+    for case let name as String in try #require(FileManager.default.enumerator(atPath: base.path))
+    where name.hasSuffix(".swift") {
+      texts.append(try String(contentsOf: base.appendingPathComponent(name), encoding: .utf8))
+    }
+    return texts
+  }
+
+  @Test("a language has the keys of English and no other, each with its places", arguments: languages)
+  func keys(code: String) throws {
+    let (english, other) = (try Self.texts("en"), try Self.texts(code))
+    let own = other.keys.filter { !$0.hasPrefix("messages.") }
+    #expect(Set(own.map(Self.stem)).symmetricDifference(english.keys.map(Self.stem)).sorted() == [])
+    for key in own {
+      // A form that English lacks would never be chosen: its numbers decide.
+      guard let model = english.known(key) ?? english.known(Self.stem(key) + ".other") else {
+        Issue.record("\(key) has no model in English")
+        continue
+      }
+      #expect(Self.places(other(key)).subtracting(Self.places(model)) == [], "\(key)")
+      if !key.hasSuffix(".one") { #expect(Self.places(other(key)) == Self.places(model), "\(key)") }
+      if key.hasSuffix(".one") { #expect(other.known(Self.stem(key) + ".other") != nil, "\(key)") }
+    }
+  }
+
+  @Test(
+    "a table has the order and the layout of the English one, so that additions are merged by line",
+    arguments: languages)
+  func order(code: String) throws {
+    func names(_ text: String) -> [String] {
+      var names: [String] = []
+      var isInMessages = false
+      for line in text.split(separator: "\n") {
+        guard let match = line.firstMatch(of: /^( *)"([^"]+)": (.)/) else { continue }
+        if match.1.count == 2 { isInMessages = match.2 == "messages" }
+        let isForm = ["one", "other"].contains(match.2)
+        if !isForm, !isInMessages || match.1.count == 2 { names.append("\(match.1)\(match.2)") }
+      }
+      return names
+    }
+    let (english, other) = (names(try Self.content("en")), names(try Self.content(code)))
+    #expect(english.count > 1000)
+    let difference = zip(english, other).first { $0 != $1 }.map { "\($0)" }
+    #expect(difference == nil)
+    #expect(english.count == other.count)
+  }
+
+  /// Problems of the API and the command line alone.
+  private static let withoutPage: Set<String> = [
+    "acknowledgement.endless", "body.nothing_to_change", "idempotency.form", "idempotency.mismatch", "query.not_a_span",
+    "query.twice", "query.unknown", "request.algorithm", "request.not_for_kind", "simulator.faults", "simulator.wait",
+  ]
+
+  /// English sentences by code, where the catalogues have them; nil where they are written in place.
+  private static func messages() throws -> [String: String?] {
+    var messages = MessageCatalogue.all.mapValues { Optional($0) }
+    func add<Set: MessageSet>(_ set: Set.Type) { for one in set.allCases { messages[one.rawValue] = one.english } }
+    add(ImportMessage.self)
+    add(RenewalMessage.self)
+    add(HostMessage.self)
+    add(CredentialMessage.self)
+    for (code, english) in RecordedSentence.patterns { messages[code] = english }
+    var written: Set<String> = ["sealing.missing", "sealing.other"]
+    for room in ["Certificates", "Console", "Simulator", "Store"] {
+      for text in try sources("Sources/\(room)") {
+        for match in text.matches(of: /code:\s*"([a-z_]+\.[a-z0-9_.]+)"/) { written.insert(String(match.1)) }
+      }
+    }
+    written.formUnion(FileProblem.Found.allCases.map { "file.not_a_certificate.\($0.rawValue)" })
+    written.formUnion(CertificateKind.allCases.map { "file.warning.expired.\($0.rawValue)" })
+    let choices = ["only_with_key", "only_for_push", "ends_last", "asked"]
+    written.formUnion(choices.map { "file.warning.several_certificates.\($0)" })
+    written.formUnion(["app_key", "master_secret"].map { "file.jpush_keys.\($0)" })
+    // What the server refuses before a page sees it.
+    written.formUnion([400, 405, 408, 411, 413, 415, 421, 431, 501].map { "http.\($0)" })
+    for code in written.subtracting(withoutPage) where messages[code] == nil {
+      messages.updateValue(nil, forKey: code)
+    }
+    return messages
+  }
+
+  @Test("every sentence of the sources that a page can show is translated, and no other", arguments: languages)
+  func messages(code: String) throws {
+    let texts = try Self.texts(code)
+    let wanted = try Self.messages()
+    let own = Set(texts.keys.filter { $0.hasPrefix("messages.") }.map { String($0.dropFirst("messages.".count)) })
+    #expect(Set(wanted.keys).subtracting(own).sorted() == [], "not translated")
+    #expect(own.subtracting(wanted.keys).sorted() == [], "left over")
+    for (key, english) in wanted {
+      guard let english, let text = texts.known("messages.\(key)") else { continue }
+      #expect(Self.places(text).subtracting(Self.places(english)) == [], "\(key)")
+    }
+  }
+
+  @Test("the sentences that are read back from the database stand in the sources that write them")
+  func recorded() throws {
+    let sources = try Self.sources("Sources/Delivery").joined()
+    // A sentence may go on in the next line, and its places are interpolations.
+    let joined = sources.replacing(/"\s*\+ "/, with: "").replacing(/\\\n\s*/, with: "")
+    for (code, english) in RecordedSentence.patterns {
+      for piece in english.split(whereSeparator: { "{}".contains($0) }).enumerated() where piece.offset % 2 == 0 {
+        #expect(joined.contains(piece.element) || piece.element == " ", "\(code): “\(piece.element)”")
+      }
+    }
+    let sentence = "The provider refused the credential: BadCertificate. Create a new push certificate."
+    let chinese = try Self.texts("zh-Hans")
+    #expect(chinese.recorded(sentence).hasPrefix("推送服务拒绝了凭据：BadCertificate。请"))
+    #expect(chinese.recorded("Something else.") == "Something else.")
+    #expect(try Self.texts("en").recorded(sentence) == sentence)
+  }
+
+  /// Names and codes that are the same in every language.
+  private static let sameInChinese: Set<String> = [
+    "apps.bundle_id", "apps.endpoint_apple", "apps.endpoint_google", "audience.kind.registration_id",
+    "certificates.app_id", "certificates.app_key", "certificates.entitlements", "certificates.key_id",
+    "certificates.sha1", "certificates.sha256", "certificates.team", "certificates.team_id", "certificates.topic",
+    "certificates.uuid", "delivery.curl", "devices.none_command", "devices.registration_id",
+    "errors.phone_busy.happened", "facts.apns_id", "facts.bundle_id", "facts.id", "facts.registration_id",
+    "hosts.facts.sha256",
+    "hosts.protocols.postgres", "hosts.protocols.tls", "jpush.app_key", "layout.product", "phones.fault_410",
+    "phones.fault_429", "phones.fault_500", "phones.fault_503", "phones.fault_fcm_401", "phones.fault_fcm_403",
+    "phones.fault_fcm_404", "phones.fault_fcm_429", "phones.fault_fcm_500", "phones.fault_fcm_503",
+    "phones.fault_goaway", "phones.kind_ios", "phones.server_fcm", "platform.android", "platform.ios",
+    "requests.p-256", "requests.rsa-2048", "settings.channels.slack", "settings.checks.cron", "settings.security.tls",
+    "source.api", "source.jpush",
+  ]
+
+  @Test("what is equal in English and Chinese is meant to be")
+  func same() throws {
+    let (english, chinese) = (try Self.texts("en"), try Self.texts("zh-Hans"))
+    let same = Set(chinese.keys.filter { !chinese($0).isEmpty && chinese($0) == english.known($0) })
+    #expect(same.symmetricDifference(Self.sameInChinese).sorted() == [])
+  }
+
+  @Test("Chinese has full-width punctuation, a blank beside Latin letters and digits, and no 您")
+  func typography() throws {
+    let chinese = try Self.texts("zh-Hans")
+    for key in chinese.keys {
+      let text = chinese(key)
+      #expect(!text.contains(/\p{Script=Han}[,.;:!?()]|[,;!?]\p{Script=Han}/), "\(key): \(text)")
+      let plain = text.replacing(/\{[a-z0-9_.]+\}/, with: "").replacing(/[{}]/, with: "")
+      #expect(!plain.contains(/\p{Script=Han}[A-Za-z0-9]|[A-Za-z0-9]\p{Script=Han}/), "\(key): \(text)")
+      #expect(!text.contains(/\p{Script=Han}\{count\}|\{count\}\p{Script=Han}/), "\(key): \(text)")
+      #expect(!text.contains("您") && !text.contains("..。") && !text.contains("。。"), "\(key): \(text)")
+    }
+  }
+
+  /// Words that templates write in every language: formats, keys of payloads, commands.
+  private static let templateWords: Set<String> = [
+    "-----BEGIN CERTIFICATE-----", ".ics", "CSV", "JSON", "NDJSON", "UTC", "content-available", "curl", "iOS",
+    "mutable-content", "signalbox users link", "signalbox users link you@example.com",
+  ]
+
+  @Test("templates have no words of their own: letters between tags come from the tables")
+  func templates() throws {
+    let base = ConsoleScene.root.appendingPathComponent("Templates")
+    var found: Set<String> = []
+    for case let name as String in try #require(FileManager.default.enumerator(atPath: base.path))
+    where name.hasSuffix(".mustache") && !name.hasPrefix("mail/") {
+      var text = try String(contentsOf: base.appendingPathComponent(name), encoding: .utf8)
+      // Blocks of plain words: those that people read have names like these, others are classes, paths and names.
+      for match in text.matches(of: /\{\{\$([a-z_]+)\}\}([^<{]*)\{\{\//)
+      where ["aside", "caption", "heading", "hint", "label", "lead", "parent", "summary", "title"].contains(match.1) {
+        found.insert(String(match.2))
+      }
+      text = text.replacing(/\{\{\$[a-z_]+\}\}[^<{]*\{\{\/[a-z_]+\}\}/, with: "")
+      text = text.replacing(
+        /(?s)\{\{\$(attributes|body_attributes|action|back|href|name|tone)\}\}.*?\{\{\/\1\}\}/, with: "")
+      text = text.replacing(/\{\{[^}]*\}\}/, with: "")
+      for match in text.matches(of: /(?:aria-label|title|placeholder|alt)="([^"]*)"/) { found.insert(String(match.1)) }
+      found.formUnion(text.replacing(/<[^>]*>/, with: "\u{1}").split(separator: "\u{1}").map(String.init))
+    }
+    let trimmed = found.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    let words = Set(trimmed.filter { $0.contains(/[A-Za-z]{2}/) })
+    #expect(words.subtracting(Self.templateWords).sorted() == [])
+  }
+}
+
+/// What pages show in Chinese.
+@Suite("Pages in Chinese: no English sentence is left")
+struct ChinesePageTests {
+  /// Names of others that stay as they are.
+  private static let allowed = [
+    "Apple Push Notification service SSL (Sandbox & Production)", "Apple Push Notifications service (APNs)",
+  ]
+
+  /// English sentences that a person reads on a page: four words in a row, outside code and what the demo sent.
+  private static func sentences(_ page: ScenePage) -> Set<String> {
+    let code: Set<String> = ["code", "pre", "script", "style", "textarea"]
+    var runs: Set<String> = []
+    var depth = 0
+    func note(_ text: String) {
+      var text = text
+      for name in allowed { text = text.replacing(name, with: "") }
+      for match in text.matches(of: /[A-Za-z][a-z'’]*(?:,? [A-Za-z][a-z'’]*){3,}/) { runs.insert(String(match.0)) }
+    }
+    for tag in page.tags {
+      if code.contains(tag.name) { depth += 1 }
+      if tag.isEnd, code.contains(String(tag.name.dropFirst())) { depth -= 1 }
+      if depth == 0 { note(tag.text) }
+      for name in ["aria-label", "title", "placeholder", "alt"] {
+        if let text = tag.attributes[name] { note(text) }
+      }
+    }
+    return runs
+  }
+
+  @Test(
+    "no page of the demo has an English sentence, and each says its language", arguments: [SceneWorld.empty, .demo])
+  func pages(world: SceneWorld) async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let addresses = try await world.fill(scene)
+      var anna = try await scene.signIn(.admin)
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      var found: [String: String] = [:]
+      var count = 0
+      for pattern in PageWalkTests.pages(scene) {
+        for target in addresses.targets(pattern) {
+          let answer = try await anna.get(target)
+          guard answer.type == "text/html" else { continue }
+          count += 1
+          #expect(answer.response.headers["Content-Language"] == "zh-Hans", "\(target)")
+          #expect(answer.response.headers.values(of: "Vary").joined().contains("Accept-Language"), "\(target)")
+          let page = ScenePage(answer)
+          let html = page.tags.first { $0.name == "html" }
+          #expect(html?.attributes["lang"] == "zh-Hans", "\(target)")
+          for sentence in Self.sentences(page) { found[sentence] = target }
+        }
+      }
+      #expect(count > (world == .empty ? 20 : 60))
+      let english = found.map { "\($0.key) (\($0.value))" }.sorted()
+      #expect(english == [])
+    }
+  }
+
+  @Test("the browser's language decides before sign-in, the choice on the page after it")
+  func choice() async throws {
+    try await ConsoleScene.with { scene in
+      var guest = SceneBrowser(router: scene.router)
+      let chinese = ["Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8"]
+      let first = try await guest.get("/session/new", headers: chinese)
+      #expect(ScenePage(first).text.contains("登录") && first.text.contains("<html lang=\"zh-Hans\""))
+      let switches = ScenePage(first).tags.filter { $0.attributes["name"] == "lang" }.map { $0.attributes["value"] }
+      #expect(switches == ["en"])
+      let unknown = try await guest.get("/session/new", headers: ["Accept-Language": "zh-TW, de"])
+      #expect(unknown.text.contains("<html lang=\"en\""))
+      guest.csrf = ScenePage(first).values("csrf").first ?? ""
+      _ = try await guest.post("/language", [("lang", "en"), ("return", "/session/new")])
+      let chosen = try await guest.get("/session/new", headers: chinese)
+      #expect(chosen.text.contains("<html lang=\"en\""))
+      // An unknown address has no handler: its page is in the chosen language all the same.
+      var other = SceneBrowser(router: scene.router)
+      other.cookies = ["signalbox_language": "zh-Hans"]
+      let missing = try await other.get("/nowhere")
+      #expect(missing.text.contains("页面不存在"))
+    }
+  }
+
+  @Test("the calendar is in its owner's language")
+  func calendar() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.store.write { try HostSamples.add($0) }
+      var anna = try await scene.signIn(.viewer)
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let made = try await anna.post("/certificates/calendar")
+      let key = try #require(made.text.firstMatch(of: /certificates\.ics\?key=([A-Za-z0-9_-]+)/)).1
+      let answer = try await scene.call(.get, "/certificates.ics?key=\(key)", as: nil)
+      #expect(answer.text.contains("SUMMARY:mail.example.com:443 到期\r\n"))
+      #expect(answer.text.contains("类型：主机"))
+      #expect(!answer.text.contains("Kind:") && !answer.text.contains("expires"))
+    }
+  }
+
+  @Test("dates, lists, rules and numbers are written as in Chinese")
+  func forms() throws {
+    let locales = try Locales(folder: ConsoleScene.root.appendingPathComponent("Templates/locales").path)
+    let texts = locales["zh-Hans"]
+    #expect(texts.day(ConsoleScene.noon) == "2026年11月20日")
+    #expect(texts.minute(ConsoleScene.noon).hasPrefix("2026年11月20日 "))
+    #expect(locales["en"].day(ConsoleScene.noon) == "2026-11-20")
+    #expect(texts.localized("2026-03-05 09:00 UTC") == "2026年3月5日 09:00 UTC")
+    #expect(texts.localized("20260305") == "20260305")
+    #expect(texts.list(["a", "b"]) == "a、b" && texts.clauses(["a", "b"]) == "a，b")
+    #expect(["一。", "二。"].sentences == "一。二。" && ["One.", "Two."].sentences == "One. Two.")
+    #expect(texts("send.devices", count: 12_480) == "12,480 台设备")
+    #expect(texts("when.daily", count: 1) == "每天" && texts("when.daily", count: 2) == "每 2 天")
+    let problem = Problem(
+      "", CredentialMessage.environment,
+      ["name": "Shop", "environment": "production", "environments": "development, production"])
+    #expect(texts.text(problem) == "“Shop”适用于开发环境、生产环境，不适用于生产环境。")
+    #expect(locales["en"].text(problem) == problem.text)
+    #expect(texts.remedy(Reason.of("JPush 1004")) != Reason.of("JPush 1004").remedy)
+    #expect(texts.cause(Reason.of("Expired (ServiceUnavailable)")) == texts.cause(Reason.of("Expired")))
+  }
+}
