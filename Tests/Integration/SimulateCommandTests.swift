@@ -61,7 +61,7 @@ struct SimulateCommandTests {
     let child = try Child(
       [
         try Child.signalbox(), "simulate", "--apns-listen", "127.0.0.1:0", "--apns-production-listen", "127.0.0.1:0",
-        "--fcm-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
+        "--fcm-listen", "127.0.0.1:0", "--jpush-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
       ] + words, in: box.folder)
     try await eventually("simulate listens") {
       guard child.isRunning else { throw SceneError("simulate ended: \(child.errorText)") }

@@ -60,7 +60,7 @@ struct PhoneBookTests {
     ])
   func refusals(_ refusal: Refusal) throws {
     let scene = try PhoneScene()
-    let token = refusal.known ? scene.phone.token : SimulatedPhone.newToken(.ios)
+    let token = refusal.known ? scene.phone.token : SimulatedPhone.newToken(.apns)
     let answer = scene.deliver(PhoneScene.push(token, id: "A", topic: refusal.topic), refusal.environment)
     #expect(answer == APNsRejection(refusal.reason, status: refusal.status, apnsID: "A"))
     #expect(try scene.current().received.isEmpty)
@@ -69,8 +69,8 @@ struct PhoneBookTests {
   @Test("a book that accepts unknown tokens keeps nothing of them")
   func unknownTokens() throws {
     let scene = try PhoneScene(PhoneBook(acceptsUnknownTokens: true))
-    #expect(scene.deliver(PhoneScene.push(SimulatedPhone.newToken(.ios))) == nil)
-    #expect(scene.deliver(PhoneScene.push(SimulatedPhone.newToken(.ios)), .production) == nil)
+    #expect(scene.deliver(PhoneScene.push(SimulatedPhone.newToken(.apns))) == nil)
+    #expect(scene.deliver(PhoneScene.push(SimulatedPhone.newToken(.apns)), .production) == nil)
     // What is known is not taken for unknown.
     #expect(scene.deliver(PhoneScene.push(scene.phone.token), .production)?.reason == "BadDeviceToken")
     #expect(scene.book.phones().map(\.received.count) == [0])

@@ -13,14 +13,14 @@ extension PushRun {
     for item in items {
       if let message = item.message { batch.messages.append(message) }
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
-      let leg = leg(of: flight.provider)
+      let leg = leg(of: flight.reach.provider)
       legs[leg].walk.finish(item.device)
       legs[leg].flying -= 1
       if let place = flight.place { places.append(place) }
       guard let failure = RetryPolicy.Failure(item.result) else {
         batch.repeats.count(after: flight.last)
-        if !batch.verdicts.contains(where: { $0.provider == flight.provider }) {
-          batch.verdicts.append((flight.provider, .accepted(at: now)))
+        if !batch.verdicts.contains(where: { $0.provider == flight.reach.provider }) {
+          batch.verdicts.append((flight.reach.provider, .accepted(at: now)))
         }
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
         continue
@@ -34,7 +34,7 @@ extension PushRun {
       case .final(let outcome): batch.results.append(result(item.device, outcome, flight, attempts: attempts))
       case .stopCredential(let outcome):
         if case .rejected(_, let word, _) = outcome {
-          batch.verdicts.append((flight.provider, .refused(at: now, reason: word)))
+          batch.verdicts.append((flight.reach.provider, .refused(at: now, reason: word)))
         }
         refuse(failure.reason, leg)
         batch.results.append(result(item.device, outcome, flight, attempts: attempts))
@@ -45,7 +45,7 @@ extension PushRun {
             deviceID: item.device, dueAt: date, attempts: attempts, firstAt: flight.firstAt,
             last: failure.hasLeft ? failure.outcome : flight.last ?? failure.outcome))
       case .newConnection, .resign:
-        reconnects.insert(flight.provider)
+        reconnects.insert(flight.reach.provider)
         legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, now)
         batch.waiting.append(
           WaitingDelivery(
@@ -70,7 +70,7 @@ extension PushRun {
         if legs[leg].hasGivenUp { return .retry(at: now) }
       case .interrupted:
         // The credential was changed: reconnect with the new one at once.
-        if legs[leg].hasRoute { act(.forgetRoute(flight.provider)) }
+        if legs[leg].hasRoute { act(.forgetRoute(flight.reach.provider)) }
         legs[leg].hasRoute = false
         return ending(of: leg).map { .final($0.outcome(after: flight.last)) } ?? .retry(at: now)
       default: break
@@ -84,7 +84,7 @@ extension PushRun {
       failure, history, now: now,
       jitter: RetryPolicy.jitter(
         // The devices of one request to JPush stay together: they are one request again.
-        seed: plan.seed, device: flight.provider == .jpush ? 0 : device, attempt: attempts))
+        seed: plan.seed, device: flight.reach.provider == .jpush ? 0 : device, attempt: attempts))
     guard let ending = ending(of: leg) else { return decision }
     switch decision {
     case .final, .stopCredential: return decision
@@ -96,7 +96,8 @@ extension PushRun {
     let wasAnswered = if case .skipped = outcome { false } else { true }
     let duration = Int(((world.now.steady - flight.askedAt) * 1000).rounded())
     return DeliveryResult(
-      deviceID: device, platform: flight.platform, provider: flight.provider, outcome: outcome, at: world.now.wall,
+      deviceID: device, platform: flight.reach.platform, provider: flight.reach.provider, outcome: outcome,
+      at: world.now.wall,
       durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts)
   }
 

@@ -138,7 +138,7 @@ extension PushRun {
     for (index, (item, member)) in zip(due, members).enumerated() {
       let waiting = item.waiting
       flights[member.id] = Flight(
-        platform: member.platform, provider: member.provider, askedAt: world.now.steady, place: places?[index],
+        reach: Reach(member.platform, member.provider), askedAt: world.now.steady, place: places?[index],
         attempts: waiting.attempts, firstAt: waiting.firstAt, last: waiting.last)
     }
     leave(members, leg, places)
@@ -147,7 +147,7 @@ extension PushRun {
   mutating func send(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     for (index, member) in members.enumerated() {
       flights[member.id] = Flight(
-        platform: member.platform, provider: member.provider, askedAt: world.now.steady, place: places?[index],
+        reach: Reach(member.platform, member.provider), askedAt: world.now.steady, place: places?[index],
         firstAt: world.now.wall)
     }
     leave(members, leg, places)

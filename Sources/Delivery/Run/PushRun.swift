@@ -13,8 +13,7 @@ import Text
 struct PushRun {
   /// A device in flight.
   struct Flight: Sendable {
-    var platform: Platform
-    var provider: ProviderKind
+    var reach: Reach
     /// In steady seconds.
     var askedAt: TimeInterval
     /// Its place in the trail.

@@ -90,7 +90,7 @@ struct FCMServiceTests {
   @Test("a token of nobody is UNREGISTERED, and what is no token INVALID_ARGUMENT")
   func tokens() async throws {
     let scene = try await FCMScene()
-    let stranger = String(decoding: SimulatedPhone.newToken(.android).bytes, as: UTF8.self)
+    let stranger = String(decoding: SimulatedPhone.newToken(.fcm).bytes, as: UTF8.self)
     let unknown = try await scene.send(["token": .string(stranger)])
     #expect(unknown.status == 404 && unknown.codes == ["UNREGISTERED"])
     let exact = """
@@ -228,7 +228,7 @@ struct FCMServiceTests {
     #expect(try await scene.legacy([:]).status == 400)
     #expect(try await scene.legacy(["to": good, "registration_ids": [good]]).status == 400)
     #expect(try await scene.legacy(["registration_ids": []]).status == 400)
-    let stranger = String(decoding: SimulatedPhone.newToken(.android).bytes, as: UTF8.self)
+    let stranger = String(decoding: SimulatedPhone.newToken(.fcm).bytes, as: UTF8.self)
     let many = try await scene.legacy([
       "registration_ids": [.string(stranger), good, "x", ""], "priority": "high", "time_to_live": 60,
       "notification": ["title": "legacy", "android_channel_id": "orders"], "data": ["count": 3],

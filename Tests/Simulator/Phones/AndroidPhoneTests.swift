@@ -9,7 +9,7 @@ import Testing
 struct AndroidPhoneTests {
   @Test("a token is shaped like FCM's, begins with the installation ID, and can be read back")
   func token() throws {
-    let token = SimulatedPhone.newToken(.android)
+    let token = SimulatedPhone.newToken(.fcm)
     let text = String(decoding: token.bytes, as: UTF8.self)
     #expect(text.wholeMatch(of: #/[c-f][A-Za-z0-9_\-]{21}:APA91b[A-Za-z0-9_\-]{134}/#) != nil, "\(text)")
     #expect(try DeviceToken(parsing: text, platform: .android) == token)
