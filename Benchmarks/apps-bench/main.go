@@ -1,11 +1,12 @@
 // The peers and the phones of script/bench apps.
 //
 //	apps-bench serve DATABASE                                net/http that stores each registration, for comparison
-//	apps-bench insert DATABASE PUSH COUNT SIZE               the bare inserts of receipts, SIZE in a transaction
+//	apps-bench insert DATABASE COUNT PUSHES SIZE             the bare inserts of receipts of so many devices, each of so
+//	                                                         many pushes, SIZE in a transaction
 //	apps-bench register URL KEY COUNT CONNECTIONS            registers so many devices
 //	apps-bench report URL SBID SBSIG COUNT SIZE CONNECTIONS RATE
-//	                                                         reports of so many of them, SIZE entries in a request, RATE
-//	                                                         requests a second (0: as fast as possible)
+//	                                                         reports of so many of them, each of the pushes SBID-0 to
+//	                                                         SBID-(SIZE - 1), RATE requests a second (0: as many as go)
 //
 // serve and insert call SQLite's C interface with prepared statements, on the schema of Signalbox's own database. The
 // clients write plain HTTP/1.1 over kept connections, each request from another address (X-Forwarded-For), and print the
@@ -199,7 +200,7 @@ func serve(path string) error {
 
 // The bare inserts of receipts.
 
-func insert(path string, push, count, size int) error {
+func insert(path string, count, pushes, size int) error {
 	d, err := open(path)
 	if err != nil {
 		return err
@@ -208,14 +209,15 @@ func insert(path string, push, count, size int) error {
 	if err != nil {
 		return err
 	}
+	count *= pushes
 	for i := 0; i < count; i++ {
 		if i%size == 0 {
 			if err := d.run("BEGIN IMMEDIATE"); err != nil {
 				return err
 			}
 		}
-		C.sqlite3_bind_int64(statement, 1, C.sqlite3_int64(push))
-		C.sqlite3_bind_int64(statement, 2, C.sqlite3_int64(i+1))
+		C.sqlite3_bind_int64(statement, 1, C.sqlite3_int64(i%pushes+1))
+		C.sqlite3_bind_int64(statement, 2, C.sqlite3_int64(i/pushes+1))
 		C.sqlite3_bind_int64(statement, 3, C.sqlite3_int64(time.Now().UnixMilli()))
 		if err := d.step(statement); err != nil {
 			return err
@@ -245,7 +247,7 @@ func report(url, id, signature string, count, size, connections, rate int) error
 			if entry > 0 {
 				body.WriteByte(',')
 			}
-			fmt.Fprintf(body, `{"sbid":"%s","sbsig":"%s","event":"displayed"}`, id, signature)
+			fmt.Fprintf(body, `{"sbid":"%s-%d","sbsig":"%s","event":"displayed"}`, id, entry, signature)
 		}
 		body.WriteString("]}")
 	}, `"recorded"`)

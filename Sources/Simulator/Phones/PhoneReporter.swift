@@ -28,6 +28,8 @@ package struct PhoneReporter: Sendable {
 
   private let phones: PhoneBook
   private let changes: AsyncStream<PhoneChange>
+  /// What a person could tap or clear at the beginning, by phone and notification.
+  private let first: [Int64: [Int64: Mark]]
   private let post: Post
   private let log: Logger
 
@@ -35,17 +37,18 @@ package struct PhoneReporter: Sendable {
   package init(_ phones: PhoneBook, log: Logger, post: @escaping Post) {
     (self.phones, self.post, self.log) = (phones, post, log.labelled("Simulator"))
     changes = phones.changes()
+    var first: [Int64: [Int64: Mark]] = [:]
+    for phone in phones.phones() {
+      for notification in phone.received where notification.isShown && notification.tapped == nil {
+        first[phone.id, default: [:]][notification.id] = Mark(notification)
+      }
+    }
+    self.first = first
   }
 
   /// Reports until the task is cancelled.
   package func run() async {
-    // What a person can still tap or clear, by phone and notification.
-    var shown: [Int64: [Int64: Mark]] = [:]
-    for phone in phones.phones() {
-      for notification in phone.received where notification.isShown && notification.tapped == nil {
-        shown[phone.id, default: [:]][notification.id] = Mark(notification)
-      }
-    }
+    var shown = first
     for await change in changes {
       switch change {
       case .received(let phone, let notification):

@@ -119,18 +119,13 @@ private final class ReceiptWriter {
 
   /// - Returns: whether it is the first report of this kind.
   private func write(_ push: FoundPush, _ device: FoundDevice, _ kind: ReceiptKind, _ at: Date) throws -> Bool {
-    let column = Self.column(kind)
+    let sql = Self.sql[kind.rawValue - 1]
     let key = Key(push: push.id, platform: device.platform)
-    let added = try database.run(
-      "INSERT INTO receipts(push_id, device_id, \(column)) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", push.id, device.id,
-      at)
+    let added = try database.run(sql.insert, push.id, device.id, at)
     if added == 1 {
       counts[key, default: ReceiptCounts()].devices += 1
     } else {
-      let changed = try database.run(
-        "UPDATE receipts SET \(column) = ?3 WHERE push_id = ?1 AND device_id = ?2 AND \(column) IS NULL", push.id,
-        device.id, at)
-      if changed == 0 { return false }
+      if try database.run(sql.update, push.id, device.id, at) == 0 { return false }
     }
     counts[key, default: ReceiptCounts()][kind] += 1
     return true
@@ -171,11 +166,12 @@ private final class ReceiptWriter {
     }
   }
 
-  private static func column(_ kind: ReceiptKind) -> String {
-    switch kind {
-    case .displayed: "displayed_at"
-    case .opened: "opened_at"
-    case .dismissed: "dismissed_at"
-    }
+  /// The statements by kind, made once.
+  private static let sql = ReceiptKind.allCases.map { kind in
+    let column = "\(kind.name)_at"
+    return (
+      insert: "INSERT INTO receipts(push_id, device_id, \(column)) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      update: "UPDATE receipts SET \(column) = ?3 WHERE push_id = ?1 AND device_id = ?2 AND \(column) IS NULL"
+    )
   }
 }

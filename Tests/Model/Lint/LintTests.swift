@@ -181,7 +181,7 @@ struct LintTests {
     func body(_ count: Int) -> [String] {
       lines(found(.init(uid: "0123456789")) { $0.notification.body = String(repeating: "x", count: count) })
     }
-    let frame = #"{"aps":{"alert":""},"sbid":"0123456789"}"#.utf8.count
+    let frame = #"{"aps":{"alert":""},"sbid":"0123456789","sbsig":"0123456789"}"#.utf8.count
     #expect(body(3686 - frame) == [])
     #expect(body(3687 - frame) == ["hint notification lint.payload_near_limit"])
     #expect(body(4096 - frame) == ["hint notification lint.payload_near_limit"])

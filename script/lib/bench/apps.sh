@@ -11,14 +11,9 @@ apps() {
     before=$(cpu_of "$serve")
     wall=$(taskset -c "$client_core" "$peer" register "$base" "$key" "$count" 64)
     row "registration" Signalbox "$(awk -v a="$before" -v b="$(cpu_of "$serve")" 'BEGIN {print b - a}')" "$wall" "$count"
-    # The push of one who knows its signature, to the devices that were just registered.
-    sqlite3 "$data/signalbox.sqlite" ".timeout 5000" "INSERT INTO pushes(uid, seed, app_id, environment, draft, search,
-      state, source, created_by, created_at, started_at, signature) VALUES ('bench', 1, 1, 'development', '{}', '',
-      'finished', 'api', 'bench', $(date +%s)000, $(date +%s)000, 'signature-bench-')"
-    before=$(cpu_of "$serve")
-    wall=$(taskset -c "$client_core" "$peer" report "$base" bench signature-bench- "$count" 1 64 0)
-    row "receipt, one a request" Signalbox \
-      "$(awk -v a="$before" -v b="$(cpu_of "$serve")" 'BEGIN {print b - a}')" "$wall" "$count"
+    report_round "receipt, one a request" 0 1 "$count"
+    # A phone that was offline for a while.
+    report_round "receipt, 20 a request" 1 20 $((count / 4))
     end "$serve"
     new_apps "$data"
     taskset -c "$server_core" "$peer" serve "$data/signalbox.sqlite" >"$folder/peer.log" 2>&1 &
@@ -30,11 +25,30 @@ apps() {
     row "registration" "Go net/http, SQLite" \
       "$(awk -v a="$before" -v b="$(cpu_of "$server")" 'BEGIN {print b - a}')" "$wall" "$count"
     end "$server"
-    # In transactions as large as those of a busy server.
-    measured "$server_core" "$peer" insert "$data/signalbox.sqlite" 1 "$count" 64
-    row "receipt, one a request" "bare SQLite insert" "$user_system" "$wall" "$count"
+    # One transaction for each request, as the peer above; and as many at a time as a busy server writes.
+    insert_round "receipt, one a request" 1 1 "$count"
+    insert_round "receipt, 20 a request" 20 1000 $((count / 4))
   done
   beside "$count"
+}
+
+# report_round MEASURE NUMBER PUSHES PHONES: phones report of the pushes bench-NUMBER-0 ….
+report_round() {
+  local before wall
+  sqlite3 "$data/signalbox.sqlite" ".timeout 5000" "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n
+    WHERE i + 1 < $3) INSERT INTO pushes(uid, seed, app_id, environment, draft, search, state, source, created_by,
+    created_at, started_at, signature) SELECT 'bench-$2-' || i, 1, 1, 'development', '{}', '', 'finished', 'api',
+    'bench', $(date +%s)000, $(date +%s)000, 'signature-bench-' FROM n"
+  before=$(cpu_of "$serve")
+  wall=$(taskset -c "$client_core" "$peer" report "$base" "bench-$2" signature-bench- "$4" "$3" 64 0)
+  row "$1" Signalbox "$(awk -v a="$before" -v b="$(cpu_of "$serve")" 'BEGIN {print b - a}')" "$wall" $(($3 * $4))
+}
+
+# insert_round MEASURE PUSHES SIZE PHONES: the same rows, so many in a transaction.
+insert_round() {
+  sqlite3 "$data/signalbox.sqlite" "DELETE FROM receipts"
+  measured "$server_core" "$peer" insert "$data/signalbox.sqlite" "$4" "$2" "$3"
+  row "$1" "bare SQLite insert" "$user_system" "$wall" $(($2 * $4))
 }
 
 # beside PHONES: how long a broadcast takes while so many phones report, 1000 a second, beside the same without them.
@@ -54,7 +68,7 @@ beside() {
   for round in rest reports rest reports; do
     if [ "$round" = reports ]; then
       sqlite3 "$data/signalbox.sqlite" ".timeout 5000" "INSERT INTO pushes(uid, seed, app_id, environment, draft, search,
-        state, source, created_by, created_at, started_at, signature) VALUES ('bench-${#took[@]}', 1, 1, 'development',
+        state, source, created_by, created_at, started_at, signature) VALUES ('bench-${#took[@]}-0', 1, 1, 'development',
         '{}', '', 'finished', 'api', 'bench', $(date +%s)000, $(date +%s)000, 'signature-bench-')"
       "$peer" report "$base" "bench-${#took[@]}" signature-bench- "$count" 1 64 1000 >"$folder/phones.log" 2>&1 &
       phones=$!
