@@ -117,6 +117,7 @@ extension DeviceWriter {
     if let known {
       let kind = DeviceCounters.Kind(
         environment: registration.environment.code, platform: registration.platform.code,
+        provider: (registration.provider ?? registration.platform.ownProvider).code,
         state: DeviceState.active.rawValue)
       try change(
         known,

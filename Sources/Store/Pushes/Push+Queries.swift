@@ -1,5 +1,5 @@
 package import Foundation
-import Model
+package import Model
 package import SQLite
 
 extension Push {
