@@ -16,7 +16,7 @@ enum LegacyMessages {
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
     for path in ["/fcm/send", "/gcm/send"] {
-      routes.plain(.post, path) { request in try await answer(console, request) }
+      routes.plain(.post, path, name: "legacy") { request in try await answer(console, request) }
     }
   }
 

@@ -181,8 +181,10 @@ struct ConsoleRouter {
   }
 
   /// A public route that is not a page, such as `/healthz`.
-  mutating func plain(_ method: Method, _ pattern: String, _ handler: @escaping Handler) {
-    router.on(method, pattern, handler)
+  ///
+  /// - Parameter name: of a protocol that checks its callers by itself.
+  mutating func plain(_ method: Method, _ pattern: String, name: String? = nil, _ handler: @escaping Handler) {
+    router.on(method, pattern, name: name, handler)
   }
 
   // MARK: -

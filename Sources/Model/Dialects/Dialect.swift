@@ -177,7 +177,7 @@ package enum DialectMessage: String, MessageSet {
       This is not a push. Paste a curl command to APNs or Signalbox, the JSON of JPush’s /v3/push or of FCM’s \
       messages:send, or an .apns file.
       """
-    case .invalid: "{text}"
+    case .invalid: "This push is not valid: {text}"
     case .curlQuote: "This command ends inside of quotes. Copy all of it."
     case .curlValue: "This command ends after {option}. Copy all of it."
     case .curlFile: "This command reads its data from the file {file}. Paste that file’s content instead."

@@ -86,6 +86,11 @@ package struct LegacyRequest: Sendable, Hashable {
       unused += try Self.read(shown, &draft.notification, &android)
     }
     draft.android = android
+    let shown = draft.notification
+    if shown.title == nil, shown.body == nil, shown.badge == nil, shown.sound == nil {
+      // Data alone: iOS has no other push that shows nothing.
+      draft.notification.contentAvailable = true
+    }
     // Devices that are not registered any more are told one by one.
     draft.options.allowEmptyAudience = true
     self.unused = unused.sorted()

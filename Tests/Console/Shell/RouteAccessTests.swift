@@ -10,7 +10,6 @@ struct RouteAccessTests {
   private static let table: [(String, User.Role?)] = [
     ("GET /healthz", nil), ("GET /readyz", nil), ("GET /session/new", nil), ("POST /session", nil),
     ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
-    ("POST /fcm/send", nil), ("POST /gcm/send", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
     ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator),
