@@ -13,12 +13,12 @@ struct BadgeTests {
     try await scene.push(notification: ["body": "hello", "badge": badge])
   }
 
-  private static func finish(_ scene: EngineScene, _ pushes: Push...) async throws {
-    try await scene.life { engine in
-      for push in pushes {
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+  /// Sends a push from its start to its end.
+  private static func send(_ scene: EngineScene, _ badge: JSONValue) async throws {
+    let push = try await push(scene, badge)
+    _ = try await scene.life { engine in
+      engine.enqueue(push.id)
+      return try await scene.wait(engine, push) { $0.isFinal }
     }
   }
 
@@ -35,11 +35,11 @@ struct BadgeTests {
         return .outcome(.accepted)
       }
       // Nothing counts yet: this number is not kept, and costs nothing.
-      try await Self.finish(scene, Self.push(scene, 5))
+      try await Self.send(scene, 5)
       #expect(try await Self.number(scene, 1) == 0)
-      try await Self.finish(scene, Self.push(scene, "+1"), Self.push(scene, "+2"), Self.push(scene, 7))
+      for badge in ["+1", "+2", 7] as [JSONValue] { try await Self.send(scene, badge) }
       #expect(try await Self.number(scene, 1) == 7)
-      try await Self.finish(scene, Self.push(scene, "-1"))
+      try await Self.send(scene, "-1")
       #expect(seen.withLock { $0 } == [1: [0, 0, 1, 0, 7], 2: [0, 0, 1, 0, 7]])
       #expect(try await Self.number(scene, 2) == 6)
     }

@@ -90,6 +90,8 @@ package struct LegacyRequest: Sendable, Hashable {
     if shown.title == nil, shown.body == nil, shown.badge == nil, shown.sound == nil {
       // Data alone: iOS has no other push that shows nothing.
       draft.notification.contentAvailable = true
+      // APNs refuses a background push of priority 10; on Android it stays high.
+      if draft.options.priority == .high { draft.apns.headers[APNsHeader.priority] = "5" }
     }
     // Devices that are not registered any more are told one by one.
     draft.options.allowEmptyAudience = true

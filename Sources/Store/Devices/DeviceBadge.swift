@@ -4,7 +4,8 @@ package import SQLite
 /// The number on each device's app icon.
 ///
 /// Counted when the provider has accepted a push, in the transaction that records it: an outcome is recorded once,
-/// whatever happened in between, so a push that is sent again after a crash sends the same number and counts once.
+/// whatever happened in between, so a push that is sent again after a crash sends the same number and counts once. Two
+/// pushes that are on their way to a device at the same time begin with the same number; the next one counts both.
 package enum DeviceBadge {
   /// Marks an app whose pushes count. What was set before the first of them is not known.
   package static func begin(_ database: Database, app: Int64) throws {
