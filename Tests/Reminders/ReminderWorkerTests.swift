@@ -37,7 +37,7 @@ struct ReminderWorkerTests {
       let text = try #require(lin.text)
       let places = ["== Over", "== Sooner", "== Later"].compactMap { text.firstRange(of: $0)?.lowerBound }
       #expect(places.count == 3 && places == places.sorted() && !text.contains("Fine"))
-      #expect(text.contains("还剩 20 天") && text.contains("序列号: 0A1B2C"))
+      #expect(text.contains("还剩 20 天") && text.contains("序列号：0A1B2C"))
       #expect(text.contains("https://push.example.com/certificates/1"))
       let html = try #require(lin.html)
       #expect(html.contains("lang=\"zh-Hans\"") && html.contains("已过期"))

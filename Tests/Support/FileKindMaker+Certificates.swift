@@ -132,8 +132,9 @@ extension FileKindMaker {
       try dated("the last second of UTCTime", "20261001000000Z", "20491231235959Z", "2049-12-31T23:59:59Z"),
       try dated("2055", "20261001000000Z", "20550228120000Z", "2055-02-28T12:00:00Z"),
       try dated("the end of time", "20261001000000Z", "99991231235959Z", "9999-12-31T23:59:59Z"),
-      try dated("yesterday", "20251001000000Z", "20261119115959Z", "2026-11-19T11:59:59Z", ["expired"]),
-      try dated("1999", "19500101000000Z", "19991231235959Z", "1999-12-31T23:59:59Z", ["expired"]),
+      try dated(
+        "yesterday", "20251001000000Z", "20261119115959Z", "2026-11-19T11:59:59Z", ["expired.apns_certificate"]),
+      try dated("1999", "19500101000000Z", "19991231235959Z", "1999-12-31T23:59:59Z", ["expired.apns_certificate"]),
       try dated("after tomorrow's begin", "20261121000000Z", "20271031235959Z", Self.end, ["not_yet_valid"]),
     ]
   }

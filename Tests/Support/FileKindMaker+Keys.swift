@@ -106,7 +106,7 @@ extension FileKindMaker {
       try profile("over", Self.profile(aps: "production", end: "2026-11-20T11:59:59Z")) {
         $0.environments = ["production"]
         $0.notAfter = "2026-11-20T11:59:59Z"
-        $0.warnings = ["expired"]
+        $0.warnings = ["expired.provisioning_profile"]
       },
       try profile("until 2060", Self.profile(aps: "production", end: "2060-02-29T00:00:00Z")) {
         $0.environments = ["production"]
