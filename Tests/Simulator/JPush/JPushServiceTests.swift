@@ -71,8 +71,7 @@ private final class JPushScene: Sendable {
 
 extension SimulatedReply {
   fileprivate var headers: [String: String] {
-    let fields: [(name: String, value: String)] = fields
-    return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
+    Dictionary(uniqueKeysWithValues: (limits?.fields ?? []).map { ($0.name, $0.value) })
   }
 
   fileprivate var code: Int64? { json["error"]?["code"]?.integer }
