@@ -36,7 +36,8 @@ package enum ReceiptResult: String, Sendable, Hashable, CaseIterable {
   case known
   /// The push is older than ``ReceiptRule/days``.
   case expired
-  /// No such push, signature, or device. One word for all three: who guesses does not learn which was right.
+  /// No such push, signature, or device, or one registered after the push began. One word for all: who guesses does not
+  /// learn which was right.
   case unknown
 }
 
@@ -70,6 +71,8 @@ private final class ReceiptWriter {
     let app: Int64
     let signature: [UInt8]
     let startedAt: Date
+    /// Devices registered later were not sent to.
+    let lastDevice: Int64
   }
 
   private struct FoundDevice {
@@ -100,7 +103,7 @@ private final class ReceiptWriter {
         continue
       }
       if devices[push.app] == nil { devices[push.app] = .some(try find(batch.sender, app: push.app)) }
-      guard let device = devices[push.app] ?? nil else {
+      guard let device = devices[push.app] ?? nil, device.id <= push.lastDevice else {
         outcome.results.append(.unknown)
         continue
       }
@@ -147,10 +150,14 @@ private final class ReceiptWriter {
     if let found = pushes[uid] { return found }
     let found = try database.fetchOne(
       """
-      SELECT id, app_id, signature, coalesce(started_at, created_at) FROM pushes
+      SELECT id, app_id, signature, coalesce(started_at, created_at), last_device_id FROM pushes
       WHERE uid = ? AND signature IS NOT NULL
       """, uid
-    ) { FoundPush(id: $0.int64(0), app: $0.int64(1), signature: Array($0.text(2).utf8), startedAt: $0.date(3)) }
+    ) {
+      FoundPush(
+        id: $0.int64(0), app: $0.int64(1), signature: Array($0.text(2).utf8), startedAt: $0.date(3),
+        lastDevice: $0.optionalInt64(4) ?? .max)
+    }
     pushes[uid] = .some(found)
     return found
   }

@@ -69,6 +69,10 @@ struct ReceiptTests {
       }
       #expect(try database.int("SELECT count(*) FROM receipts") == 0)
       #expect(try database.int("SELECT count(*) FROM receipt_counters") == 0)
+      try database.run("UPDATE pushes SET last_device_id = ?", Device.lastID(database))
+      _ = try Device.register(database, app: app.id, [registration(3)], now: noon)
+      #expect(try record(database, 3, [.opened]) == [.unknown], "registered after the push began")
+      #expect(try record(database, 1, [.opened]) == [.recorded])
     }
   }
 
