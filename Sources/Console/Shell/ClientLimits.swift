@@ -45,7 +45,8 @@ final class ClientLimits: Sendable {
 
   private let state = Mutex(State())
 
-  /// An address; of IPv6 the network /64, which one customer has. Nil: the request is from this process, such as a simulated phone's.
+  /// An address; of IPv6 the network /64, which one customer has. Nil: the request is from this process, such as a
+  /// simulated phone's.
   static func address(_ request: Request) -> String? {
     request.remoteAddress.map { $0.bytes.count == 16 ? $0.network(64) : $0.host }
   }

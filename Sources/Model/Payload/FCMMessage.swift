@@ -4,8 +4,8 @@ package import JSON
 /// their token (docs/protocols.md §3.1).
 ///
 /// The data that the app receives has the same keys as the payload for APNs: the draft's extras, `link`, `image`,
-/// `sbid` and `sbsig`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over the
-/// generated one.
+/// `sbid` and `sbsig`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over
+/// the generated one.
 package struct FCMMessage: Sendable, Hashable {
   /// Bytes of the keys and values that reach the app (Firebase, ErrorCode: 4096).
   package static let limit = 4096

@@ -36,7 +36,8 @@ package enum ReceiptResult: String, Sendable, Hashable, CaseIterable {
   case known
   /// The push is older than ``ReceiptRule/days``.
   case expired
-  /// No such push, signature, or device, or one registered after the push began. One word for all: who guesses does not learn which was right.
+  /// No such push, signature, or device, or one registered after the push began. One word for all: who guesses does not
+  /// learn which was right.
   case unknown
 }
 

@@ -169,7 +169,7 @@ extension Trim {
     ) { $0.int64(0) }
     let removed = try database.run(
       "DELETE FROM deliveries WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
-    // At most one for each delivery, so that the step stays small. Reports of devices without a delivery go with the rest.
+    // At most one for each delivery, so that the step stays small.
     try database.run("DELETE FROM receipts WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
     try database.run(
       """
