@@ -75,7 +75,6 @@ final class CurlHandle {
     try set(CURLOPT_PROXY, "http://\(proxy.authority)")
     try set(CURLOPT_HTTPPROXYTUNNEL, 1)
     guard let user = proxy.user else { return }
-    try set(CURLOPT_PROXYAUTH, Int(CURLAUTH_BASIC))
     try set(CURLOPT_PROXYUSERNAME, user)
     try set(CURLOPT_PROXYPASSWORD, proxy.password ?? "")
   }

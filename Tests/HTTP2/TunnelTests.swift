@@ -1,6 +1,7 @@
 import HTTP2
 import OpenSSL
 import Reactor
+import Synchronization
 import TestSupport
 import Testing
 

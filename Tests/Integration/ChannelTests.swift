@@ -36,6 +36,12 @@ struct ChannelTests {
     await scene.box.run(["channels"] + words, now: Date())
   }
 
+  /// A channel in development, made by the command line.
+  private static func create(_ scene: DeliveryScene) async throws -> String {
+    let made = await channels(scene, "create", DeliveryScene.topic, "development")
+    return try #require(made.lines.first, "\(made)")
+  }
+
   @Test(
     "a channel is created, listed, read, sent to, and deleted, with a key and with a certificate",
     arguments: [DeliveryScene.Options.Credentials.key, .certificate])
@@ -81,10 +87,8 @@ struct ChannelTests {
   func reconciled() async throws {
     try await DeliveryScene.run { scene in
       let topic = DeliveryScene.topic
-      let (kept, lost) = (
-        try #require(await Self.channels(scene, "create", topic, "development").lines.first),
-        try #require(await Self.channels(scene, "create", topic, "development").lines.first)
-      )
+      let kept = try await Self.create(scene)
+      let lost = try await Self.create(scene)
       // Somebody else deletes one: another console with the same key.
       let elsewhere = ChannelKeeper(store: scene.store) { [routes = scene.routes] in
         try await routes.ask($0, app: $1, environment: $2)
@@ -113,7 +117,8 @@ struct ChannelTests {
   @Test("a channel that stores nothing takes only one attempt; a stored message waits for a phone that is off")
   func policies() async throws {
     try await DeliveryScene.run { scene in
-      let phone = try #require(try await scene.add(1).first)
+      let phones = try await scene.add(1)
+      let phone = try #require(phones.first)
       let book = scene.simulator.channels
       guard
         case .created(let none) = try await scene.routes.ask(
@@ -167,7 +172,7 @@ struct ChannelTests {
   func command() async throws {
     try await DeliveryScene.run { scene in
       let topic = DeliveryScene.topic
-      let id = try #require(await Self.channels(scene, "create", topic, "development").lines.first)
+      let id = try await Self.create(scene)
       let file = try scene.box.file("update.json", Self.payload.text())
       let sent = await scene.box.run(
         [

@@ -109,7 +109,8 @@ package final class TestProxy: Sendable {
   private func relay(_ client: Int32, _ port: UInt16, _ words: String) {
     // A socket whose calls wait.
     guard let address = SocketAddress("127.0.0.1:\(port)"), let server = try? PlainSocket(address) else {
-      return Self.write(Array("HTTP/1.1 502 Bad Gateway\r\n\r\n".utf8), to: client)
+      Self.write(Array("HTTP/1.1 502 Bad Gateway\r\n\r\n".utf8), to: client)
+      return
     }
     keep(server.descriptor)
     Self.write(Array(words.utf8), to: client)

@@ -4,6 +4,7 @@ import HTTPServer
 import Model
 import Mustache
 import Providers
+import Reactor
 import SQLite
 import Store
 

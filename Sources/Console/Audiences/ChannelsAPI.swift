@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Model
 import Providers
+import Reactor
 import SQLite
 import Store
 

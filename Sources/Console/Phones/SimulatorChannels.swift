@@ -2,6 +2,7 @@ import HTTPServer
 import JSON
 import Model
 import Simulator
+import Store
 
 /// The simulator's broadcast channels in its control API: what there is, and which phones subscribed.
 enum SimulatorChannels {
@@ -26,7 +27,7 @@ enum SimulatorChannels {
     try fields.finish()
     let id: Int64 = try call.request.parameter("id")
     let simulator = try call.simulator()
-    guard let phone = simulator.phones.phone(id) else { throw APIError(PhoneBookError.noSuchPhone(id)) }
+    guard let phone = simulator.phones.phone(id) else { throw APIError(.notFound, PhoneBookError.noSuchPhone(id).description) }
     do throws(ChannelBook.Problem) {
       try body(simulator.channels, phone, channel ?? "")
     } catch {

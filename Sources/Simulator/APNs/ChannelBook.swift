@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import JSON
 package import Model
 import OpenSSL

@@ -114,7 +114,8 @@ enum ChannelsCommand {
     let io = try io.proxied(values)
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
-    let app = try store.readSync { try App.named(values[app], $0) }
+    let bundleID = values[app]
+    let named = try store.readSync { try App.named(bundleID, $0) }
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "channels")
     let pool = BlockingPool(name: "blocking", threads: 1)
@@ -124,9 +125,12 @@ enum ChannelsCommand {
       loop.stop()
       pool.stop()
     }
-    let keeper = ChannelKeeper(store: store) { try await routes.ask($0, app: $1, environment: $2) }
+    let ask: ChannelKeeper.Ask = { request, app, environment in
+      try await routes.ask(request, app: app, environment: environment)
+    }
+    let keeper = ChannelKeeper(store: store, ask: ask)
     do {
-      return try await body(keeper, app, store)
+      return try await body(keeper, named, store)
     } catch let error as ChannelRefusal {
       throw CommandFailure(error.description)
     } catch let error as NoRoute {

@@ -9,8 +9,8 @@ import Testing
 @Suite("Host probe through a proxy")
 struct HostProxyTests {
   private func outcome(
-    _ conduct: (ScriptedHost) -> TestProxy.Conduct, _ start: HostAddress.StartProtocol = .tls,
-    _ certificates: HostCertificates, serve: @escaping @Sendable (ScriptedConnection) -> Void
+    _ conduct: (ScriptedHost) -> TestProxy.Conduct, _ certificates: HostCertificates,
+    _ start: HostAddress.StartProtocol = .tls, serve: @escaping @Sendable (ScriptedConnection) -> Void
   ) throws -> (outcome: HostOutcome, requests: [String], proxy: UInt16) {
     let host = try ScriptedHost(serve)
     defer { host.stop() }
@@ -35,7 +35,7 @@ struct HostProxyTests {
     #expect(sighting.address == "one.invalid:443 through the proxy 127.0.0.1:\(port)")
     #expect(requests.first?.hasPrefix("CONNECT one.invalid:443 HTTP/1.1\r\n") == true)
     let early = "HTTP/1.1 200 OK\r\n\r\n* OK ready\r\n"
-    let (imap, _, _) = try outcome({ .connectsSaying(early, to: $0.address.port) }, .imap, certificates) {
+    let (imap, _, _) = try outcome({ .connectsSaying(early, to: $0.address.port) }, certificates, .imap) {
       $0.hear()
       $0.say("a OK begin\r\n")
       $0.shakeHands(other: context)
