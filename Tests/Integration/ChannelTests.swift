@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import JSON
 import Model
+import Providers
 import Simulator
 import Store
 import Testing
@@ -34,6 +35,12 @@ struct ChannelTests {
 
   private static func channels(_ scene: DeliveryScene, _ words: String...) async -> CommandResult {
     await scene.box.run(["channels"] + words, now: Date())
+  }
+
+  /// A channel in development, made by the command line.
+  private static func create(_ scene: DeliveryScene) async throws -> String {
+    let made = await channels(scene, "create", DeliveryScene.topic, "development")
+    return try #require(made.lines.first, "\(made)")
   }
 
   @Test(
@@ -81,16 +88,15 @@ struct ChannelTests {
   func reconciled() async throws {
     try await DeliveryScene.run { scene in
       let topic = DeliveryScene.topic
-      let (kept, lost) = (
-        try #require(await Self.channels(scene, "create", topic, "development").lines.first),
-        try #require(await Self.channels(scene, "create", topic, "development").lines.first)
-      )
+      let kept = try await Self.create(scene)
+      let lost = try await Self.create(scene)
       // Somebody else deletes one: another console with the same key.
-      let elsewhere = ChannelKeeper(store: scene.store) { [routes = scene.routes] in
-        try await routes.ask($0, app: $1, environment: $2)
+      let routes = scene.routes
+      let ask: ChannelKeeper.Ask = { request, app, environment in
+        try await routes.ask(request, app: app, environment: environment)
       }
-      let reply = try await scene.routes.ask(.delete(lost), app: scene.app, environment: .development)
-      #expect(reply == .deleted)
+      let elsewhere = ChannelKeeper(store: scene.store, ask: ask)
+      _ = try await routes.ask(.delete(lost), app: scene.app, environment: .development)
       guard
         case .created(let stranger) = try await scene.routes.ask(
           .create(.storesLatest), app: scene.app, environment: .development)
@@ -99,12 +105,15 @@ struct ChannelTests {
         return
       }
       let listed = try await elsewhere.list(app: scene.app, .development, now: Date())
-      #expect(Set(listed.map(\.channel)) == [kept, lost, stranger])
-      #expect(listed.filter { $0.missingSince != nil }.map(\.channel) == [lost])
-      #expect(listed.first { $0.channel == stranger }?.createdBy == nil)
+      let ids = Set(listed.map(\.channel))
+      #expect(ids == [kept, lost, stranger])
+      let missing = listed.filter { $0.missingSince != nil }.map(\.channel)
+      #expect(missing == [lost])
+      let found = listed.first { $0.channel == stranger }
+      #expect(found != nil && found?.createdBy == nil)
       let known = await Self.channels(scene, "list", topic, "development", "--known")
       #expect(known.output.contains("not in Apple's list since"), "\(known)")
-      try await elsewhere.delete(lost, app: scene.app, .development, by: .init("test", now: Date()))
+      try await elsewhere.delete(lost, app: scene.app, .development, by: ChannelKeeper.Author("test", now: Date()))
       let left = try await scene.store.read { try Channel.all($0, app: scene.app.id) }
       #expect(Set(left.map(\.channel)) == [kept, stranger])
     }
@@ -113,7 +122,8 @@ struct ChannelTests {
   @Test("a channel that stores nothing takes only one attempt; a stored message waits for a phone that is off")
   func policies() async throws {
     try await DeliveryScene.run { scene in
-      let phone = try #require(try await scene.add(1).first)
+      let phones = try await scene.add(1)
+      let phone = try #require(phones.first)
       let book = scene.simulator.channels
       guard
         case .created(let none) = try await scene.routes.ask(
@@ -167,7 +177,7 @@ struct ChannelTests {
   func command() async throws {
     try await DeliveryScene.run { scene in
       let topic = DeliveryScene.topic
-      let id = try #require(await Self.channels(scene, "create", topic, "development").lines.first)
+      let id = try await Self.create(scene)
       let file = try scene.box.file("update.json", Self.payload.text())
       let sent = await scene.box.run(
         [

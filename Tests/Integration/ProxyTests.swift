@@ -2,6 +2,8 @@ import Delivery
 import Foundation
 import Logging
 import Model
+import Providers
+import Reactor
 import Simulator
 import Store
 import TestSupport
@@ -59,10 +61,11 @@ struct ProxyTests {
         }
         try await waitUntil("the reason is logged") { logged("ProxyAuthenticationRequired") }
         #expect(!logged("s3cret"))
-        let credential = try #require(
-          try await scene.store.read {
-            try Credential.find($0, app: scene.app.id, provider: .apns, environment: .development)
-          })
+        let app = scene.app.id
+        let found = try await scene.store.read {
+          try Credential.find($0, app: app, provider: .apns, environment: .development)
+        }
+        let credential = try #require(found)
         try await waitUntil("the circuit is open") {
           guard let health = scene.routes.health(credential: credential.id, at: Date() + 4) else { return false }
           if case .open(let reason, _, _) = health.circuit {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import JSON
 import Model
 import Providers
@@ -94,7 +95,7 @@ struct ChannelTests {
       let uid = try #require(created.json?["id"]?.string)
       let push = try await scene.finished(uid)
       #expect(push.counts.accepted == 1 && push.target == 1)
-      let ben = try await scene.signIn(.viewer)
+      var ben = try await scene.signIn(.viewer)
       let page = try await ben.get("/pushes/\(uid)")
       #expect(page.text.contains("This was one request.") && page.text.contains("APNs accepted the update"))
       #expect(!page.text.contains("id=\"devices\""))
