@@ -102,8 +102,13 @@ struct LocaleTests {
     add("phones.fault_", FaultChoice.Kind.allCases.map(\.rawValue))
     add("devices.events.", DeviceEvent.Kind.allCases.map(\.rawValue) + ["added", "removed"])
     add("apps.alias_rule_", AliasRule.allCases.map(\.rawValue))
-    add("apps.endpoint_", ["apple", "google", "simulator", "host"])
-    for suffix in ["", "_google", "_simulator"] { add("apps.", ["accepted", "refused"].map { $0 + suffix }) }
+    add("apps.endpoint_", ["apple", "google", "jpush", "simulator", "host"])
+    for suffix in ["", "_google", "_jpush", "_simulator"] {
+      add("apps.", ["accepted", "refused"].map { $0 + suffix })
+    }
+    for suffix in ["", "_fcm", "_jpush"] {
+      add("apps.", ["bind_first", "certificate", "certificate_hint"].map { $0 + suffix })
+    }
     add("apps.", ["unused"])
     add("retention.", RetentionPolicy.fields.map(\.name))
     add("retention.", RetentionPolicy.fields.map(\.name), "_hint")

@@ -296,7 +296,7 @@ struct FCMServiceTests {
       try await client.stop()
       #expect(scene.simulator.counters(.fcm).byStatus == [404: 1])
       #expect(scene.simulator.counters(.fcm).connections == 1)
-      #expect(SimulatedServer(.fcm, .development) == .fcm && SimulatedServer(.jpush, .production) == nil)
+      #expect(SimulatedServer(.fcm, .development) == .fcm && SimulatedServer(.jpush, .production) == .jpush)
     }
   }
 }
