@@ -37,7 +37,10 @@ package struct JPushDeviceChange: Sendable, Hashable {
   }
 
   private static func tags(_ lists: JPushFields, _ name: String) throws(JPushError) -> [String] {
-    let tags = try lists.texts(name, atMost: tagLimit) { TagRule.problem(with: $0, rule: .jpush) }
+    let tags = try lists.texts(name, atMost: tagLimit) { _ in nil }
+    if let problem = tags.lazy.compactMap({ TagRule.problem(with: $0, rule: .jpush) }).first {
+      throw JPushError(.invalid, "\(lists.place(name)): \(problem.text)")
+    }
     guard tags.reduce(0, { $0 + $1.utf8.count }) <= tagBytes else {
       throw lists.invalid(name, "has more than \(tagBytes) bytes.")
     }

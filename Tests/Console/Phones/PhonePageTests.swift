@@ -221,13 +221,17 @@ struct PhonePageTests {
           let faults = simulator.faults(.production).faults
           #expect((faults == Faults()) == (kind == "none"), "\(kind)")
           let page = ScenePage(try await ben.get("/phones"))
-          #expect(page.values("fault") == ["none", kind, "none"], "\(kind)")
+          #expect(page.values("fault") == ["none", kind, "none", "none"], "\(kind)")
           #expect(simulator.faults(.development).faults == Faults(), "the other one goes on as it was")
         }
       }
       for kind in ["fcm_401", "fcm_403", "fcm_404", "fcm_429", "fcm_500", "fcm_503", "slow", "none"] {
         #expect(try await set("fcm", kind, "").status == 303, "\(kind)")
-        #expect(ScenePage(try await ben.get("/phones")).values("fault") == ["none", "none", kind])
+        #expect(ScenePage(try await ben.get("/phones")).values("fault") == ["none", "none", kind, "none"])
+      }
+      for kind in ["jpush_401", "jpush_400", "jpush_429", "jpush_500", "slow", "none"] {
+        #expect(try await set("jpush", kind, "").status == 303, "\(kind)")
+        #expect(ScenePage(try await ben.get("/phones")).values("fault") == ["none", "none", "none", kind])
       }
       #expect(try await set("fcm", "410", "").status == 422, "an error of APNs")
       #expect(try await set("production", "fcm_404", "").status == 422, "an error of FCM")
@@ -252,7 +256,7 @@ struct PhonePageTests {
       try await book.flush()
       #expect(try await scene.count("apps") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
-      #expect(try await scene.count("credentials WHERE endpoint = 'simulator'") == 4)
+      #expect(try await scene.count("credentials WHERE endpoint = 'simulator'") == 6)
       _ = try await scene.store.write { database in
         try App.update(database, id: 1, name: "Mine", packageName: nil, aliasRule: nil)
       }
