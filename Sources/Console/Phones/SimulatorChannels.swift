@@ -27,7 +27,9 @@ enum SimulatorChannels {
     try fields.finish()
     let id: Int64 = try call.request.parameter("id")
     let simulator = try call.simulator()
-    guard let phone = simulator.phones.phone(id) else { throw APIError(.notFound, PhoneBookError.noSuchPhone(id).description) }
+    guard let phone = simulator.phones.phone(id) else {
+      throw APIError(.notFound, PhoneBookError.noSuchPhone(id).description)
+    }
     do throws(ChannelBook.Problem) {
       try body(simulator.channels, phone, channel ?? "")
     } catch {
