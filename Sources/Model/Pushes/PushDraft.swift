@@ -95,6 +95,8 @@ extension PushDraft {
 
   /// The end of the time to live of a push sent at `date`; the start of 1970: a single attempt. Nil: none.
   package func expiration(sentAt date: Date) -> Date? {
+    // A channel's default of 0 is about Apple's storage, not about our retries.
+    if case .channel = audience, options.timeToLive == nil, apns.headers[APNsHeader.expiration] == nil { return nil }
     let text = APNsPayload(self).expiration(sentAt: date)
     return text.flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
   }

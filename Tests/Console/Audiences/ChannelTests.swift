@@ -20,7 +20,8 @@ struct ChannelTests {
       #expect(
         try document.errors(made, to: .init(method: "POST", path: "/api/v1/apps/{app}/channels/{environment}")) == [])
       #expect(
-        made.json?["name"] == "Final" && made.json?["storage"] == "latest" && made.json?["created_by"] == "operator")
+        made.json?["name"] == "Final" && made.json?["storage"] == "latest"
+          && made.json?["created_by"] == "token operator")
       let id = try #require(made.json?["id"]?.integer)
       scene.provider.addChannel("c3RyYW5nZXI=")
       let known = try await scene.call(.get, Self.list, as: .viewer)

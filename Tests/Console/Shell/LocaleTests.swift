@@ -81,7 +81,8 @@ struct LocaleTests {
     let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"]
     add("audience.", kinds)
     add("audience.", kinds, "_count.other")
-    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "all"])
+    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "all", "channel"])
+    add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(
       "facts.",
       [
