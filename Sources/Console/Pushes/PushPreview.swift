@@ -23,7 +23,6 @@ struct PushPreview: Sendable {
     let payload: String
     let size: Int
     let limit: Int
-    let command: String
   }
 
   var draft: PushDraft { check.draft }
@@ -39,22 +38,20 @@ struct PushPreview: Sendable {
     case .apns:
       request = Request(
         headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
-        size: preview.size, limit: preview.limit, command: preview.apnsCommand)
+        size: preview.size, limit: preview.limit)
     case .fcm:
       let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
       let body: JSONValue = [
         "message": .object((message.json.object ?? [:]).merging(["token": "$DEVICE_TOKEN"]) { $1 })
       ]
       request = Request(
-        payload: body.text(pretty: true), size: message.size, limit: FCMMessage.limit,
-        command: Preview.fcmCommand(body, host: "fcm.googleapis.com"))
+        payload: body.text(pretty: true), size: message.size, limit: FCMMessage.limit)
     case .jpush:
       let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
       let body = message.request(to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil)
       let (size, limit) = message.size
       request = Request(
-        payload: body.text(pretty: true), size: size, limit: limit,
-        command: Preview.jpushCommand(body, host: "api.jpush.cn"))
+        payload: body.text(pretty: true), size: size, limit: limit)
     }
   }
 

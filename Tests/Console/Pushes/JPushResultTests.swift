@@ -154,9 +154,8 @@ struct JPushResultTests {
         ])
       let page = ScenePage(review)
       #expect(review.text.contains("FCM (built-in simulator)"))
-      #expect(page.text(id: "show-curl-apns")?.contains("fcm.googleapis.com") == true)
       #expect(page.text(id: "show-payload")?.contains("\"priority\"") == true)
-      #expect(!review.text.contains("apns-push-type"))
+      #expect(page.text(id: "show-headers") == "content-type: application/json")
     }
   }
 }
