@@ -62,9 +62,15 @@ extension JSONFields {
   }
 
   package func time(_ name: String, required: Bool = false) -> Date? {
-    guard let text = string(name, required: required, limit: .bytes(64)) else { return nil }
+    guard let value = present(name, required: required) else { return nil }
+    guard let text = value.string else { return mismatch(name, "string", value) }
     if let date = Timestamp.parse(text) { return date }
-    report(name, Problem("", FieldMessage.notATime, ["value": text]))
+    // An empty text is no time either, although other fields take it as left out.
+    let problem =
+      text.isEmpty && required
+      ? Problem("", FieldMessage.required)
+      : Problem("", FieldMessage.notATime, ["value": text.abbreviated(to: 64)])
+    report(name, problem)
     return nil
   }
 
