@@ -18,7 +18,10 @@ enum RecordedSentence {
       "recorded.no_credential",
       "The app has no credential for {platform} in {environment}. Assign {credential} on the app's page."
     ),
-    ("recorded.no_platform", "Signalbox does not send to {platform} yet."),
+    (
+      "recorded.proxy_password",
+      "The password of the credential's proxy cannot be opened. Enter it again on the app's page."
+    ),
     ("recorded.no_provider", "Signalbox does not send through {provider} yet."),
     (
       "recorded.closed",

@@ -72,6 +72,7 @@ struct APIAnswersTests {
       "app": .string(Self.app), "environment": "development", "platforms": ["ios", "android"], "audience": "all",
     ]
     let (credential, key) = ("/apps/{app}/credentials/{environment}", "/apps/{app}/jpush-key")
+    let (channels, shop) = ("/apps/{app}/channels/{environment}", "/apps/\(Self.app)/channels/production")
     let line = Array((device.text() + "\n{}\n").utf8)
     let (one, taken) = ("/schedules/{id}", "/hosts/{id}/acknowledgement")
     return [
@@ -110,6 +111,13 @@ struct APIAnswersTests {
       Call(.post, "/apps/{app}/pages/try", "/apps/\(Self.app)/pages/try", 422, json: ["text": "hello"]),
       Call(.delete, "/apps/{app}/pages", "/apps/\(Self.app)/pages", 204),
       Call(.delete, "/apps/{app}/pages", "/apps/com.example.none/pages", 404),
+      Call(.post, channels, shop, 201, json: ["storage": "latest", "name": "Final"]),
+      Call(.post, channels, shop, 422, json: ["storage": "some"]), Call(.get, channels, shop, 200),
+      Call(.get, channels, "/apps/\(Self.app)/channels/staging", 404),
+      Call(.post, channels + "/refresh", shop + "/refresh", 200),
+      Call(.post, channels + "/refresh", "/apps/com.example.none/channels/production/refresh", 404),
+      Call(.get, channels + "/{id}", shop + "/1", 200), Call(.get, channels + "/{id}", shop + "/999", 404),
+      Call(.delete, channels + "/{id}", shop + "/1", 204), Call(.delete, channels + "/{id}", shop + "/1", 404),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
       Call(.put, "/devices", 422, json: device.with("token", "short")),
       Call(.put, "/devices", 404, json: device.with("app", "com.example.none")),

@@ -84,7 +84,8 @@ struct LanguageTests {
   /// Problems of the API and the command line alone.
   private static let withoutPage: Set<String> = [
     "acknowledgement.endless", "body.nothing_to_change", "idempotency.form", "idempotency.mismatch", "query.not_a_span",
-    "query.twice", "query.unknown", "request.algorithm", "request.not_for_kind", "simulator.faults", "simulator.wait",
+    "query.twice", "query.unknown", "receipts.count", "request.algorithm", "request.not_for_kind", "simulator.faults",
+    "simulator.wait",
   ]
 
   /// English sentences by code, where the catalogues have them; nil where they are written in place.
@@ -97,7 +98,7 @@ struct LanguageTests {
     add(CredentialMessage.self)
     for (code, english) in RecordedSentence.patterns { messages[code] = english }
     var written: Set<String> = ["sealing.missing", "sealing.other"]
-    for room in ["Certificates", "Console", "Simulator", "Store"] {
+    for room in ["Certificates", "Console", "Providers", "Simulator", "Store"] {
       for text in try sources("Sources/\(room)") {
         for match in text.matches(of: /code:\s*"([a-z_]+\.[a-z0-9_.]+)"/) { written.insert(String(match.1)) }
       }
@@ -147,7 +148,8 @@ struct LanguageTests {
 
   /// Names and codes that are the same in every language.
   private static let sameInChinese: Set<String> = [
-    "apps.bundle_id", "apps.endpoint_apple", "apps.endpoint_google", "audience.kind.registration_id",
+    "activity.from.api", "activity.from.jpush", "apps.bundle_id", "apps.endpoint_apple", "apps.endpoint_jpush",
+    "apps.endpoint_google", "audience.kind.registration_id",
     "certificates.app_id", "certificates.app_key", "certificates.entitlements", "certificates.key_id",
     "certificates.sha1", "certificates.sha256", "certificates.team", "certificates.team_id", "certificates.topic",
     "certificates.uuid", "delivery.curl", "devices.none_command", "devices.registration_id",
@@ -156,7 +158,8 @@ struct LanguageTests {
     "hosts.protocols.postgres", "hosts.protocols.tls", "jpush.app_key", "layout.product", "phones.fault_410",
     "phones.fault_429", "phones.fault_500", "phones.fault_503", "phones.fault_fcm_401", "phones.fault_fcm_403",
     "phones.fault_fcm_404", "phones.fault_fcm_429", "phones.fault_fcm_500", "phones.fault_fcm_503",
-    "phones.fault_goaway", "phones.kind_ios", "phones.server_fcm", "platform.android", "platform.ios",
+    "phones.fault_goaway", "phones.kind_ios", "phones.server_fcm", "phones.server_jpush", "platform.android",
+    "platform.ios",
     "requests.p-256", "requests.rsa-2048", "settings.channels.slack", "settings.checks.cron", "settings.security.tls",
     "source.api", "source.jpush",
   ]
@@ -183,8 +186,10 @@ struct LanguageTests {
 
   /// Words that templates write in every language: formats, keys of payloads, commands.
   private static let templateWords: Set<String> = [
-    "-----BEGIN CERTIFICATE-----", ".ics", "CSV", "JSON", "NDJSON", "UTC", "content-available", "curl", "iOS",
-    "mutable-content", "signalbox users link", "signalbox users link you@example.com",
+    "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "UTC", "content-available", "curl",
+    "http://user:password@proxy.example.com:3128", "iOS",
+    "msg_id", "mutable-content", "openapi.json", "show-", "signalbox users link",
+    "signalbox users link you@example.com",
   ]
 
   @Test("templates have no words of their own: letters between tags come from the tables")
