@@ -47,8 +47,8 @@ struct ActivityPageTests {
   @Test(
     "is filtered by person, kind, day and text",
     arguments: [
-      ("", 5), ("who=token%20ci", 1), ("kind=certificates", 2), ("kind=pushes", 1), ("kind=people", 0),
-      ("q=GRACE", 1), ("q=10.0.4", 1), ("q=certificate", 2), ("from=2026-11-21", 1), ("to=2026-11-20", 4),
+      ("", 6), ("who=token%20ci", 1), ("kind=certificates", 2), ("kind=pushes", 1), ("kind=people", 1),
+      ("q=GRACE", 1), ("q=10.0.4", 1), ("q=certificate", 2), ("from=2026-11-21", 1), ("to=2026-11-20", 5),
       ("who=cli&kind=pushes", 0),
     ])
   func filters(query: String, count: Int) async throws {
@@ -97,6 +97,7 @@ struct ActivityPageTests {
       for match in text.matches(of: /"([a-z_]+)\.([a-z_]+)"/) { written.insert("\(match.1).\(match.2)") }
     }
     for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
+    written.formUnion(["push.create", "schedule.create"])
     for verb in ["create", "rotate", "delete"] { written.insert("jpush_key.\(verb)") }
     written.formUnion(["client_key.create", "client_key.delete", "channel.create", "channel.delete"])
     for noun in ["certificate", "host"] { written.formUnion(["\(noun).acknowledge", "\(noun).unacknowledge"]) }

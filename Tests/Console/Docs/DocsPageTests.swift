@@ -25,7 +25,7 @@ struct DocsPageTests {
           shown.append("\(operation.method) \(operation.path)")
           #expect(page.text(id: "\(operation.id)-heading") == operation.summary)
           let call = try #require(page.text(id: "\(operation.id)-curl"))
-          #expect(call.hasPrefix("curl ") && call.contains("\"http://localhost/"), "\(call)")
+          #expect(call.hasPrefix("curl ") && call.contains(" \"http"), "\(call)")
           #expect(!operation.answers.contains { $0.meaning.isEmpty }, "\(operation.path)")
         }
         for link in page.links where link.hasPrefix("#") {

