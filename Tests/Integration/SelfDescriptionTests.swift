@@ -131,7 +131,9 @@ struct SelfDescriptionTests {
   func variables() {
     let deeds = ["send", "restore", "backup", "retention set", "devices import", "schedules cancel", "rotate-key"]
     for node in nodes where deeds.contains(node.words) || node.path.last?.name == "remove" {
+      // The way to the network is set up, not chosen for one push.
       let variables = node.command.parameters.compactMap { Signalbox.program.variable($0) }
+        .filter { $0 != "SIGNALBOX_PROXY" }
       #expect(variables == ["SIGNALBOX_DATA"], "\(node.words)")
     }
     #expect(Set(deeds).isSubset(of: nodes.map(\.words)))
