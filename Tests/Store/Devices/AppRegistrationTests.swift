@@ -116,7 +116,7 @@ struct AppRegistrationTests {
       #expect(try Device.find(database, app: app.id, registrationID: "r1")?.token == token(1))
       try database.run("UPDATE devices SET state = 3 WHERE registration_id = 'r1'")
       try database.run("UPDATE device_counters SET state = 3, count = 1 WHERE count = 2")
-      try database.run("INSERT INTO device_counters VALUES (?, 2, 1, 1, 1)", app.id)
+      try database.run("INSERT INTO device_counters VALUES (?, 2, 1, 1, 1, 1)", app.id)
       try take(database, app, registration(2, registrationID: "r1"))
       #expect(try Device.find(database, app: app.id, registrationID: "r1")?.token == token(2))
       #expect(try DeviceCounters.faults(database) == 0)
