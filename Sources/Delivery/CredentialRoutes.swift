@@ -70,15 +70,7 @@ package final class CredentialRoutes: RouteFinder {
       try Credential.find($0, app: app, provider: kind, environment: environment)
     }
     guard let credential = found, credential.certificateID != nil || credential.place == .simulator else {
-      let wanted =
-        switch kind {
-        case .apns: "a key or certificate"
-        case .fcm: "a service account"
-        case .jpush: "the AppKey and master secret of the app"
-        }
-      throw NoRoute(
-        "The app has no credential for \(kind.name) in \(environment.rawValue). Assign \(wanted) on the app's page.",
-        .noCredential)
+      throw Self.noCredential(kind, environment)
     }
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
@@ -101,15 +93,25 @@ package final class CredentialRoutes: RouteFinder {
     }
   }
 
+  private static func noCredential(_ kind: ProviderKind, _ environment: Model.Environment) -> NoRoute {
+    let wanted =
+      switch kind {
+      case .apns: "a key or certificate"
+      case .fcm: "a service account"
+      case .jpush: "the AppKey and master secret of the app"
+      }
+    return NoRoute(
+      "The app has no credential for \(kind.name) in \(environment.rawValue). Assign \(wanted) on the app's page.",
+      .noCredential)
+  }
+
   /// Uses a connection of its own; see ``RouteFinder``.
   package func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
     let credential = try await store.read {
       try Credential.find($0, app: app.id, provider: .apns, environment: environment)
     }
     guard let credential, credential.certificateID != nil || credential.place == .simulator else {
-      throw NoRoute(
-        "The app has no credential for iOS in \(environment.rawValue). Assign a key or certificate on the app's page.",
-        .noCredential)
+      throw Self.noCredential(.apns, environment)
     }
     return try await APNsMaker().ask(
       request, bundleID: app.bundleID, try await account(credential),

@@ -73,8 +73,7 @@ extension InBrowser {
       try await BrowserScene.run { scene in
         try await scene.open("/apps")
         try await scene.browser.click(xpath: "//main//a[@class='title'][contains(.,'Shop')]")
-        let box = "(//div[@class='code'])[1]"
-        try await scene.browser.wait(for: "\(box)//pre[contains(.,'\(scene.service.url)/api/v1/')]")
+        let box = "(//div[@class='code'][.//pre[contains(.,'\(scene.service.url)/api/v1/')]])[1]"
         try await scene.browser.click(xpath: "\(box)//button[.='Copy']")
         try await scene.browser.wait(for: "\(box)//button[.='Copied']")
         try await scene.browser.wait(for: "\(box)//button[.='Copy']")

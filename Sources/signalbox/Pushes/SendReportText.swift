@@ -62,7 +62,7 @@ struct SendReportText: JSONWritable {
   var lines: [String] {
     var lines = ["\(push.uid)  \(app.bundleID) \(push.environment.rawValue): \(headline)"]
     if let error = push.error { lines.append("  \(singleLine(error))") }
-    for part in providers {
+    for part in providers where providers.count > 1 {
       lines.append("  \(part.provider.name): \(part.counts.accepted) of \(part.target) devices accepted")
     }
     for reason in reasons {
