@@ -152,7 +152,9 @@ package struct Console: Sendable {
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       proxies: configuration.proxies, isStrict: configuration.isStrict)
     let documents = configuration.publicFiles + "/api"
-    reference = try APIReference([("\(documents)/openapi.json", ""), ("\(documents)/jpush.json", "JPush")])
+    reference = try APIReference([
+      ("\(documents)/openapi.json", ""), ("\(documents)/app.json", "App"), ("\(documents)/jpush.json", "JPush"),
+    ])
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 

@@ -32,7 +32,7 @@ func pushes(
   var configuration = ClientGroupConfiguration()
   configuration.maximumConnections = connections
   configuration.connection.maximumStreams = streams
-  guard let maker = ProviderList.all.first(where: { $0.capabilities.kind == kind }) else {
+  guard let maker = ProviderList.all.first(where: { $0.kind == kind }) else {
     print("there is no provider \(kind.rawValue)")
     exit(64)
   }
@@ -54,7 +54,7 @@ func pushes(
   var notification = Notification()
   notification.title = String(repeating: "x", count: 180)
   let draft = PushDraft(
-    app: "com.example.app", environment: .development, platforms: maker.capabilities.platforms, audience: .all,
+    app: "com.example.app", environment: .development, platforms: Set(Platform.allCases), audience: .all,
     notification: notification)
   let push = provider.prepare(
     ProviderPush(
@@ -74,7 +74,7 @@ func pushes(
     var next = 0
     for number in 0..<count / batchSize {
       if number >= mostBatches { answered.wait() }
-      push.send(Array(devices[next..<next + batchSize]), noting: nil)
+      push.send(Array(devices[next..<next + batchSize]), noting: nil as (any DepartureNotes)?)
       next += batchSize
     }
     for _ in 0..<min(mostBatches, count / batchSize) { answered.wait() }

@@ -54,10 +54,7 @@ struct ActivityRow: View {
     .text("actor") { $0.actor.name($0.texts) },
     .text("initial") { String($0.actor.name($0.texts).prefix(1)).uppercased() },
     .text("did") { $0.did },
-    // Who signs in is the same person twice.
-    .text("subject") {
-      $0.entry.entry.subject == "user " + $0.entry.entry.actor ? "" : AuditSubject($0.entry.entry.subject).name
-    },
+    .text("subject") { $0.isOwn ? "" : AuditSubject($0.entry.entry.subject).name },
     .optional("href") { AuditSubject($0.entry.entry.subject).href },
     .optional("detail") { $0.entry.entry.detail.map { ActivityDetail($0).text } },
     .text("source") { $0.texts("activity.from.\($0.actor.source.rawValue)") },
@@ -67,8 +64,14 @@ struct ActivityRow: View {
 
   private var actor: ActivityActor { ActivityActor(entry.entry.actor) }
 
+  /// Who signs in, or chooses a password, is the same person twice.
+  private var isOwn: Bool { entry.entry.subject == "user " + entry.entry.actor }
+
   /// An action that a newer version has written keeps its code.
-  private var did: String { texts.known("activity.did.\(entry.entry.action)") ?? entry.entry.action }
+  private var did: String {
+    if isOwn, entry.entry.action == "user.password" { return texts("activity.own_password") }
+    return texts.known("activity.did.\(entry.entry.action)") ?? entry.entry.action
+  }
 }
 
 /// An entry's details in a line: `name: old → new, app: com.example.shop`.

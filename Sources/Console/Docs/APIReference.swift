@@ -133,10 +133,12 @@ private struct APIReferenceReader {
     let schemes = document["components"]?["securitySchemes"]?.object ?? [:]
     // An empty list says that a call needs none.
     let isOpen = json["security"]?.array?.isEmpty ?? false
-    let scheme = schemes.values.first?["scheme"]?.string
-    let authorization =
-      isOpen || scheme == nil
-      ? nil : scheme == "basic" ? #"-u "$APP_KEY:$MASTER_SECRET""# : #"-H "Authorization: Bearer $SIGNALBOX_TOKEN""#
+    let scheme = isOpen ? nil : schemes.first
+    let authorization = scheme.map { name, scheme in
+      if scheme["scheme"]?.string == "basic" { return #"-u "$APP_KEY:$MASTER_SECRET""# }
+      let variable = name == "clientKey" ? "CLIENT_KEY" : "SIGNALBOX_TOKEN"
+      return #"-H "Authorization: Bearer $\#(variable)""#
+    }
     let example = body?.media["example"]
     return APIReference.Example(
       authorization: authorization, contentType: body?.type,

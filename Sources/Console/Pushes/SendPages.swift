@@ -47,7 +47,7 @@ enum SendPages {
       else { throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title")) }
       return Form(restarted(draft, now: page.now))
     }
-    var fields = [(name: "platforms", value: "ios")]
+    var fields = try await reached(page).map { (name: "platforms", value: $0.rawValue) }
     if let text = page.filled("device"), let id = Int64(text) {
       let (device, app) = try await page.store.read { database in
         let device = try Device.get(database, id: id)
@@ -60,12 +60,24 @@ enum SendPages {
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
     if let channel = page.filled("channel") {
+      fields.removeAll { $0.name == "platforms" }
       fields += [
-        ("environment", page.filled("environment") ?? ""), ("audience", "channel"), ("channel", channel),
+        ("platforms", Platform.ios.rawValue), ("environment", page.filled("environment") ?? ""),
+        ("audience", "channel"), ("channel", channel),
         ("push_type", PushType.liveactivity.rawValue),
       ]
     }
     return Form(fields)
+  }
+
+  /// The platforms that the app, or any app, has a credential for; iOS if there is none yet.
+  private static func reached(_ page: PageContext) async throws -> [Platform] {
+    let bundleID = page.filled("app")
+    let bound = try await page.store.read { database in
+      let app = try bundleID.flatMap { try App.find(database, bundleID: $0)?.id }
+      return Set(try Credential.all(database, app: app).flatMap(\.provider.platforms))
+    }
+    return bound.isEmpty ? [.ios] : Platform.allCases.filter(bound.contains)
   }
 
   /// Copies a repeating push: a start time in the past becomes now.

@@ -79,7 +79,8 @@ package struct PhoneReporter: Sendable {
         "event": .string(kind.name),
       ]
     }
-    let body: JSONValue = ["token": .string(phone.tokenText), "receipts": .array(receipts)]
+    let sender = phone.provider == .jpush ? "registration_id" : "token"
+    let body: JSONValue = [sender: .string(phone.tokenText), "receipts": .array(receipts)]
     do {
       try await post(body.bytes)
     } catch {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Pages: API reference")
 struct DocsPageTests {
-  private static let documents = ["openapi.json", "jpush.json"]
+  private static let documents = ["openapi.json", "app.json", "jpush.json"]
 
   @Test("every operation of the documents stands on one page, with its parameters, answers and a call")
   func whole() async throws {

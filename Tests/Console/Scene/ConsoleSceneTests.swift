@@ -41,6 +41,8 @@ struct ConsoleSceneTests {
       (["type": "object", "minProperties": 1], [:], false), (["type": "object", "maxProperties": 0], ["a": 1], false),
       (["oneOf": [["type": "string"], ["type": "integer"]]], 1, true),
       (["oneOf": [["type": "string"], ["const": "all"]]], "all", false),
+      (["anyOf": [["type": "string"], ["minimum": 2]]], 1, false),
+      (["anyOf": [["minimum": 1], ["minimum": 2]]], 2, true),
       (["type": "string", "format": "date-time"], "2026-11-21T12:00:00Z", true),
       (["type": "string", "format": "date-time"], "2026-11-21 12:00", false),
       (["$ref": "#/parts/word"], 1, false), (["$ref": "#/parts/word"], "a", true),

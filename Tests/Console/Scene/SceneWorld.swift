@@ -50,7 +50,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
           return "/pushes/\(parts.first ?? "999")/deliveries/\(parts.last ?? "999")"
         }
         return pattern.replacing(":uid", with: place).replacing(":id", with: place)
-          .replacing(":environment", with: "development")
+          .replacing(":environment", with: "development").replacing(":section", with: "devices")
       }
     }
   }

@@ -6,8 +6,9 @@ import Model
 /// error, so that nothing in the document goes unchecked.
 struct JSONSchema {
   private static let words: Set<String> = [
-    "$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf", "minItems",
-    "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties", "format", "pattern",
+    "$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf", "anyOf",
+    "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties", "format",
+    "pattern",
     "contentMediaType", "contentSchema", "description", "discriminator",
   ]
 
@@ -36,6 +37,9 @@ struct JSONSchema {
     if let choices = schema["oneOf"]?.array {
       let fitting = choices.count { self.errors(value, $0, at: path).isEmpty }
       if fitting != 1 { errors.append("\(path): fits \(fitting) of oneOf, not one: \(value.text().prefix(120))") }
+    }
+    if let choices = schema["anyOf"]?.array, !choices.contains(where: { self.errors(value, $0, at: path).isEmpty }) {
+      errors.append("\(path): fits none of anyOf: \(value.text().prefix(120))")
     }
     switch value {
     case .object(let object): errors += check(object, schema, path)
