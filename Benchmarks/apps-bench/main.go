@@ -146,8 +146,8 @@ func serve(path string) error {
 	if err != nil {
 		return err
 	}
-	counter, err := d.prepare("INSERT INTO device_counters(app_id, environment, platform, state, count)" +
-		" VALUES (1, 1, 1, 1, 1) ON CONFLICT DO UPDATE SET count = count + 1")
+	counter, err := d.prepare("INSERT INTO device_counters(app_id, environment, platform, provider, state, count)" +
+		" VALUES (1, 1, 1, 1, 1, 1) ON CONFLICT DO UPDATE SET count = count + 1")
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ INSERT INTO devices(app_id, environment, platform, state, token, alias, created_
 INSERT INTO tags(app_id, name) VALUES (1, 'beta'), (1, 'news');
 INSERT INTO device_tags SELECT 1, rowid FROM line WHERE beta;
 INSERT INTO device_tags SELECT 2, rowid FROM line WHERE news;
-INSERT INTO device_counters SELECT 1, 2, 1, 1, count(*) FROM line;
-INSERT INTO tag_counters SELECT tag_id, 2, 1, 1, count(*) FROM device_tags GROUP BY tag_id;
+INSERT INTO device_counters SELECT 1, 2, 1, 1, 1, count(*) FROM line;
+INSERT INTO tag_counters SELECT tag_id, 2, 1, 1, 1, count(*) FROM device_tags GROUP BY tag_id;
 COMMIT;
 PRAGMA wal_checkpoint(TRUNCATE);
 SQL
