@@ -7,7 +7,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension PagesInBrowser {
   @Suite("Every page")
   struct AccessibilityTests {
     private func audit(_ scene: BrowserScene, paths: [String]) async throws {
