@@ -3,9 +3,6 @@ import Calendar
 /// A file ready to be answered: plain or compressed, whole or a part, or unchanged.
 struct FileAnswer: Sendable {
   enum Content: Sendable {
-    /// Bytes from which sendfile takes less CPU than a copy (docs/performance.md, "Serving").
-    private static let worthACall = 8 << 10
-
     case bytes([UInt8])
     case file(OpenFile)
 
@@ -28,13 +25,8 @@ struct FileAnswer: Sendable {
       switch self {
       case .bytes(let bytes): .bytes(range.count == bytes.count ? bytes : Array(bytes[range]))
       case .file(let file):
-        // One call sends a small file together with its head. Of a larger one the kernel spares a copy, which is worth
-        // a second call.
-        if let bytes = file.bytes, range.count == bytes.count, range.count < Self.worthACall {
-          .bytes(bytes)
-        } else {
-          .file(file, range)
-        }
+        // One call sends a small file together with its head; the kernel would need a second one.
+        if let bytes = file.bytes, range.count == bytes.count { .bytes(bytes) } else { .file(file, range) }
       }
     }
   }
