@@ -143,7 +143,7 @@ package enum TopicMessage: String, MessageSet {
       """
       The name of a topic has 1 to 900 letters (a–z, A–Z), digits and characters of - _ . ~ %. Leave out /topics/.
       """
-    case .badCondition: "This is not a condition. Write it like: 'news' in topics && ('en' in topics || 'de' in topics)"
+    case .badCondition: "This is not a condition. Write it like 'news' in topics && ('en' in topics || 'de' in topics)."
     case .tooMany: "This condition names {count} topics, but FCM allows at most {limit}."
     case .alone: "A push goes to a topic, to a condition, or to devices, not to several of them."
     case .platforms: "Only FCM knows who subscribed to a topic. Choose Android alone."

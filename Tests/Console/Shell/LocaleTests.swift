@@ -87,6 +87,7 @@ struct LocaleTests {
       add("confirm.", ["send_" + subscribers, "schedule_" + subscribers])
       add("push.", ["_accepted", "_failed"].map { subscribers + $0 })
     }
+    add("topics.rule_", TopicRule.allCases.map(\.rawValue))
     add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(
       "facts.",
