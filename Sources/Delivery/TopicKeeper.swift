@@ -103,6 +103,8 @@ package struct TopicKeeper: Sendable {
     let results: [[TopicResult]]
     do {
       results = try await ask(batches, due.app, due.environment)
+    } catch is CancellationError {
+      throw CancellationError()
     } catch {
       let problem = error as? NoRoute
       let reason = Reason.combined(problem?.reason ?? .credentialUnusable, after: "")
@@ -132,7 +134,8 @@ package struct TopicKeeper: Sendable {
     case .later(let reason, let after):
       .later(
         reason: reason,
-        at: now.addingTimeInterval(max(pause(attempt: attempt), after.map { TimeInterval($0.components.seconds) } ?? 0)))
+        at: now.addingTimeInterval(max(pause(attempt: attempt), after.map { TimeInterval($0.components.seconds) } ?? 0))
+      )
     }
   }
 

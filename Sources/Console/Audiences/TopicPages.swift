@@ -95,7 +95,7 @@ enum TopicPages {
           next: MomentView(date: delay.next, now: page.now))
       },
       rows: topics.map { topic in
-        TopicRow(
+        SubscribedTopicRow(
           topic: topic, app: app, environment: topic.environment.word(texts), mayChange: page.may(.operator))
       },
       topic: page.form["topic"], tokens: page.form.raw("tokens"),
@@ -120,7 +120,7 @@ struct TopicListView: PageView {
   let unchecked: Int
   let pending: Int
   let delays: [TopicDelayView]
-  let rows: [TopicRow]
+  let rows: [SubscribedTopicRow]
   let topic: String
   let tokens: String
   let environments: [ChoiceView]
@@ -183,7 +183,7 @@ struct TopicResultRow: View {
   static let fields: [Field<Self>] = [.text("token") { $0.token }, .text("text") { $0.text }]
 }
 
-struct TopicRow: View {
+struct SubscribedTopicRow: View {
   let topic: Topic
   let app: App
   let environment: String

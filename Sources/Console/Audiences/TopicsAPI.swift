@@ -4,8 +4,10 @@ import HTTPServer
 import JSON
 import Model
 import Providers
+import Reactor
 import SQLite
 import Store
+import Text
 
 /// `/api/v1/apps/{app}/topics`: topics of FCM, their subscriptions, and the rules that keep them.
 enum TopicsAPI {

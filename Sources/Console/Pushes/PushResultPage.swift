@@ -92,7 +92,8 @@ enum PushResultPage {
       isLive: !progress.isFinal && !isFarOff(push, now: page.now),
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
       isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
-      subscribers: subscribers, held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
+      subscribers: subscribers, held: held(push, page), actions: actions(found, page),
+      related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       receipts: push.signature == nil || push.target == nil
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),

@@ -98,8 +98,8 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
       missing -= 1
       if missing == 0 { break }
     }
-    group.onLoop { [token] in
-      $0.stop()
+    tools.loop.execute { [self] in
+      group.stop()
       token.stop()
     }
     return all
@@ -176,7 +176,8 @@ extension TopicBatch {
       if case .retry(let cause) = reading.result { return all(.later(reason: cause.reason, after: cause.retryAfter)) }
       guard status == 400 else { return all(.later(reason: reading.reason, after: nil)) }
       let word = (try? JSONValue(parsing: detail?.body ?? []))?["error"]?.string  // as above
-      return all(.refused(reason: word.map { "\(FCMCode.badRequest.rawValue) (\(Self.shortened($0)))" } ?? reading.reason))
+      return all(
+        .refused(reason: word.map { "\(FCMCode.badRequest.rawValue) (\(Self.shortened($0)))" } ?? reading.reason))
     }
   }
 

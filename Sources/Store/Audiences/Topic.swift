@@ -40,7 +40,8 @@ package struct Topic: Sendable, Hashable, Identifiable {
     _ database: Database, app: Int64, environment: Environment, name: String, now: Date
   ) throws -> Int64 {
     let find = "SELECT id FROM topics WHERE app_id = ? AND environment = ? AND name = ?"
-    if let id = try database.fetchOne(find, app, environment.code, name, { $0.int64(0) }) { return id }
+    let known = try database.fetchOne(find, app, environment.code, name) { $0.int64(0) }
+    if let known { return known }
     try database.run(
       "INSERT INTO topics(app_id, environment, name, created_at) VALUES (?, ?, ?, ?)", app, environment.code, name, now)
     return database.lastInsertedID
@@ -80,7 +81,8 @@ package struct TopicRules: Sendable, Hashable {
       "SELECT rules, check_to - checked_to FROM topic_rules WHERE app_id = ?", app
     ) { ($0.text(0), $0.int(1)) }
     let noted = try database.int(
-      "SELECT count(*) FROM (SELECT 1 FROM topic_checks c JOIN devices d ON d.id = c.device_id WHERE d.app_id = ?)", app)
+      "SELECT count(*) FROM (SELECT 1 FROM topic_checks c JOIN devices d ON d.id = c.device_id WHERE d.app_id = ?)", app
+    )
     return TopicRules(rules: rules(found?.0 ?? ""), unchecked: max(0, found?.1 ?? 0) + noted)
   }
 

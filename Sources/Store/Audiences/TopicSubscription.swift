@@ -94,10 +94,23 @@ package struct TopicSubscription: Sendable, Hashable {
       case .done, .refused:
         try database.run(
           "DELETE FROM topic_subscriptions WHERE \(place)", line.topicID, line.deviceID, line.joins, line.token.bytes)
+        try rejoin(database, line, now: now)
       }
     }
     try judge(database, endings.map { ($0.line.deviceID, $0.ending) }, askedAt: askedAt, now: now)
     try Topic.removeEmpty(database, Set(endings.map(\.line.topicID)))
+  }
+
+  /// Environments can share a project of Firebase, where a token has one subscription: leaving it for one row takes it
+  /// from another that has the same token, as after a move. That one joins again.
+  private static func rejoin(_ database: Database, _ line: TopicSubscription, now: Date) throws {
+    try database.run(
+      """
+      UPDATE topic_subscriptions SET state = 1, attempts = 0, due_at = ?1
+      WHERE device_id IN (SELECT id FROM devices WHERE token = ?2) AND token = ?2 AND joins = 1 AND state = 2
+        AND topic_id IN (
+          SELECT o.id FROM topics t JOIN topics o ON o.app_id = t.app_id AND o.name = t.name WHERE t.id = ?3)
+      """, now, line.token.bytes, line.topicID)
   }
 
   /// Retires and parks devices whose token FCM refuses, as for a push.
@@ -171,7 +184,8 @@ package struct TopicSubscription: Sendable, Hashable {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       ON CONFLICT DO UPDATE SET token = excluded.token, joins = excluded.joins, state = excluded.state,
         attempts = excluded.attempts, due_at = excluded.due_at, reason = excluded.reason
-      """, topic, device, token.bytes, byRule ? 1 : 0, joins ? 1 : 0, state.rawValue, reason == nil ? 0 : 1, due, reason)
+      """, topic, device, token.bytes, byRule ? 1 : 0, joins ? 1 : 0, state.rawValue, reason == nil ? 0 : 1, due, reason
+    )
   }
 }
 
