@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
@@ -51,11 +52,12 @@ struct TopicTests {
       #expect(set.status == 200 && set.json?["rules"] == ["common", "version"], "\(set.text)")
       #expect(try document.errors(set, to: .init(method: "PUT", path: "/api/v1/apps/{app}/topic-rules")) == [])
       #expect(try await scene.call(.get, rules, as: .viewer).json?["rules"] == ["common", "version"])
-      for (path, wrong) in [
-        (rules, ["rules": ["weather"]]), (rules, [:]),
+      let wrongs: [(String, JSONValue)] = [
+        (rules, ["rules": ["weather"]]), (rules, JSONValue.object([:])),
         (Self.list + "/subscribe", ["topic": "/topics/a", "tokens": [.string(Self.token(0))]]),
         (Self.list + "/unsubscribe", ["topic": "a", "tokens": []]),
-      ] as [(String, JSONValue)] {
+      ]
+      for (path, wrong) in wrongs {
         let answer = try await scene.call(path == rules ? .put : .post, path, as: .operator, json: wrong)
         #expect(answer.status == 422, "\(answer.text)")
       }

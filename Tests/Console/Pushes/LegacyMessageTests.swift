@@ -5,6 +5,7 @@ import Logging
 import Model
 import Providers
 import Reactor
+import SQLite
 import Store
 import TestSupport
 import Testing
@@ -137,7 +138,7 @@ struct LegacyMessageTests {
   func realTopics(name: String, text: String, audience: Audience?) async throws {
     try await JPushScene.with { jpush in
       try await jpush.addDevices(["a"])
-      try await jpush.store.write { [app = jpush.app] database in
+      _ = try await jpush.store.write { [app = jpush.app] database in
         try Credential.bind(
           database, app: app.id, provider: .fcm, environment: .production, certificate: nil, endpoint: "simulator",
           now: ConsoleScene.noon)
@@ -191,7 +192,7 @@ struct LegacyMessageTests {
     try await JPushScene.with { jpush in
       let devices = try await jpush.addDevices(isTagged ? ["news"] : [], [])
       if !isTagged {
-        try await jpush.store.write { [app = jpush.app] database in
+        _ = try await jpush.store.write { [app = jpush.app] database in
           try Credential.bind(
             database, app: app.id, provider: .fcm, environment: .production, certificate: nil, endpoint: "simulator",
             now: ConsoleScene.noon)

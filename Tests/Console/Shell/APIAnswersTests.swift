@@ -128,6 +128,7 @@ struct APIAnswersTests {
       Call(.post, topics + "/unsubscribe", shopTopics + "/unsubscribe", 200, json: news),
       Call(.post, topics + "/unsubscribe", "/apps/com.example.none/topics/production/unsubscribe", 404, json: news),
       Call(.get, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 200),
+      Call(.get, "/apps/{app}/topic-rules", "/apps/com.example.none/topic-rules", 404),
       Call(.put, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 200, json: ["rules": ["version"]]),
       Call(.put, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 422, json: ["rules": ["weather"]]),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
