@@ -170,6 +170,7 @@ package struct Console: Sendable {
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)
+    TopicPages.add(to: &routes)
     CertificatePages.add(to: &routes)
     CalendarPages.add(to: &routes)
     HostPages.add(to: &routes)

@@ -118,6 +118,22 @@ package final class CredentialRoutes: RouteFinder {
       try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func change(
+    _ batches: [TopicBatch], app: Int64, environment: Model.Environment
+  ) async throws -> [[TopicResult]] {
+    let credential = try await store.read {
+      try Credential.find($0, app: app, provider: .fcm, environment: environment)
+    }
+    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
+      throw NoRoute(
+        "The app has no credential for FCM in \(environment.rawValue). Assign a service account on the app's page.",
+        .noCredential)
+    }
+    return try await FCMMaker().change(
+      batches, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
+  }
+
   /// Asks JPush for its own figures of a push's messages; see `JPushMaker.results`.
   func jpushResults(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
     let credential = try await store.read { database -> Credential? in

@@ -131,6 +131,9 @@ package final class DeliveryEngine: Sendable {
     ChannelKeeper(store: store) { [routes] in try await routes.ask($0, app: $1, environment: $2) }
   }
 
+  /// The subscriptions of topics.
+  package var topics: TopicKeeper { TopicKeeper(store: store, routes: routes, clock: clock) }
+
   /// What is held back because of a credential; nil if nothing was sent with it since the start.
   package func health(credential: Int64) -> ProviderHealth? { routes.health(credential: credential, at: clock()) }
 

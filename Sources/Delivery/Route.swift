@@ -35,6 +35,12 @@ package protocol RouteFinder: Sendable {
   /// - Throws: `ChannelRefusal`, ``NoRoute``.
   func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply
 
+  /// Subscribes tokens of an app to topics of FCM, or unsubscribes them; see ``TopicKeeper``.
+  ///
+  /// - Returns: for each batch, a result for each of its tokens.
+  /// - Throws: ``NoRoute``, `ProviderProblem`.
+  func change(_ batches: [TopicBatch], app: Int64, environment: Environment) async throws -> [[TopicResult]]
+
   /// A credential's health; nil if nothing was sent with it since the start.
   func health(credential: Int64, at now: Date) -> ProviderHealth?
 }
@@ -49,6 +55,12 @@ extension RouteFinder {
   /// Always refused: there is no credential.
   package func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply {
     throw NoRoute("Channels cannot be managed here.", .noCredential)
+  }
+  /// Always refused: there is no credential.
+  package func change(
+    _ batches: [TopicBatch], app: Int64, environment: Environment
+  ) async throws -> [[TopicResult]] {
+    throw NoRoute("Topics cannot be managed here.", .noCredential)
   }
   /// Always nil.
   package func health(credential: Int64, at now: Date) -> ProviderHealth? { nil }

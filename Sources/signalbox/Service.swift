@@ -152,6 +152,7 @@ final class Service: Sendable {
         await ReminderWorker(store: store, courier: courier, source: .serve, log: log).run(clock: clock)
       },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
+      .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
       .init(name: Self.sweep, loss: .isRestarted) {
         try await Self.sweep(store, clock: clock, log: log.labelled("Certificates"))

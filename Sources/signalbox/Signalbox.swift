@@ -17,6 +17,7 @@ enum Signalbox {
     AppsCommand.command,
     DevicesCommand.command,
     ChannelsCommand.command,
+    TopicsCommand.command,
     CertificatesCommand.command,
     InspectCommand.command,
     CheckCertificatesCommand.command,

@@ -82,6 +82,7 @@ extension PagesInBrowser {
           scene,
           paths: Self.lists + [
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
+            "/apps/\(app)/topics",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",

@@ -43,7 +43,7 @@ enum ChannelsAPI {
     }
   }
 
-  private static func place(_ call: APIContext) async throws -> (App, Environment) {
+  static func place(_ call: APIContext) async throws -> (App, Environment) {
     guard let environment = call.request.parameters["environment"].flatMap(Environment.init) else {
       throw HTTPError(.notFound, "The environment must be development or production.")
     }
@@ -81,7 +81,7 @@ enum ChannelsAPI {
   }
 
   /// Converts what Apple refuses, or cannot be asked, into answers of the API.
-  private static func telling(_ body: () async throws -> Response) async throws -> Response {
+  static func telling(_ body: () async throws -> Response) async throws -> Response {
     do {
       return try await body()
     } catch let error as ChannelRefusal {

@@ -59,10 +59,13 @@ enum LegacyMessages {
 
   private static func send(_ request: LegacyRequest, _ call: JPushCall) async throws -> Response {
     switch request.target {
-    case .topics(let rule):
+    case .topics(let topics, let tags):
       var draft = request.draft
-      draft.audience = .rule(rule)
-      draft.environment = try await call.store.read { try usualEnvironment($0, call.app) }
+      (draft.environment, draft.audience) = try await call.store.read { database in
+        let environment = try usualEnvironment(database, call.app)
+        return (environment, try audience(topics, tags, environment, database, call.app))
+      }
+      if draft.audience.topicTarget != nil { draft.platforms = [.android] }
       let push = try await take(draft, request, call)
       // Clients take zero for a failure (docs/protocols.md §7.5).
       return named(request.unused, in: APIContext.answer { $0.member("message_id", push?.id ?? 1) })
@@ -72,6 +75,24 @@ enum LegacyMessages {
       if !pushes.isEmpty { try await wait(for: pushes, call.console) }
       return named(request.unused, in: try await results(of: targets, pushes, request, call))
     }
+  }
+
+  /// Tags of these names, iOS too, if the app's devices have any; else FCM's own topics, if the app sends through FCM.
+  private static func audience(
+    _ topics: Audience, _ tags: Audience.Rule?, _ environment: Environment, _ database: Database, _ app: App
+  ) throws -> Audience {
+    let names = tags.map { Set($0.tag + $0.tagAnd + $0.tagNot) } ?? []
+    let isTagged = try Tag.missing(database, names, app: app.id).count < names.count
+    if let tags, isTagged { return .rule(tags) }
+    guard try Credential.find(database, app: app.id, provider: .fcm, environment: environment) == nil else {
+      return topics
+    }
+    guard let tags else {
+      throw LegacyRequest.Refused(
+        "InvalidParameters",
+        "Without a service account of FCM, topics are tags: joined by &&, and one group joined by ||.")
+    }
+    return .rule(tags)
   }
 
   /// One push for each environment that has devices among the tokens.

@@ -25,8 +25,14 @@ extension Environment {
 extension Audience {
   /// For example “all devices”, “tag vip and not beta”, “3 device tokens”.
   func text(_ texts: Texts) -> String {
-    if case .channel(let id) = self { return texts("audience.channel", ["channel": id]) }
-    guard case .rule(let rule) = self else { return texts("audience.all") }
+    let rule: Rule
+    switch self {
+    case .all: return texts("audience.all")
+    case .channel(let id): return texts("audience.channel", ["channel": id])
+    case .topic(let name): return texts("audience.topic", ["topic": name])
+    case .condition(let text): return texts("audience.condition", ["condition": text])
+    case .rule(let given): rule = given
+    }
     func list(_ key: String, _ names: [String]) -> String? {
       names.isEmpty
         ? nil

@@ -41,11 +41,10 @@ struct PushPreview: Sendable {
         size: preview.size, limit: preview.limit)
     case .fcm:
       let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
-      let body: JSONValue = [
-        "message": .object((message.json.object ?? [:]).merging(["token": "$DEVICE_TOKEN"]) { $1 })
-      ]
+      let target = draft.audience.topicTarget ?? ["token": "$DEVICE_TOKEN"]
+      let body: JSONValue = ["message": .object((message.json.object ?? [:]).merging(target) { $1 })]
       request = Request(
-        payload: body.text(pretty: true), size: message.size, limit: FCMMessage.limit)
+        payload: body.text(pretty: true), size: message.size, limit: message.limit)
     case .jpush:
       let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
       let body = message.request(to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil)
@@ -79,11 +78,11 @@ struct PushPreview: Sendable {
     return PushPreview(check, credentials: credentials, address: page.address, now: page.now)
   }
 
-  /// Whether it goes to a broadcast channel, whose receivers nobody tells.
-  var isChannel: Bool { payload.channel != nil }
+  /// Nil: it goes to devices.
+  var subscribers: Audience.Subscribers? { draft.audience.subscribers }
 
   func devicesText(_ texts: Texts) -> String {
-    if isChannel { return texts("send.channel_subscribers") }
+    if let subscribers { return texts("send.\(subscribers.rawValue)_subscribers") }
     return check.reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
   }
 
@@ -143,8 +142,8 @@ struct PushPreview: Sendable {
       limit: request.limit, bytes: request.size,
       bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),
       headers: request.headers, payload: request.payload,
-      reachable: isChannel ? "–" : check.reachable?.grouped ?? texts("send.many"),
-      unreachable: isChannel ? "–" : check.count?.unreachable.grouped ?? "–",
+      reachable: subscribers != nil ? "–" : check.reachable?.grouped ?? texts("send.many"),
+      unreachable: subscribers != nil ? "–" : check.count?.unreachable.grouped ?? "–",
       dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts))
   }

@@ -80,8 +80,8 @@ enum PushResultPage {
     let (draft, title) = (push.draft, push.heading(texts))
     let waiting = waitingSentence(push, page)
     let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
-    let isChannel = payload?.channel != nil
-    let heading = waiting == nil ? outcome(push, progress, texts, isChannel: isChannel) : title
+    let subscribers = draft?.audience.subscribers
+    let heading = waiting == nil ? outcome(push, progress, texts, subscribers) : title
     let chart = LatencyChart(found.latencies)
     return PushResultView(
       push: push, error: push.error.map(texts.recorded), title: title,
@@ -92,7 +92,8 @@ enum PushResultPage {
       isLive: !progress.isFinal && !isFarOff(push, now: page.now),
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
       isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
-      isChannel: isChannel, held: held(push, page), actions: actions(found, page), related: found.related.views(texts),
+      subscribers: subscribers, held: held(push, page), actions: actions(found, page),
+      related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       receipts: push.signature == nil || push.target == nil
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
@@ -110,11 +111,13 @@ enum PushResultPage {
   /// A short result. Nil while the push is active, and if it was canceled or failed as a whole: then the progress
   /// sentence says so.
   private static func outcome(
-    _ push: Push, _ progress: PushProgress, _ texts: Texts, isChannel: Bool
+    _ push: Push, _ progress: PushProgress, _ texts: Texts, _ subscribers: Audience.Subscribers?
   ) -> String? {
     guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
     let failed = push.counts.failed + push.counts.deadToken
-    if isChannel { return texts(push.counts.accepted > 0 ? "push.channel_accepted" : "push.channel_failed") }
+    if let subscribers {
+      return texts("push.\(subscribers.rawValue)_\(push.counts.accepted > 0 ? "accepted" : "failed")")
+    }
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
   }

@@ -26,8 +26,8 @@ struct PushResultView: PageView {
   /// How the browser stays up to date: by reloading, or by following events.
   let isLive: Bool
   let isFollowed: Bool
-  /// Whether it went to a broadcast channel: one request, whose receivers Apple does not tell.
-  let isChannel: Bool
+  /// Nil: it went to devices.
+  let subscribers: Audience.Subscribers?
   let held: HeldPushView?
   let actions: PushActionsView
   let related: [RelatedView]
@@ -58,7 +58,9 @@ struct PushResultView: PageView {
     .view("created") { $0.created },
     .flag("live") { $0.isLive },
     .flag("followed") { $0.isFollowed },
-    .flag("to_channel") { $0.isChannel },
+    .flag("to_devices") { $0.subscribers == nil },
+    .flag("to_channel") { $0.subscribers == .channel },
+    .flag("to_topic") { $0.subscribers == .topic },
     .view("held") { $0.held },
     .view("actions") { $0.actions },
     .list("related") { $0.related },

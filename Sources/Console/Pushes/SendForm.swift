@@ -15,7 +15,7 @@ struct SendForm {
   ]
   private static let numbers = [("badge", "notification"), ("time_to_live", "options")]
   static let fields =
-    ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"] + texts.map(\.field)
+    ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "topic", "condition"] + texts.map(\.field)
     + numbers.map(\.0) + ["extras", "payload", "android", "apns_headers"] + timeTexts
 
   /// The draft.
@@ -63,7 +63,9 @@ struct SendForm {
     for (group, fields) in groups where !fields.isEmpty { members[group] = .object(fields) }
     if !form["app"].isEmpty { members["app"] = .string(form["app"]) }
     if !form["environment"].isEmpty { members["environment"] = .string(form["environment"]) }
-    members["platforms"] = .array(form.all("platforms").map(JSONValue.string))
+    // A topic has no platform to choose: FCM alone knows its subscribers.
+    let isTopic = ["topic", "condition"].contains(form["audience"])
+    if !isTopic { members["platforms"] = .array(form.all("platforms").map(JSONValue.string)) }
     if let android { members["android"] = android }
     if let audience { members["audience"] = audience }
     return .object(members)
@@ -78,7 +80,7 @@ struct SendForm {
       return [
         "tag": list(form.parts("tag")), "tag_and": list(form.parts("tag_and")), "tag_not": list(form.parts("tag_not")),
       ]
-    case "channel": return ["channel": .string(form["channel"])]
+    case let name where ["channel", "topic", "condition"].contains(name): return .object([name: .string(form[name])])
     case "device_token": return ["device_token": list(tokens)]
     case let name: return .object([name: list(form.words(name))])
     }
@@ -166,6 +168,8 @@ extension Form {
     switch draft.audience {
     case .all: fields.append(("audience", "all"))
     case .channel(let id): fields += [("audience", "channel"), ("channel", id)]
+    case .topic(let name): fields += [("audience", "topic"), ("topic", name)]
+    case .condition(let text): fields += [("audience", "condition"), ("condition", text)]
     case .rule(let rule):
       let lists = [
         ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),

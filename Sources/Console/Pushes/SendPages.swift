@@ -59,6 +59,9 @@ enum SendPages {
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
+    if let topic = page.filled("topic") {
+      fields += [("environment", page.filled("environment") ?? ""), ("audience", "topic"), ("topic", topic)]
+    }
     if let channel = page.filled("channel") {
       fields.removeAll { $0.name == "platforms" }
       fields += [
@@ -200,10 +203,9 @@ enum SendPages {
         problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
-        send: preview.isChannel
-          ? texts(isLater ? "confirm.schedule_channel" : "confirm.send_channel")
-          : preview.check.reachable.map { texts(label, count: $0) }
-            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+        send: preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
+          ?? preview.check.reachable.map { texts(label, count: $0) }
+          ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       status: status)
   }
 

@@ -14,6 +14,7 @@ enum API {
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)
     ChannelsAPI.add(to: &routes)
+    TopicsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     DialectPages.addCalls(to: &routes)
     SchedulesAPI.add(to: &routes)

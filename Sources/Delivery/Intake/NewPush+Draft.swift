@@ -45,7 +45,12 @@ extension NewPush {
   }
 
   fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {
-    if case .channel(let id) = draft.audience { return [id] }
+    switch draft.audience {
+    case .channel(let id): return [id]
+    case .topic(let name): return [name]
+    case .condition(let text): return TopicCondition(text)?.topics ?? []
+    case .all, .rule: break
+    }
     guard case .rule(let rule) = draft.audience else { return [] }
     return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
   }

@@ -9,6 +9,22 @@ package enum Audience: Sendable, Hashable {
   case rule(Rule)
   /// Whoever subscribed to a broadcast channel of APNs: one request, whose receivers Apple does not tell.
   case channel(String)
+  /// Whoever subscribed to a topic of FCM: one request, whose receivers FCM does not tell.
+  case topic(String)
+  /// Whoever subscribed to topics of FCM as a ``TopicCondition`` says, likewise.
+  case condition(String)
+
+  /// Receivers that only the service knows: a push to them is one request, and has no devices.
+  package enum Subscribers: String, Sendable { case channel, topic }
+
+  /// Nil: devices.
+  package var subscribers: Subscribers? {
+    switch self {
+    case .all, .rule: nil
+    case .channel: .channel
+    case .topic, .condition: .topic
+    }
+  }
 
   /// At least one kind is not empty.
   package struct Rule: Sendable, Hashable {
@@ -29,8 +45,13 @@ package enum Audience: Sendable, Hashable {
 
 extension Audience {
   package var json: JSONValue {
-    if case .channel(let id) = self { return ["channel": .string(id)] }
-    guard case .rule(let rule) = self else { return "all" }
+    let rule: Rule
+    switch self {
+    case .all: return "all"
+    case .channel(let id): return ["channel": .string(id)]
+    case .topic, .condition: return .object(topicTarget ?? [:])
+    case .rule(let given): rule = given
+    }
     let lists: [(String, [String])] = [
       ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
       ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
@@ -38,6 +59,15 @@ extension Audience {
     var members: [String: JSONValue] = [:]
     for (name, list) in lists where !list.isEmpty { members[name] = .array(list.map(JSONValue.string)) }
     return .object(members)
+  }
+
+  /// The target of a message to FCM, by its name there; nil: devices.
+  package var topicTarget: [String: JSONValue]? {
+    switch self {
+    case .topic(let name): ["topic": .string(name)]
+    case .condition(let text): ["condition": .string(text)]
+    case .all, .rule, .channel: nil
+    }
   }
 
   /// The audience of a push's JSON, ignoring the rest; nil if unreadable.
@@ -57,7 +87,9 @@ extension Audience {
       return nil
     }
     if value == "all" { return .all }
-    if let members = value.object, members["channel"] != nil { return channel(fields, isAlone: members.count == 1) }
+    if let members = value.object, let name = singles.first(where: { members[$0] != nil }) {
+      return single(name, fields, isAlone: members.count == 1)
+    }
     guard value.object != nil else {
       fields.report("audience", Problem("", DraftMessage.audienceForm, ["found": value.typeName]))
       return nil
@@ -71,13 +103,23 @@ extension Audience {
     return .rule(rule)
   }
 
-  private static func channel(_ fields: JSONFields, isAlone: Bool) -> Audience? {
+  /// What stands alone, without a condition about devices beside it.
+  private static let singles = ["channel", "topic", "condition"]
+
+  private static func single(_ name: String, _ fields: JSONFields, isAlone: Bool) -> Audience? {
     guard isAlone else {
-      fields.report("audience", Problem("", ChannelMessage.alone))
+      let problem = name == "channel" ? Problem("", ChannelMessage.alone) : Problem("", TopicMessage.alone)
+      fields.report("audience", problem)
       return nil
     }
-    let id = fields.object("audience") { $0.string("channel", required: true, check: ChannelID.problem(with:)) }
-    return (id ?? nil).map { .channel($0) }
+    func read(_ limit: TextLimit, _ check: @escaping (String) -> Problem?) -> String? {
+      fields.object("audience") { $0.string(name, required: true, limit: limit, check: check) } ?? nil
+    }
+    return switch name {
+    case "channel": read(.characters(ChannelID.limit), ChannelID.problem(with:)).map { .channel($0) }
+    case "topic": read(.characters(TopicCondition.nameLimit), TopicCondition.problem(withTopic:)).map { .topic($0) }
+    default: read(.characters(TopicCondition.lengthLimit), TopicCondition.problem(with:)).map { .condition($0) }
+    }
   }
 }
 

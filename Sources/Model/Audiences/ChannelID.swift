@@ -3,7 +3,7 @@ import Foundation
 /// The ID of a broadcast channel of APNs, as Apple gives it: Base64 (docs/protocols.md §1.8).
 package enum ChannelID {
   /// Characters; Apple's have 24.
-  private static let limit = 200
+  static let limit = 200
 
   /// Why a text is no channel ID; nil if it is one. APNs would answer BadChannelId.
   package static func problem(with text: String) -> Problem? {

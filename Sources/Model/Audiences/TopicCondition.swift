@@ -10,14 +10,34 @@ package indirect enum TopicCondition: Sendable, Hashable {
   /// The most topics of a condition.
   package static let limit = 5
   /// Characters of a condition, so that parentheses cannot nest without end.
-  private static let lengthLimit = 10_000
+  static let lengthLimit = 10_000
+  /// Characters of a topic's name.
+  package static let nameLimit = 900
 
   /// - Returns: nil for a text that is no condition, or that names too many topics.
   package init?(_ text: String) {
-    guard text.utf8.count <= Self.lengthLimit, let tokens = Self.tokens(text) else { return nil }
-    var reader = Reader(tokens: tokens[...])
-    guard let condition = reader.expression(), reader.tokens.isEmpty, condition.count <= Self.limit else { return nil }
+    guard let condition = Self.parsed(text), condition.topics.count <= Self.limit else { return nil }
     self = condition
+  }
+
+  /// With any number of topics.
+  private static func parsed(_ text: String) -> TopicCondition? {
+    guard text.utf8.count <= lengthLimit, let tokens = tokens(text) else { return nil }
+    var reader = Reader(tokens: tokens[...])
+    guard let condition = reader.expression(), reader.tokens.isEmpty else { return nil }
+    return condition
+  }
+
+  /// Why FCM would refuse a condition; nil if it would not.
+  package static func problem(with text: String) -> Problem? {
+    guard let condition = parsed(text) else { return Problem("", TopicMessage.badCondition) }
+    guard condition.topics.count > limit else { return nil }
+    return Problem("", TopicMessage.tooMany, ["count": String(condition.topics.count), "limit": String(limit)])
+  }
+
+  /// Why a text cannot be the name of a topic; nil if it can.
+  package static func problem(withTopic name: String) -> Problem? {
+    isTopic(name) ? nil : Problem("", TopicMessage.badName)
   }
 
   /// Whether a device with these topics gets the message.
@@ -32,15 +52,16 @@ package indirect enum TopicCondition: Sendable, Hashable {
 
   /// Whether it can be the name of a topic: `[a-zA-Z0-9-_.~%]{1,900}`.
   package static func isTopic(_ name: some StringProtocol) -> Bool {
-    (1...900).contains(name.utf8.count)
+    (1...nameLimit).contains(name.utf8.count)
       && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.~%".contains($0)) }
   }
 
-  private var count: Int {
+  /// The names, in the order of the text.
+  package var topics: [String] {
     switch self {
-    case .topic: 1
-    case .not(let condition): condition.count
-    case .both(let one, let other), .either(let one, let other): one.count + other.count
+    case .topic(let name): [name]
+    case .not(let condition): condition.topics
+    case .both(let one, let other), .either(let one, let other): one.topics + other.topics
     }
   }
 
@@ -103,6 +124,30 @@ package indirect enum TopicCondition: Sendable, Hashable {
         return inner
       case .word: return nil
       }
+    }
+  }
+}
+
+/// What is said about topics of FCM and pushes to them.
+package enum TopicMessage: String, MessageSet {
+  case badName = "topic.bad_name"
+  case badCondition = "topic.bad_condition"
+  case tooMany = "topic.too_many"
+  case alone = "topic.alone"
+  case platforms = "topic.platforms"
+  case badge = "topic.badge"
+
+  package var english: String {
+    switch self {
+    case .badName:
+      """
+      The name of a topic has 1 to 900 letters (a–z, A–Z), digits and characters of - _ . ~ %. Leave out /topics/.
+      """
+    case .badCondition: "This is not a condition. Write it like 'news' in topics && ('en' in topics || 'de' in topics)."
+    case .tooMany: "This condition names {count} topics, but FCM allows at most {limit}."
+    case .alone: "A push goes to a topic, to a condition, or to devices, not to several of them."
+    case .platforms: "Only FCM knows who subscribed to a topic. Choose Android alone."
+    case .badge: "FCM gets one message for all subscribers, so no badge is counted for each. Enter a number."
     }
   }
 }

@@ -79,10 +79,12 @@ package struct DialectText: Sendable, Hashable {
     let (options, isApple) = (draft.options, dialect == .apns || dialect == .simulator)
     if dialect == .jpush {
       if case .rule(let rule) = draft.audience { lose("audience.device_token", if: !rule.deviceToken.isEmpty) }
+      lose("audience", if: draft.audience.subscribers != nil)
     } else if dialect == .simulator {
       lose("audience")
     } else {
-      lose("audience", .oneReceiver, if: !hasToken)
+      let isTarget = draft.audience.topicTarget != nil && dialect == .fcm
+      lose("audience", .oneReceiver, if: !hasToken && !isTarget)
     }
     lose("platforms", .appleOnly, if: isApple && draft.platforms.contains(.android))
     lose("android", if: !draft.android.isEmpty && dialect != .fcm)
@@ -117,7 +119,7 @@ package struct DialectText: Sendable, Hashable {
         "payload": payload.json,
       ]
     }
-    message["token"] = .string(token ?? Dialect.tokenPlaceholder)
+    message.merge(draft.audience.topicTarget ?? ["token": .string(token ?? Dialect.tokenPlaceholder)]) { $1 }
     var request: [String: JSONValue] = ["message": .object(message)]
     if draft.options.dryRun { request["validate_only"] = true }
     return .object(request)
@@ -148,7 +150,6 @@ package enum DialectMessage: String, MessageSet {
   case refused = "dialect.refused"
   case notTaken = "dialect.not_taken"
   case ours = "dialect.ours"
-  case topic = "dialect.topic"
   case differs = "dialect.differs"
   case rawPayload = "dialect.raw_payload"
   case unknown = "dialect.unknown"
@@ -169,7 +170,6 @@ package enum DialectMessage: String, MessageSet {
     case .refused: "JPush would refuse this: {text}"
     case .notTaken: "Not imported: a push in Signalbox has no such setting."
     case .ours: "Not imported: Signalbox sets this for each push."
-    case .topic: "Not imported: choose a tag or another audience instead of a topic."
     case .differs: "Android would get this differently than FCM’s request says."
     case .rawPayload: "Kept as raw JSON for iOS, because the form’s fields cannot express it."
     case .unknown:

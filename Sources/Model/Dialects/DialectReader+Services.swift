@@ -50,13 +50,18 @@ extension DialectReader {
   mutating func readFCM() throws(Problems) {
     var violations: [FCMField.Violation] = []
     let request = FCMField.request.read(json, "", &violations)
-    guard violations.isEmpty, let message = request?["message"]?.object else {
+    guard violations.isEmpty, var message = request?["message"]?.object else {
       let said = violations.map { Problem($0.field, DialectMessage.invalid, ["text": $0.description]) }
       throw Problems(said.isEmpty ? [Problem("", DialectMessage.unknown)] : said)
     }
     if request?["validate_only"] == true { draft.options.dryRun = true }
     for name in ["name", "webpush", "fcm_options", "fid"] where message[name] != nil { lose(name) }
-    for name in ["topic", "condition"] where message[name] != nil { lose(name, .topic) }
+    let target = message.filter { ["topic", "condition"].contains($0.key) }
+    if !target.isEmpty {
+      try take(target: target)
+      // A push to a topic is made for Android, whoever subscribed.
+      if message.removeValue(forKey: "apns") != nil { lose("apns") }
+    }
     if message["apns"]?["fcm_options"] != nil { lose("apns.fcm_options") }
     let common = message.filter { ["notification", "data", "android"].contains($0.key) }
     let (payload, android) = (message["apns"]?["payload"], message["android"])
@@ -74,6 +79,14 @@ extension DialectReader {
     if draft.platforms.contains(.android), !common.isEmpty { takeAndroid(common) }
     let headers = message["apns"]?["headers"]?.object ?? [:]
     take(headers: headers.compactMapValues(\.string).filter { APNsHeader.all.contains($0.key) })
+  }
+
+  /// A topic or a condition, which a push through FCM alone has.
+  private mutating func take(target: [String: JSONValue]) throws(Problems) {
+    let fields = JSONFields(["audience": .object(target)])
+    guard let audience = Audience.read(fields, platforms: [.android]) else { throw Problems(fields.problems) }
+    (draft.audience, draft.platforms) = (audience, [.android])
+    missing.remove("audience")
   }
 
   /// What FCM's common part and its `android` block show.

@@ -64,8 +64,9 @@ enum JPushText {
   }
 
   private static func audience(_ audience: Audience) -> JSONValue {
-    guard case .rule(var rule) = audience else { return "all" }
+    let open: JSONValue = ["registration_id": [.string(Dialect.registrationPlaceholder)]]
+    guard case .rule(var rule) = audience else { return audience == .all ? "all" : open }
     rule.deviceToken = []
-    return rule.isEmpty ? ["registration_id": [.string(Dialect.registrationPlaceholder)]] : Audience.rule(rule).json
+    return rule.isEmpty ? open : Audience.rule(rule).json
   }
 }

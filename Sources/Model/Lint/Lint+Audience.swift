@@ -3,7 +3,7 @@ import Foundation
 extension Lint {
   /// Aliases, tags and tokens; large audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    if case .channel = draft.audience { return [] }
+    if let subscribers = draft.audience.subscribers { return subscribers == .topic ? topic(draft) : [] }
     guard case .rule(let rule) = draft.audience else {
       return draft.environment == .production ? [finding(.hint, "audience", .broadcastProduction)] : []
     }
@@ -13,6 +13,19 @@ extension Lint {
     var excluding = rule
     excluding.tagNot = []
     if excluding.isEmpty { findings.append(finding(.hint, "audience.tag_not", .onlyExclusions)) }
+    return findings
+  }
+
+  private static func topic(_ draft: PushDraft) -> [Finding] {
+    var findings: [Finding] = []
+    if draft.platforms != [.android] {
+      let fix = changing(draft) { $0.platforms = [.android] }
+      findings.append(
+        Finding(severity: .error, problem: Problem("platforms", TopicMessage.platforms), fix: fix))
+    }
+    if draft.notification.badge?.isRelative == true {
+      findings.append(Finding(severity: .error, problem: Problem("notification.badge", TopicMessage.badge)))
+    }
     return findings
   }
 

@@ -7,9 +7,13 @@ package import JSON
 /// `sbid` and `sbsig`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over
 /// the generated one.
 package struct FCMMessage: Sendable, Hashable {
-  /// Bytes of the keys and values that reach the app (Firebase, ErrorCode: 4096).
-  package static let limit = 4096
+  /// Bytes of the keys and values that reach the app (Firebase, ErrorCode).
+  private static let deviceLimit = 4096
+  /// Of a message to a topic or a condition.
+  private static let topicLimit = 2048
 
+  /// The most bytes of ``size``.
+  package let limit: Int
   /// The message without its target.
   package let json: JSONValue
   private let extras: [String: JSONValue]
@@ -21,6 +25,7 @@ package struct FCMMessage: Sendable, Hashable {
   ///   - timeToLive: seconds left to deliver it; nil: the draft's.
   package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil, timeToLive: Int? = nil) {
     let notification = draft.notification
+    limit = draft.audience.topicTarget == nil ? Self.deviceLimit : Self.topicLimit
     extras = notification.extras
     own = draft.android
     let isVisible = notification.title != nil || notification.body != nil
@@ -113,11 +118,11 @@ package struct FCMMessage: Sendable, Hashable {
         problems.append(Problem("android.data.\(key)", FCMMessageProblem.dataText, ["found": value.typeName]))
       }
     }
-    if size > Self.limit {
+    if size > limit {
       problems.append(
         Problem(
           "notification", FCMMessageProblem.tooLarge,
-          ["size": String(size), "limit": String(Self.limit), "excess": String(size - Self.limit)]))
+          ["size": String(size), "limit": String(limit), "excess": String(size - limit)]))
     }
     return problems
   }

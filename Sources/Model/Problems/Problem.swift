@@ -98,7 +98,8 @@ package enum MessageCatalogue {
   static let sets: [any MessageSet.Type] = [
     JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self,
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
-    CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, DialectMessage.self, PageMessage.self,
+    CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
+    PageMessage.self,
   ]
 
   private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {

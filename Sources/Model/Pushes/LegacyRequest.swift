@@ -5,8 +5,8 @@ package struct LegacyRequest: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
     /// 1 to 1000 texts, as given; an empty one is a missing token.
     case tokens([String])
-    /// Topics, which are tags of the same name here.
-    case topics(Audience.Rule)
+    /// A topic or a condition of FCM, and the same as a rule over tags of these names; nil: no rule can say it.
+    case topics(Audience, tags: Audience.Rule?)
   }
 
   package let target: Target
@@ -117,13 +117,12 @@ package struct LegacyRequest: Sendable, Hashable {
     }
     let text = value.string ?? ""
     if name == "to", !text.hasPrefix("/topics/") { return .tokens([text]) }
-    let topic = TopicCondition.topic(String(text.dropFirst(8)))
-    let condition = name == "to" ? topic : TopicCondition(text)
-    guard let rule = condition?.asTags, rule.topics.allSatisfy(TopicCondition.isTopic) else {
-      throw Refused(
-        "InvalidParameters", "Signalbox reaches topics as tags: topics joined by &&, and one group joined by ||.")
-    }
-    return .topics(rule)
+    let topic = String(text.dropFirst(8))
+    let problem = name == "to" ? TopicCondition.problem(withTopic: topic) : TopicCondition.problem(with: text)
+    if let problem { throw Refused("InvalidParameters", problem.text) }
+    return name == "to"
+      ? .topics(.topic(topic), tags: TopicCondition.topic(topic).asTags)
+      : .topics(.condition(text), tags: TopicCondition(text)?.asTags)
   }
 
   private static func timeToLive(_ value: JSONValue?) throws -> Int? {
@@ -231,8 +230,4 @@ extension TopicCondition {
     case .not, .both: nil
     }
   }
-}
-
-extension Audience.Rule {
-  fileprivate var topics: [String] { tag + tagAnd + tagNot }
 }

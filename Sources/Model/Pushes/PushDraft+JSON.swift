@@ -11,8 +11,10 @@ extension PushDraft {
     let limit = TextLimit.characters(AppName.bundleIDLimit)
     let app = fields.string("app", required: true, limit: limit, check: AppName.problem(withBundleID:))
     let environment = fields.choice("environment", required: true, as: Environment.self)
-    let platforms = Self.readPlatforms(fields)
+    var platforms = Self.readPlatforms(fields)
     let audience = Audience.read(fields, platforms: platforms)
+    // Absent means every platform that the audience can have.
+    if audience?.topicTarget != nil, fields.value("platforms") == nil { platforms = [.android] }
     let notification = fields.object("notification", Notification.read)
     let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
     let android = FCMAndroid.read(fields)

@@ -24,6 +24,10 @@ extension Reason {
       "SENDER_ID_MISMATCH", .fcm, 403, .never, .appDeveloper,
       cause: "The token was made for another Firebase project.",
       remedy: "Compare the project in the app's google-services.json with the service account's."),
+    Reason(
+      "TOO_MANY_TOPICS", .fcm, 200, .never, .appDeveloper,
+      cause: "The installation is subscribed to 2000 topics, the most that FCM allows.",
+      remedy: "Unsubscribe it from topics that are no longer used."),
   ]
 
   /// The service account is the cause.

@@ -11,18 +11,21 @@ package struct FCMMaker: ProviderMaker {
   package let kind = ProviderKind.fcm
 
   package func make(_ account: ProviderAccount, _ tools: ProviderTools) throws -> any Provider {
-    let endpoint: FCMEndpoint
-    switch account.endpoint {
-    case .service: endpoint = FCMEndpoint()
-    case .custom(let host, let port, let trust): endpoint = FCMEndpoint(host: host, port: port, trust: trust)
-    }
+    let endpoint = Self.endpoint(account)
     return try FCMProvider(try Self.serviceAccount(account, endpoint), endpoint: endpoint, tools)
+  }
+
+  static func endpoint(_ account: ProviderAccount) -> FCMEndpoint {
+    switch account.endpoint {
+    case .service: FCMEndpoint()
+    case .custom(let host, let port, let trust): FCMEndpoint(host: host, port: port, trust: trust)
+    }
   }
 
   /// The simulator accepts any key, and issues access tokens itself.
   private static let simulatorKey = Result { try PrivateKey.generateRSA() }
 
-  private static func serviceAccount(_ account: ProviderAccount, _ endpoint: FCMEndpoint) throws -> ServiceAccount {
+  static func serviceAccount(_ account: ProviderAccount, _ endpoint: FCMEndpoint) throws -> ServiceAccount {
     guard let secret = account.secret, !account.isSimulator else {
       return ServiceAccount(
         projectID: "simulator", clientEmail: "signalbox@simulator.iam.gserviceaccount.com", privateKeyID: "simulator",

@@ -68,6 +68,18 @@ package final class FCMProvider: LinkedProvider {
     link.submit(batch.build())
   }
 
+  /// One message to a topic or a condition, for the one member that stands for the subscribers.
+  fileprivate func send(
+    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice],
+    noting notes: (any DepartureNotes)?
+  ) {
+    let body = JSONValue.object(["message": .object((message.json.object ?? [:]).merging(target) { $1 })])
+    var batch = RequestBatchBuilder(
+      template: Self.template, tag: push, body: body.bytes, capacity: members.count, notes: notes)
+    for member in members { batch.append(id: member.id, path: path) }
+    link.submit(batch.build())
+  }
+
   fileprivate func now() -> Date { clock() }
 
   private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
@@ -117,6 +129,9 @@ private struct FCMPush: PreparedPush {
     if let expiration {
       let left = max(0, Int(expiration.timeIntervalSince(provider.now()).rounded(.up)))
       message = FCMMessage(push.draft, uid: push.uid, signature: push.signature, timeToLive: left)
+    }
+    if let target = push.draft.audience.topicTarget {
+      return provider.send(message, target: target, push: push.id, to: devices, noting: notes)
     }
     provider.send(message, push.draft.notification.badge, push: push.id, to: devices, noting: notes)
   }

@@ -8,9 +8,9 @@ extension AudienceQuery {
   /// A broadcast and a single tag are read from counters. Everything else is counted device by device, which takes
   /// about a second for a million: give the read a limit.
   package func count(_ database: Database) throws -> AudienceCount {
-    if case .channel = audience {
+    if let member = AudienceMember.subscribers(of: audience) {
       let isReached = try !page(database, after: 0, limit: 1).isEmpty
-      return AudienceCount(counts: isReached ? [AudienceCount.Kind(platform: .ios, state: .active): 1] : [:])
+      return AudienceCount(counts: isReached ? [AudienceCount.Kind(platform: member.platform, state: .active): 1] : [:])
     }
     if retry == nil, case .all = audience {
       return try fromCounters(database, "device_counters", "app_id", app)
@@ -38,7 +38,9 @@ extension AudienceQuery {
   package func page(
     _ database: Database, after: Int64, upTo: Int64 = .max, limit: Int, withoutDeliveriesOf push: Int64? = nil
   ) throws -> [AudienceMember] {
-    if case .channel = audience { return try channel(database, after: after, upTo: upTo, push) }
+    if let member = AudienceMember.subscribers(of: audience) {
+      return try only(member, database, after: after, upTo: upTo, push)
+    }
     guard let (sql, arguments) = try pageQuery(database, after: after, upTo: upTo, limit: limit, push) else {
       return []
     }
@@ -56,11 +58,10 @@ extension AudienceQuery {
     }
   }
 
-  /// A channel is one request, which takes part as one member.
-  private func channel(
-    _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
+  /// A channel or a topic is one request, which takes part as one member.
+  private func only(
+    _ member: AudienceMember, _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
   ) throws -> [AudienceMember] {
-    let member = AudienceMember.channel
     guard platforms.contains(member.platform), after < member.id, member.id <= upTo else { return [] }
     if let push {
       let isKnown = try database.fetchOne(
@@ -84,7 +85,7 @@ extension AudienceQuery {
 
   /// The ID of the last member that takes part in a push that begins now.
   package func lastID(_ database: Database) throws -> Int64 {
-    if case .channel = audience { return AudienceMember.channel.id }
+    if let member = AudienceMember.subscribers(of: audience) { return member.id }
     return try Device.lastID(database)
   }
 
@@ -153,9 +154,25 @@ package struct AudienceMember: Sendable, Hashable {
   package var badge = 0
 
   /// The one member of a push to a channel. Its ID is above every device's, and the greatest that JSON keeps exact.
-  package static let channel = AudienceMember(
+  private static let channel = AudienceMember(
     id: (1 << 53) - 1, platform: .ios, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
     registeredAt: .distantPast)
+  /// The one member of a push to a topic or a condition of FCM, likewise.
+  private static let topic = AudienceMember(
+    id: (1 << 53) - 2, platform: .android, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
+    registeredAt: .distantPast)
+
+  /// What takes part in a push to an audience without devices; nil: devices.
+  static func subscribers(of audience: Audience) -> AudienceMember? {
+    switch audience.subscribers {
+    case .channel: channel
+    case .topic: topic
+    case nil: nil
+    }
+  }
+
+  /// The same by its ID.
+  static func subscribers(id: Int64) -> AudienceMember? { [channel, topic].first { $0.id == id } }
 
   /// - Parameter provider: nil: the platform's own.
   package init(

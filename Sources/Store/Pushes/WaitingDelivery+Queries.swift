@@ -156,7 +156,7 @@ extension WaitingDelivery {
       let waiting = WaitingDelivery(
         deviceID: row.int64(0), dueAt: row.date(1), attempts: row.int(2), firstAt: row.date(3),
         last: Outcome(kind, status: row.int(5), reason: row.text(6)))
-      if waiting.deviceID == AudienceMember.channel.id { return Due(waiting: waiting, member: .channel) }
+      if let member = AudienceMember.subscribers(id: waiting.deviceID) { return Due(waiting: waiting, member: member) }
       guard row.optionalInt64(7) != nil else { return Due(waiting: waiting, member: nil) }
       return Due(
         waiting: waiting,

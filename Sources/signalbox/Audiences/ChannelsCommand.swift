@@ -107,14 +107,25 @@ enum ChannelsCommand {
     return ExitCode.done
   }
 
-  /// Runs `body` with the app's channels, over connections of its own.
   private static func with<Result>(
     _ values: Parsed, _ io: CommandIO, _ body: (ChannelKeeper, App, Store) async throws -> Result
+  ) async throws -> Result {
+    try await routed(values, io, values[app]) { routes, app, store in
+      let ask: ChannelKeeper.Ask = { request, app, environment in
+        try await routes.ask(request, app: app, environment: environment)
+      }
+      return try await body(ChannelKeeper(store: store, ask: ask), app, store)
+    }
+  }
+
+  /// Runs `body` with an app's credentials, over connections of its own.
+  static func routed<Result>(
+    _ values: Parsed, _ io: CommandIO, _ bundleID: String,
+    _ body: (CredentialRoutes, App, Store) async throws -> Result
   ) async throws -> Result {
     let io = try io.proxied(values)
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
-    let bundleID = values[app]
     let named = try store.readSync { try App.named(bundleID, $0) }
     Socket.ignoreBrokenPipeSignal()
     let loop = try EventLoop(name: "channels")
@@ -125,12 +136,8 @@ enum ChannelsCommand {
       loop.stop()
       pool.stop()
     }
-    let ask: ChannelKeeper.Ask = { request, app, environment in
-      try await routes.ask(request, app: app, environment: environment)
-    }
-    let keeper = ChannelKeeper(store: store, ask: ask)
     do {
-      return try await body(keeper, named, store)
+      return try await body(routes, named, store)
     } catch let error as ChannelRefusal {
       throw CommandFailure(error.description)
     } catch let error as NoRoute {

@@ -25,6 +25,9 @@ enum SendCommand {
     "Send to the device with this registration ID.")
   private static let channel = Option<String?>(
     "channel", "id", "Send a Live Activity update to whoever subscribed to this broadcast channel of APNs.")
+  private static let topic = Option<String?>("topic", "name", "Send to whoever subscribed to this topic of FCM.")
+  private static let condition = Option<String?>(
+    "condition", "condition", "Send by this condition of FCM, e.g. \"'news' in topics && 'en' in topics\".")
   private static let broadcast = Flag("broadcast", "Send to every device of the app in this environment.")
   private static let title = Option<String?>("title", "text", "The title.")
   private static let subtitle = Option<String?>("subtitle", "text", "The subtitle.")
@@ -74,8 +77,9 @@ enum SendCommand {
       """,
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
-      aliases.parameter, registrationIDs.parameter, channel.parameter, broadcast.parameter, title.parameter,
-      subtitle.parameter, body.parameter, badge.parameter, sound.parameter, payload.parameter, timeToLive.parameter,
+      aliases.parameter, registrationIDs.parameter, channel.parameter, topic.parameter, condition.parameter,
+      broadcast.parameter, title.parameter, subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
+      payload.parameter, timeToLive.parameter,
       priority.parameter,
       collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
@@ -153,17 +157,19 @@ enum SendCommand {
       ("device_token", values[devices]), ("tag", values[tags]), ("alias", values[aliases]),
       ("registration_id", values[registrationIDs]),
     ].filter { !$0.1.isEmpty }
-    if let channel = values[channel] {
-      guard kinds.isEmpty, !values[broadcast] else {
-        throw CommandFailure.usage("--channel cannot be combined with another audience.")
+    let singles = [("channel", values[channel]), ("topic", values[topic]), ("condition", values[condition])]
+      .compactMap { name, value in value.map { (name, $0) } }
+    if let (name, value) = singles.first {
+      guard singles.count == 1, kinds.isEmpty, !values[broadcast] else {
+        throw CommandFailure.usage("--\(name) cannot be combined with another audience.")
       }
-      return ["channel": .string(channel)]
+      return .object([name: .string(value)])
     }
     guard values[broadcast] == kinds.isEmpty else {
       throw CommandFailure.usage(
         kinds.isEmpty
-          ? "Choose an audience with --device, --tag, --alias, --registration-id, or --channel, or use --broadcast for "
-            + "all devices."
+          ? "Choose an audience with --device, --tag, --alias, --registration-id, --topic, --condition, or --channel, "
+            + "or use --broadcast for all devices."
           : "--broadcast cannot be combined with --device, --tag, --alias, or --registration-id.")
     }
     if values[broadcast] { return "all" }

@@ -5,6 +5,7 @@ import Logging
 import Model
 import Providers
 import Reactor
+import SQLite
 import Store
 import TestSupport
 import Testing
@@ -124,6 +125,37 @@ struct LegacyMessageTests {
     }
   }
 
+  @Test(
+    "what no device is tagged with is FCM's own topic, if the app sends through FCM",
+    arguments: [
+      ("to", "/topics/news", .topic("news")), ("condition", "'news' in topics", .condition("'news' in topics")),
+      (
+        "condition", "('x' in topics && 'y' in topics) || 'z' in topics",
+        .condition("('x' in topics && 'y' in topics) || 'z' in topics")
+      ),
+      ("to", "/topics/a", nil),
+    ] as [(String, String, Audience?)])
+  func realTopics(name: String, text: String, audience: Audience?) async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices(["a"])
+      _ = try await jpush.store.write { [app = jpush.app] database in
+        try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: .production, certificate: nil, endpoint: "simulator",
+          now: ConsoleScene.noon)
+      }
+      let answer = try await Self.send(jpush, .object([name: .string(text), "notification": ["body": "x"]]))
+      let id = try #require(answer.json?["message_id"]?.integer, "\(answer.text)")
+      let push = try await jpush.store.read { try Push.get($0, id: id) }
+      let draft = try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
+      guard let audience else {
+        #expect(draft.audience.topicTarget == nil, "the app's devices have this tag")
+        return
+      }
+      #expect(draft.audience == audience && draft.platforms == [.android])
+      #expect(try await jpush.scene.finished(push.uid).counts.accepted == 1)
+    }
+  }
+
   @Test("wrong keys, wrong bodies and wrong messages are refused as the old service did")
   func refused() async throws {
     try await JPushScene.with { jpush in
@@ -153,11 +185,19 @@ struct LegacyMessageTests {
 
   @Test(
     "pyfcm 1.5.4 sends through the console after a change of the address",
-    .enabled(if: legacyPython != nil, "SIGNALBOX_TEST_FCM_LEGACY is not set: script/test sets it"))
-  func client() async throws {
+    .enabled(if: legacyPython != nil, "SIGNALBOX_TEST_FCM_LEGACY is not set: script/test sets it"),
+    arguments: [true, false])
+  func client(isTagged: Bool) async throws {
     let script = ConsoleScene.root.appendingPathComponent("Tests/Console/Fixtures/fcm_legacy.py").path
     try await JPushScene.with { jpush in
-      let devices = try await jpush.addDevices(["news"], [])
+      let devices = try await jpush.addDevices(isTagged ? ["news"] : [], [])
+      if !isTagged {
+        _ = try await jpush.store.write { [app = jpush.app] database in
+          try Credential.bind(
+            database, app: app.id, provider: .fcm, environment: .production, certificate: nil, endpoint: "simulator",
+            now: ConsoleScene.noon)
+        }
+      }
       let gone = devices[1].id
       jpush.scene.provider.answer {
         $0.id == gone
@@ -181,6 +221,9 @@ struct LegacyMessageTests {
         ]
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) { #expect(results[name] == value, "\(name)") }
       }
+      let drafts = try await jpush.store.read { try $0.fetchAll("SELECT draft FROM pushes") { $0.text(0) } }
+      let toTopics = drafts.count { $0.contains(#""topic":"news""#) || $0.contains(#""condition":"#) }
+      #expect(toTopics == (isTagged ? 0 : 3))
       #expect(jpush.scene.log.entries.filter { $0.level >= .error }.map { "\($0)" } == [])
     }
   }

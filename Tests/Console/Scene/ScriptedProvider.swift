@@ -21,6 +21,7 @@ final class ScriptedProvider: RouteFinder {
     /// The channels that Apple has, of every app.
     var channels: [String: ChannelPolicy] = [:]
     var channelRefusal: ChannelRefusal?
+    var topics: (@Sendable (DeviceToken) -> TopicResult)? = { _ in .done }
   }
 
   private let store: Store
@@ -70,6 +71,18 @@ final class ScriptedProvider: RouteFinder {
       }
     }
     return try result.get()
+  }
+
+  /// Answers like this about topics from now on; nil: there is no service account.
+  func answerTopics(_ script: (@Sendable (DeviceToken) -> TopicResult)?) { state.withLock { $0.topics = script } }
+
+  func change(
+    _ batches: [TopicBatch], app: Int64, environment: Model.Environment
+  ) async throws -> [[TopicResult]] {
+    guard let script = state.withLock({ $0.topics }) else {
+      throw NoRoute("The app has no credential for FCM. Assign a service account on the app's page.", .noCredential)
+    }
+    return batches.map { $0.tokens.map(script) }
   }
 
   func refresh() async throws { state.withLock { $0.refreshed += 1 } }

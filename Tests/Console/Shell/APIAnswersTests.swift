@@ -73,6 +73,10 @@ struct APIAnswersTests {
     ]
     let (credential, key) = ("/apps/{app}/credentials/{environment}", "/apps/{app}/jpush-key")
     let (channels, shop) = ("/apps/{app}/channels/{environment}", "/apps/\(Self.app)/channels/production")
+    let (topics, shopTopics) = ("/apps/{app}/topics/{environment}", "/apps/\(Self.app)/topics/production")
+    let news: JSONValue = [
+      "topic": "news", "tokens": ["fWx9kQ2dSxyZ:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"],
+    ]
     let line = Array((device.text() + "\n{}\n").utf8)
     let (one, taken) = ("/schedules/{id}", "/hosts/{id}/acknowledgement")
     return [
@@ -118,6 +122,15 @@ struct APIAnswersTests {
       Call(.post, channels + "/refresh", "/apps/com.example.none/channels/production/refresh", 404),
       Call(.get, channels + "/{id}", shop + "/1", 200), Call(.get, channels + "/{id}", shop + "/999", 404),
       Call(.delete, channels + "/{id}", shop + "/1", 204), Call(.delete, channels + "/{id}", shop + "/1", 404),
+      Call(.get, topics, shopTopics, 200), Call(.get, topics, "/apps/\(Self.app)/topics/staging", 404),
+      Call(.post, topics + "/subscribe", shopTopics + "/subscribe", 200, json: news),
+      Call(.post, topics + "/subscribe", shopTopics + "/subscribe", 422, json: ["topic": "a b", "tokens": []]),
+      Call(.post, topics + "/unsubscribe", shopTopics + "/unsubscribe", 200, json: news),
+      Call(.post, topics + "/unsubscribe", "/apps/com.example.none/topics/production/unsubscribe", 404, json: news),
+      Call(.get, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 200),
+      Call(.get, "/apps/{app}/topic-rules", "/apps/com.example.none/topic-rules", 404),
+      Call(.put, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 200, json: ["rules": ["version"]]),
+      Call(.put, "/apps/{app}/topic-rules", "/apps/\(Self.app)/topic-rules", 422, json: ["rules": ["weather"]]),
       Call(.put, "/devices", 201, json: device), Call(.put, "/devices", 200, json: device),
       Call(.put, "/devices", 422, json: device.with("token", "short")),
       Call(.put, "/devices", 404, json: device.with("app", "com.example.none")),

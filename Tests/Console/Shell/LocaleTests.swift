@@ -81,7 +81,13 @@ struct LocaleTests {
     let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"]
     add("audience.", kinds)
     add("audience.", kinds, "_count.other")
-    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "all", "channel"])
+    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "all", "channel", "topic", "condition"])
+    for subscribers in ["channel", "topic"] {
+      add("send.", [subscribers + "_subscribers"])
+      add("confirm.", ["send_" + subscribers, "schedule_" + subscribers])
+      add("push.", ["_accepted", "_failed"].map { subscribers + $0 })
+    }
+    add("topics.rule_", TopicRule.allCases.map(\.rawValue))
     add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(
       "facts.",

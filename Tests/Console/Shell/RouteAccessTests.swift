@@ -35,6 +35,8 @@ struct RouteAccessTests {
     ("GET /apps/:id/pages", .viewer), ("POST /apps/:id/pages", .operator),
     ("POST /apps/:id/pages/reset", .operator), ("POST /apps/:id/pages/try", .viewer),
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
+    ("GET /apps/:id/topics", .viewer), ("POST /apps/:id/topics/rules", .operator),
+    ("POST /apps/:id/topics/subscribe", .operator), ("POST /apps/:id/topics/unsubscribe", .operator),
     ("GET /apps/:id/channels", .viewer), ("POST /apps/:id/channels", .operator),
     ("POST /apps/:id/channels/refresh", .operator), ("POST /apps/:id/channels/remove", .operator),
     ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),

@@ -254,11 +254,14 @@ struct DialectTests {
         "webpush":{"headers":{"TTL":"60"}},"fcmOptions":{"analyticsLabel":"a"}}}
       """
     let read = try DialectReading(text, now: Self.now)
-    #expect(read.dialect == .fcm && read.missing == ["app", "environment", "audience"])
-    #expect(read.losses.map(\.field) == ["webpush", "fcm_options", "topic"])
+    #expect(read.dialect == .fcm && read.missing == ["app", "environment"])
+    #expect(read.losses.map(\.field) == ["webpush", "fcm_options", "apns"])
     let draft = read.draft
+    #expect(draft.audience == .topic("common") && draft.platforms == [.android])
+    let written = DialectText(draft, in: .fcm, sentAt: Self.now, address: "")
+    #expect(try JSONValue(parsing: Array(written.text.utf8))["message"]?["topic"] == "common")
+    #expect(!written.losses.map(\.field).contains("audience"))
     #expect(draft.notification.link == "9" && draft.notification.extras == ["type": "follow"])
-    #expect(draft.notification.badge == 3 && draft.apns.headers == ["apns-priority": "5"])
     let android = FCMMessage(draft).json["android"]
     #expect(
       android == [

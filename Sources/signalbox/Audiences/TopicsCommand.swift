@@ -1,0 +1,127 @@
+import Arguments
+import Delivery
+import Foundation
+import JSON
+import Model
+import Providers
+import SQLite
+import Store
+
+/// `signalbox topics …`: topics of FCM, and the rules that keep an app's devices subscribed.
+enum TopicsCommand {
+  private static let app = Argument<String>("bundle-id", "The app's bundle ID, e.g. com.example.app.")
+  private static let environment = Argument("environment", "development or production.", Environment.parse)
+    .among(Environment.names)
+  private static let topic = Argument("topic", "The topic's name, without /topics/.") { text throws(BadValue) in
+    if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is no topic: \(problem.text)") }
+    return text
+  }
+  private static let tokens = Option(repeated: "device", "token", "An FCM token; at most 1000.")
+  private static let rules = Option(
+    repeated: "rule", "rule", "A rule: common, platform, version, or time_zone."
+  ) { text throws(BadValue) in
+    guard let rule = TopicRule(rawValue: text) else { throw BadValue("is not common, platform, version, or time_zone") }
+    return rule
+  }
+  private static let none = Flag("none", "Turn every rule off.")
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+  private static let change = [app.parameter, environment.parameter, topic.parameter, tokens.parameter]
+
+  static let command = Command<Action>(
+    "topics", "List topics of FCM, subscribe devices, and set the rules.",
+    discussion: """
+      A push goes to a topic with signalbox send --topic or --condition. The running server carries out the rules.
+      """,
+    subcommands: [
+      Command(
+        "list", "List an app's topics, with the numbers of their devices.",
+        parameters: [app.parameter, environment.parameter] + common, action: list),
+      Command(
+        "subscribe", "Subscribe FCM tokens to a topic.",
+        parameters: change + [CommonOptions.proxy.parameter] + common, action: { try await set($0, $1, joins: true) }),
+      Command(
+        "unsubscribe", "Unsubscribe FCM tokens from a topic.",
+        parameters: change + [CommonOptions.proxy.parameter] + common, action: { try await set($0, $1, joins: false) }),
+      Command(
+        "rules", "Show the rules, or set them.",
+        parameters: [app.parameter, rules.parameter, none.parameter] + common, action: setRules),
+    ])
+
+  private static let list: Action = { values, io in
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let (bundleID, environment) = (values[app], values[environment])
+    let topics = try store.readSync { try Topic.all($0, app: try App.named(bundleID, $0).id, environment: environment) }
+    if values[CommonOptions.json] {
+      io.print(topics.prettyJSON)
+    } else {
+      var table = TextTable("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")
+      for topic in topics { table.add(topic.name, "\(topic.subscribed)", "\(topic.pending)", "\(topic.refused)") }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static func set(_ values: Parsed, _ io: CommandIO, joins: Bool) async throws -> Int32 {
+    var devices: [DeviceToken] = []
+    for text in values[tokens] {
+      do throws(Problem) {
+        devices.append(try DeviceToken(parsing: text, platform: .android))
+      } catch {
+        throw CommandFailure.usage("--device: \(error.text)")
+      }
+    }
+    guard (1...TopicBatch.limit).contains(devices.count) else {
+      throw CommandFailure.usage("Give from 1 to \(TopicBatch.limit) tokens with --device.")
+    }
+    let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)
+    let author = ChannelKeeper.Author("cli", now: io.now())
+    let results = try await ChannelsCommand.routed(values, io, values[app]) { routes, app, store in
+      try await TopicKeeper(store: store, routes: routes, clock: io.now)
+        .change(batch, app: app, values[environment], by: author)
+    }
+    let lines = zip(devices, results).map { token, result in
+      switch result {
+      case .done: "\(token.abbreviated)  done"
+      case .refused(let reason): "\(token.abbreviated)  refused: \(Reason.line(reason))"
+      case .later(let reason, _): "\(token.abbreviated)  not possible now: \(Reason.line(reason))"
+      }
+    }
+    io.print(lines.joined(separator: "\n"))
+    return results.allSatisfy { $0 == .done } ? ExitCode.done : 1
+  }
+
+  private static let setRules: Action = { values, io in
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let (bundleID, chosen) = (values[app], Set(values[rules]))
+    guard chosen.isEmpty || !values[none] else {
+      throw CommandFailure.usage("--none cannot be combined with --rule.")
+    }
+    let isChange = values[none] || !chosen.isEmpty
+    let now = io.now()
+    let found = try store.writeSync { database -> TopicRules in
+      let app = try App.named(bundleID, database)
+      if isChange {
+        try TopicRules.set(database, app: app.id, chosen)
+        let names = TopicRule.allCases.filter(chosen.contains).map { JSONValue.string($0.rawValue) }
+        try AuditEntry.add(
+          database,
+          NewAuditEntry(
+            actor: "cli", action: "topic.rules", subject: "app \(bundleID)", detail: ["rules": .array(names)],
+            address: nil), now: now)
+      }
+      return try TopicRules.find(database, app: app.id)
+    }
+    let names = TopicRule.allCases.filter(found.rules.contains).map(\.rawValue).joined(separator: ", ")
+    io.print(values[CommonOptions.json] ? found.prettyJSON : "\(names.isEmpty ? "none" : names)")
+    return ExitCode.done
+  }
+}
+
+extension Reason {
+  fileprivate static func line(_ code: String) -> String {
+    let known = Reason.of(code)
+    return known.isKnown ? "\(code): \(known.cause)" : code
+  }
+}
