@@ -8,6 +8,9 @@ import Store
 struct RunLeg: Sendable {
   let provider: ProviderKind
   var walk: Walk
+  /// Devices of this service up to this ID may have been sent to. Kept only for pushes that are sent at most once: those
+  /// of one service must not end as unknown because another service was faster.
+  var announced: Int64
   var hasRoute = false
   /// Whether it has had a route since the run began.
   var hadRoute = false
@@ -24,8 +27,8 @@ struct RunLeg: Sendable {
   /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
 
-  init(_ provider: ProviderKind, cursor: Int64, nextDue: Date?) {
-    self.provider = provider
+  init(_ provider: ProviderKind, cursor: Int64, announced: Int64, nextDue: Date?) {
+    (self.provider, self.announced) = (provider, announced)
     walk = Walk(cursor: cursor)
     self.nextDue = nextDue
   }

@@ -111,4 +111,12 @@ extension Schema {
       PRIMARY KEY(push_id, bucket)
     ) STRICT, WITHOUT ROWID;
     """
+
+  /// How far a push that is sent at most once has come with each service.
+  static let pushAnnouncements = Migration(
+    id: "2026-11-23 push announcements",
+    sql: """
+      -- Devices of the service up to this id may have been sent to; NULL: as pushes.handed_out says.
+      ALTER TABLE push_targets ADD COLUMN handed_out INTEGER;
+      """)
 }
