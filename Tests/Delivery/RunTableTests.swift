@@ -152,7 +152,8 @@ struct RunTableTests {
       }, pushRow: { $0.handedOut = 9 }, begin: ["interrupted"],
       steps: [
         Step(.due([]), ["page 0…9"]), Step(.members([]), ["page 0…7 fcm"]),
-        Step(.members(Array(phones.prefix(1))), ["record 1, 0 wait"]), Step(pushRow(), ["publish", "publish", "findRoute"]),
+        Step(.members(Array(phones.prefix(1))), ["record 1, 0 wait"]),
+        Step(pushRow(), ["publish", "publish", "findRoute"]),
       ]),
     Row(
       testDescription: "the clock is set: waits are moved by as much", begin: begun,
