@@ -64,6 +64,22 @@ struct SendCommandTests {
     }
   }
 
+  @Test("the part for Android comes from a file, and is checked as the API checks it")
+  func android() async throws {
+    try await withSimulator { box, _ in
+      let file = try box.file("android.json", #"{"notification":{"channel_id":"news"}}"#)
+      let sent = await send(box, "--alias", "ben", "--body", "x", "--android", file)
+      #expect(sent.code == 0, "\(sent)")
+      let store = try DataDirectory(box.data).open(now: Date())
+      let draft = try store.readSync { try Push.list($0, PushFilter(), limit: 1).items.first?.draftJSON }
+      store.close()
+      #expect(draft?.contains(#""channel_id":"news""#) == true, "\(draft ?? "")")
+      let wrong = await send(box, "--alias", "ben", "--body", "x", "--android", "-", input: #"{"notifications":{}}"#)
+      #expect(wrong.code == 1 && wrong.errors.contains("android.notifications"), "\(wrong.errors)")
+      #expect(await send(box, "--alias", "ben", "--payload", "-", "--android", "-", input: "{}").code == 64)
+    }
+  }
+
   @Test("a device that is refused is told with reason and remedy, and the exit code is 1")
   func refused() async throws {
     try await withSimulator { box, _ in

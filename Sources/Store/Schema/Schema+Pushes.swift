@@ -1,3 +1,5 @@
+import SQLite
+
 extension Schema {
   /// `pushes.draft` is the API's JSON of the push and authoritative; the columns beside it are for lists.
   ///
@@ -111,6 +113,14 @@ extension Schema {
       PRIMARY KEY(push_id, bucket)
     ) STRICT, WITHOUT ROWID;
     """
+
+  /// The number that a counting badge became on each device.
+  static let deliveryBadges = Migration(
+    id: "2026-11-23 delivery badges",
+    sql: """
+      -- NULL: the push does not count, or it was not accepted.
+      ALTER TABLE deliveries ADD COLUMN badge INTEGER;
+      """)
 
   /// How far a push that is sent at most once has come with each service.
   static let pushAnnouncements = Migration(
