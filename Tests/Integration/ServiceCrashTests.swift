@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import JSON
 import Model
+import SQLite
 import Simulator
 import Store
 import TestSupport

@@ -14,7 +14,13 @@ extension PushRun {
     if trail != 0, row.trail == trail { ask(.store(.followTrail), .followingTrail) } else { countRepeats() }
   }
 
-  mutating func countRepeats() {
+  /// The trail names what left: beyond the cursor nothing else did.
+  mutating func followed() {
+    for leg in legs.indices { legs[leg].announced = min(legs[leg].announced, row.handedOut) }
+    countRepeats()
+  }
+
+  private mutating func countRepeats() {
     guard plan.policy.repeatsUnanswered, ending == nil else { return readInterrupted() }
     ask(.store(.countRepeats), .countingRepeats)
   }

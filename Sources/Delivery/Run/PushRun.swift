@@ -94,12 +94,7 @@ struct PushRun {
     self.row = row
     self.world = world
     // Without devices, do not wait for a provider.
-    legs =
-      row.target == 0
-      ? []
-      : plan.providers.map {
-        RunLeg($0, cursor: row.cursor, announced: plan.announced[$0] ?? row.handedOut, nextDue: nextDue)
-      }
+    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue) }
     trail = plan.trail
     leapt = world.leapt
     report = RunReport(now: world.now)
@@ -130,10 +125,7 @@ struct PushRun {
       for leg in legs.indices { legs[leg].nextDue = due }
       switch phase {
       case .shifting(let items): record(items)
-      case .followingTrail:
-        // The trail names what left: beyond the cursor nothing else did.
-        for leg in legs.indices { legs[leg].announced = min(legs[leg].announced, row.handedOut) }
-        countRepeats()
+      case .followingTrail: followed()
       default: beginTrail()
       }
     case (.reserved(let places), .reserving(let errand, let leg, let room)):

@@ -27,9 +27,10 @@ struct RunLeg: Sendable {
   /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
 
-  init(_ provider: ProviderKind, cursor: Int64, announced: Int64, nextDue: Date?) {
-    (self.provider, self.announced) = (provider, announced)
-    walk = Walk(cursor: cursor)
+  init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
+    self.provider = provider
+    announced = plan.announced[provider] ?? row.handedOut
+    walk = Walk(cursor: row.cursor)
     self.nextDue = nextDue
   }
 }

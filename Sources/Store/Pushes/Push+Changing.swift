@@ -89,8 +89,8 @@ extension Push {
     try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
     for (reach, count) in targets where count > 0 {
       try database.run(
-        "INSERT INTO push_targets(push_id, platform, provider, count, handed_out) VALUES (?, ?, ?, ?, 0)", id,
-        reach.platform.code, reach.provider.code, count)
+        "INSERT INTO push_targets(push_id, platform, provider, count, handed_out) VALUES (?, ?, ?, ?, ?)", id,
+        reach.platform.code, reach.provider.code, count, handedOut)
     }
     try database.run(
       "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?), trail = ? WHERE id = ?",
