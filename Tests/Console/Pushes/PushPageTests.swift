@@ -186,7 +186,7 @@ struct PushPageTests {
       for number in [2, 4] {
         let push = try await scene.send(draft)
         let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
-        #expect(page.contains("+2 → \(number)") && page.contains("\"badge\": \(number)"), "\(page)")
+        #expect(page.contains("+2 → \(number)") && page.contains("\"badge\" : \(number)"), "\(page)")
       }
     }
   }
