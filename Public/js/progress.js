@@ -87,7 +87,7 @@ function partsFollower() {
     shown = wanted;
     try {
       const page = await fetchPage(location.href);
-      for (const name of ['data-reasons', 'data-latency']) exchange(`[${name}]`, page);
+      for (const name of ['data-reasons', 'data-providers', 'data-latency']) exchange(`[${name}]`, page);
       // The first rows come once; afterwards a person reads them.
       if (!document.querySelector('[data-devices] table')) exchange('[data-devices]', page);
     } catch {

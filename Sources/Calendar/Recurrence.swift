@@ -6,9 +6,9 @@ package import Foundation
 /// the 31st or misplaces a time in a gap, and walks from the start to find a moment. Here the first occurrence is the
 /// first match at or after the start, and the interval counts from it: every second day from a Tuesday continues on
 /// Thursday. Local times are kept: 09:00 stays 09:00 when the clocks change. A time in a gap happens at the first
-/// moment after it, an ambiguous time at the first of the two, and the 31st of a shorter month on its last day. If a
-/// zone skips a whole day (Apia, 2011-12-30), its occurrences happen at the first moment of the next.
-/// what would have been then is at the first moment of the next.
+/// moment after it, an ambiguous time at the first of the two, and the 31st of a shorter month on its last day, or not at
+/// all if the rule lists its days. If a zone skips a whole day (Apia, 2011-12-30), its occurrences happen at the first
+/// moment of the next.
 package struct Recurrence: Sendable, Hashable {
   package let rule: RepeatRule
   /// Nothing happens before it.
@@ -57,11 +57,34 @@ package struct Recurrence: Sendable, Hashable {
       let (week, number) = CivilDate.floor(place + index, max(1, weekdays.count))
       day = CivilDate(number: anchor + week * 7 * rule.interval + (weekdays.isEmpty ? 0 : weekdays[number].number))
     case .monthly(let wanted): day = Self.day(wanted, of: anchor + index * rule.interval)
-    case .monthlyOn(let days):
-      let (month, number) = CivilDate.floor(place + index, max(1, days.count))
-      day = Self.day(days.isEmpty ? 1 : days[number], of: anchor + month * rule.interval)
+    case .monthlyOn(let days): day = self.day(days, index)
     }
     return rule.zone.moment(day, second: rule.second)
+  }
+
+  /// The day of an occurrence of a rule that lists days of the month.
+  private func day(_ days: [Int], _ index: Int) -> CivilDate {
+    guard Self.isSparse(days) else {
+      let (month, number) = CivilDate.floor(place + index, max(1, days.count))
+      return Self.day(days.isEmpty ? 1 : days[number], of: anchor + month * rule.interval)
+    }
+    var (month, left) = (anchor, place + index)
+    // The first month has one of the days, so that every 400 years a month has.
+    while left >= Self.count(days, in: month) {
+      left -= Self.count(days, in: month)
+      month += rule.interval
+    }
+    return Self.day(days[left], of: month)
+  }
+
+  /// Whether there are months without one of the days.
+  private static func isSparse(_ days: [Int]) -> Bool { days.last ?? 0 > 28 }
+
+  /// How many of the days a month has: the first of them.
+  private static func count(_ days: [Int], in month: Int) -> Int {
+    let (year, month) = CivilDate.floor(month, 12)
+    let length = CivilDate.days(in: month + 1, of: year)
+    return days.count { $0 <= length }
   }
 
   /// The index of the first occurrence at or after `date`, without walking through all before it.
@@ -75,6 +98,12 @@ package struct Recurrence: Sendable, Hashable {
     case .monthly:
       let (year, month, _) = day.parts
       index = (year * 12 + month - 1 - anchor) / rule.interval - 2
+    case .monthlyOn(let days) where Self.isSparse(days):
+      let (year, number, _) = day.parts
+      index = -place
+      for month in stride(from: anchor, to: year * 12 + number - 2, by: rule.interval) {
+        index += Self.count(days, in: month)
+      }
     case .monthlyOn(let days):
       let (year, month, _) = day.parts
       index = ((year * 12 + month - 1 - anchor) / rule.interval - 2) * days.count - place

@@ -11,7 +11,8 @@ package struct RepeatRule: Sendable, Hashable {
     case weekly([Weekday])
     /// On this day (1…31) of every `interval` months; on the last day of a shorter month.
     case monthly(day: Int)
-    /// On these days of every `interval` months, which every month has: 1…28. In order, at least two.
+    /// On these days (1…31) of every `interval` months; a month leaves out the days that it does not have. In order, at
+    /// least one.
     case monthlyOn([Int])
   }
 

@@ -2,7 +2,8 @@ import Glibc
 package import OpenSSL
 package import Reactor
 
-/// Accepts HTTP/2 over TLS on one event loop, with `h2` agreed by ALPN or with the bare preface of RFC 9113 §3.4.
+/// Accepts HTTP/2 over TLS on one event loop, with `h2` agreed by ALPN or with the bare preface of RFC 9113 §3.4, and
+/// HTTP/1.1 where ``ServerSettings/speaksHTTP1`` allows it.
 package final class HTTP2Server: @unchecked Sendable {
   // @unchecked Sendable because mutable state is touched on the loop's thread only.
 
@@ -147,6 +148,9 @@ package struct ServerSettings: Sendable {
   package var handshakeTimeout: Duration = .seconds(10)
   /// How long a client without open requests may send nothing, not even a PING; nil: forever.
   package var idleTimeout: Duration?
+  /// Whether clients that do not offer h2 are served over HTTP/1.1; otherwise they are told to offer it. The TLS context
+  /// must offer `http/1.1`, too.
+  package var speaksHTTP1 = false
   /// How long connections may finish requests in flight when the server stops.
   package var stopTimeout: Duration = .seconds(5)
 

@@ -2,6 +2,7 @@ import CNGHTTP2
 
 extension ServerConnection {
   func respond(_ response: ServerResponse, on id: Int32) {
+    if plain != nil { return respondPlain(response, on: id) }
     guard !isClosed, let session, let stream = stream(id), !stream.isAnswered else { return }
     stream.isAnswered = true
     stream.answer = response.body
@@ -23,6 +24,8 @@ extension ServerConnection {
   }
 
   func reset(_ id: Int32, _ code: ErrorCode) {
+    // HTTP/1.1 cannot reset one request.
+    if plain != nil { return fail(HTTP2Error(.stopped, "The server dropped the connection.")) }
     guard !isClosed, let session else { return }
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
     planFlush()

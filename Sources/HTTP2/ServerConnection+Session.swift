@@ -8,6 +8,7 @@ extension ServerConnection: SecureTransportOwner {
     clientCertificate = transport.tls.peerCertificateDER
     usesALPN = transport.tls.alpn == "h2"
     isSpeaking = usesALPN
+    if settings.speaksHTTP1, transport.tls.alpn == "http/1.1" { return beginPlain() }
     guard makeSession() else {
       return fail(HTTP2Error(.protocolViolation, "Cannot create an HTTP/2 session: out of memory."))
     }
@@ -38,6 +39,7 @@ extension ServerConnection: SecureTransportOwner {
   }
 
   func transport(received bytes: UnsafeRawBufferPointer) -> Bool {
+    if plain != nil { return receivePlain(bytes) }
     guard let session, let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
     guard !isRefused else { return true }
     heardAt = loop.now()
@@ -45,7 +47,7 @@ extension ServerConnection: SecureTransportOwner {
     let count = nghttp2_session_mem_recv(session, start, bytes.count)
     depth -= 1
     if !isSpeaking {
-      guard count >= 0 else { return refuse() }
+      guard count >= 0 else { return refuse(bytes) }
       prefaceBytes += bytes.count
       isSpeaking = prefaceBytes >= Self.prefaceLength
     }
@@ -77,7 +79,11 @@ extension ServerConnection: SecureTransportOwner {
 
   /// Answers a client that neither agreed on h2 nor begins as HTTP/2, in HTTP/1.1. The client closes: a close from here
   /// could overtake the answer.
-  private func refuse() -> Bool {
+  private func refuse(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if settings.speaksHTTP1, prefaceBytes == 0 {
+      beginPlain()
+      return receivePlain(bytes)
+    }
     isRefused = true
     let body = "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n"
     let answer = Array(

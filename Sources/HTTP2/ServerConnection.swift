@@ -46,6 +46,8 @@ package final class ServerConnection: @unchecked Sendable {
   var prefaceBytes = 0
   /// The client speaks another protocol and was told so; its bytes are dropped until it closes.
   var isRefused = false
+  /// The client speaks HTTP/1.1, and the settings allow it.
+  var plain: Plain?
 
   init(id: Int, server: HTTP2Server) {
     self.id = id
@@ -91,6 +93,7 @@ package final class ServerConnection: @unchecked Sendable {
   ///   - debugData: at APNs, JSON with a `reason`.
   package func goAway(_ code: ErrorCode = .noError, lastStreamID: Int32? = nil, debugData: [UInt8] = []) {
     onLoop { connection in
+      if connection.plain != nil { return connection.endPlain() }
       guard let session = connection.session, !connection.isClosed else { return }
       let last = lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session)
       connection.lastStreamID = min(connection.lastStreamID, last)
@@ -174,7 +177,9 @@ package final class ServerConnection: @unchecked Sendable {
   }
 
   func closeIfOver() {
-    guard !isClosed, let session, let transport, transport.waiting == 0 else { return }
+    guard !isClosed, let transport, transport.waiting == 0 else { return }
+    if let plain, plain.isOver, plain.answering == nil { return fail(nil) }
+    guard let session else { return }
     if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { fail(nil) }
   }
 }

@@ -209,6 +209,7 @@ package final class PushSimulator: Sendable {
         servers: servers, ownLoop: ownLoop,
         addresses: [.development: development, .production: production, .fcm: fcm, .jpush: jpush])
       state.withLock { $0 = .running(running) }
+      self.jpush.run(on: loops[3 % loops.count])
       configuration.log?.info(
         "The simulator is listening.",
         ["development": development, "production": production, "fcm": fcm, "jpush": jpush])
@@ -230,6 +231,7 @@ package final class PushSimulator: Sendable {
       return running
     }
     guard let running else { return }
+    jpush.run(on: nil)
     for server in running.servers { await server.stop() }
     running.ownLoop?.stop()
     do {
@@ -246,7 +248,7 @@ package final class PushSimulator: Sendable {
     let (certificate, key) = try authority.issueServer(
       names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
       notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
-    // With http/1.1, so that a client that offers only that gets an explanation in place of a TLS alert.
+    // With http/1.1 for APNs, too: a client that offers only that gets an explanation in place of a TLS alert.
     return try TLSContext.server(
       identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2", "http/1.1"],
       clientCertificate: .requestedNotRequired)
@@ -261,6 +263,8 @@ package final class PushSimulator: Sendable {
     case .fcm: (settings.maximumStreams, settings.maximumBodyBytes) = (FCMService.streams, FCMService.bodyLimit)
     case .jpush: (settings.maximumStreams, settings.maximumBodyBytes) = (JPushService.streams, JPushService.bodyLimit)
     }
+    // As Google's and JPush's servers do; Apple's do not.
+    settings.speaksHTTP1 = server == .fcm || server == .jpush
     return settings
   }
 }

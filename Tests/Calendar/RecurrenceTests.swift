@@ -194,6 +194,36 @@ struct RecurrenceTests {
     #expect(days(14)[0] == "2028-01-14", "this month's has passed")
   }
 
+  @Test("listed days that a month does not have are left out, and counted from any moment")
+  func missingDays() throws {
+    let start = try date("2026-12-15T00:00:00Z")
+    for (days, interval) in [([31], 1), ([29, 30], 1), ([5, 31], 3), ([30], 11), ([29], 12)] {
+      let rule = RepeatRule(.monthlyOn(days), interval: interval, minute: 9 * 60, zone: .utc)
+      let recurrence = Recurrence(rule, from: start)
+      // Day by day: those on the list, in every so many months from the first.
+      var expected: [Date] = []
+      var first: Int?
+      var day = NamedZone.utc.wall(start).day
+      while expected.count < 60 {
+        let (year, month, number) = day.parts
+        if days.contains(number) {
+          let months = year * 12 + month
+          if (months - (first ?? months)) % interval == 0 {
+            first = first ?? months
+            expected.append(NamedZone.utc.moment(day, second: 9 * 3600))
+          }
+        }
+        day = day + 1
+      }
+      #expect(recurrence.occurrences(from: start, limit: 60) == expected, "\(days) every \(interval)")
+      for (index, moment) in expected.enumerated().dropLast() {
+        #expect(recurrence.first(from: moment) == moment && recurrence.next(after: moment) == expected[index + 1])
+        #expect(recurrence.last(through: expected[index + 1] - 1) == moment)
+        #expect(recurrence.count(from: start, to: moment) == index)
+      }
+    }
+  }
+
   @Test("it ends after so many, or at a moment that still counts; whichever comes first")
   func ends() throws {
     let start = try date("2026-11-21T09:00:00Z")

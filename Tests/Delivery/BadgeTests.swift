@@ -41,6 +41,11 @@ struct BadgeTests {
       #expect(try await Self.number(scene, 1) == 7)
       try await Self.send(scene, "-1")
       #expect(seen.withLock { $0 } == [1: [0, 0, 1, 0, 7], 2: [0, 0, 1, 0, 7]])
+      // What each push made of it; a number that is set is in the push itself.
+      let made = try await scene.store.read { database in
+        try (1...5).map { try Delivery.badge(database, push: $0, device: 1) }
+      }
+      #expect(made == [nil, 1, 3, nil, 6])
       #expect(try await Self.number(scene, 2) == 6)
     }
   }

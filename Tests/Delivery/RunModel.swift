@@ -59,6 +59,10 @@ struct RunModel {
   // What was seen.
   /// Devices that may have the push.
   private var mayHave: Set<Int64> = []
+  /// By service, the last device that the run may have sent to; of a push that is sent at most once.
+  private var announced: [ProviderKind: Int64] = [:]
+  /// The same, never set back.
+  private var mayHaveLeft: [ProviderKind: Int64] = [:]
   private var doubles = 0
   private var lastCounts = OutcomeCounts()
   /// Since the run last heard of the world with nothing asked.
@@ -96,7 +100,10 @@ struct RunModel {
     pageSize = Int.random(in: 1...12, using: &random)
     push = RunRow(state: .queued, target: nil)
     world = RunWorld(now: Moment(wall: noon, steady: 0))
-    for provider in providers { world.routes[provider] = RouteWorld(share: 20) }
+    for provider in providers {
+      world.routes[provider] = RouteWorld(share: 20)
+      announced[provider] = 0
+    }
     self.random = random
   }
 
@@ -156,7 +163,7 @@ struct RunModel {
     if !isOver { push.state = .sending }
     var plan = RunPlan(
       push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, providers: providers,
-      lastDeviceID: devices.last?.id ?? 0,
+      announced: policy.repeatsUnanswered ? [:] : announced, lastDeviceID: devices.last?.id ?? 0,
       isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
       window: Self.window, pageSize: pageSize)
     if !hasStarted {
@@ -441,10 +448,16 @@ struct RunModel {
     switch task {
     case .reload: break
     case .setTrail(let number): push.trail = number
-    case .setHandedOut(let last): push.handedOut = max(push.handedOut, last)
+    case .setHandedOut(let last, let provider):
+      push.handedOut = max(push.handedOut, last)
+      if let provider {
+        announced[provider] = max(announced[provider] ?? 0, last)
+        mayHaveLeft[provider] = max(mayHaveLeft[provider] ?? 0, last)
+      }
     case .setAllReturned(let last):
       try check(!rows.values.contains(where: \.isUnderWay), "paused with devices under way")
       push.handedOut = last
+      announced = announced.mapValues { min($0, last) }
     case .take(let devices): for device in devices { rows[device]?.isUnderWay = true }
     case .record(let results): try record(results)
     case .end(let state, _):
@@ -478,6 +491,10 @@ struct RunModel {
   private mutating func record(_ results: RunResults) throws {
     for result in results.results {
       try check(outcomes[result.deviceID] == nil, "\(result.deviceID) ended twice")
+      if !policy.repeatsUnanswered, case .unknown(OwnReason.interrupted.rawValue) = result.outcome {
+        let last = provider(of: result.deviceID).flatMap { mayHaveLeft[$0] } ?? 0
+        try check(result.deviceID <= last, "\(result.deviceID) is unknown, and nothing up to it was handed out")
+      }
       outcomes[result.deviceID] = result.outcome
       push.counts[result.outcome.kind] += 1
       rows[result.deviceID] = nil
@@ -516,6 +533,7 @@ struct RunModel {
           last: .skipped(reason: OwnReason.interrupted.rawValue)), isUnderWay: true)
     }
     (push.handedOut, push.trail, push.waiting) = (push.cursor, 0, rows.count)
+    announced = announced.mapValues { min($0, push.cursor) }
   }
 
   private mutating func countRepeats(_ now: Date) {
@@ -528,7 +546,9 @@ struct RunModel {
       row.waiting.last = .unknown(reason: OwnReason.interrupted.rawValue)
       rows[id] = row
     }
-    push.repeats.interrupted += page(push.cursor, push.handedOut, Self.window, nil, true).count
+    for provider in providers {
+      push.repeats.interrupted += page(push.cursor, push.handedOut, Self.window, provider, true).count
+    }
   }
 
   private func waits() -> RunEvent {

@@ -145,6 +145,17 @@ struct RunTableTests {
         Step(pushRow(), ["publish", "page 2…3"]), Step(.members([]), ["publish", "findRoute"]),
       ]),
     Row(
+      testDescription: "taken up again, at most once: each service has its own last device",
+      plan: {
+        $0 = .sample(repeats: false, isResumed: true)
+        ($0.providers, $0.announced) = ([.apns, .fcm], [.apns: 9, .fcm: 7])
+      }, pushRow: { $0.handedOut = 9 }, begin: ["interrupted"],
+      steps: [
+        Step(.due([]), ["page 0…9"]), Step(.members([]), ["page 0…7 fcm"]),
+        Step(.members(Array(phones.prefix(1))), ["record 1, 0 wait"]),
+        Step(pushRow(), ["publish", "publish", "findRoute"]),
+      ]),
+    Row(
       testDescription: "the clock is set: waits are moved by as much", begin: begun,
       steps: sent + [
         Step(.results([]), ["shift 100.0"]) { $0.leapt = 100 },
@@ -250,7 +261,7 @@ struct RunTableTests {
     case .reload: "reload"
     case .followTrail: "followTrail"
     case .setTrail(let number): "trail \(number)"
-    case .setHandedOut(let last): "handedOut \(last)"
+    case .setHandedOut(let last, let provider): "handedOut \(last)" + name(provider ?? .apns)
     case .setAllReturned(let last): "allReturned \(last)"
     case .take(let devices): "take " + devices.map { "\($0)" }.joined(separator: " ")
     case .record(let results): "record \(results.results.count), \(results.waiting.count) wait"

@@ -29,10 +29,10 @@ final class CommandRunner: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
 
-  static func with(_ body: (CommandRunner) async throws -> Void) async throws {
+  static func with<Value>(_ body: (CommandRunner) async throws -> Value) async throws -> Value {
     let runner = try CommandRunner()
     defer { try? FileManager.default.removeItem(atPath: runner.folder) }  // a left-over folder fails no test
-    try await body(runner)
+    return try await body(runner)
   }
 
   /// Runs a command line with `SIGNALBOX_DATA` set.

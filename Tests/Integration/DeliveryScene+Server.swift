@@ -48,6 +48,8 @@ enum FaultPlan {
 
   /// How many broadcasts are tried in the long form, nil: the short form.
   static let runs = environment["SIGNALBOX_FAULT_RUNS"].flatMap { Int($0) }
+  /// Devices of the long form's broadcast through three services.
+  static let broadcast = environment["SIGNALBOX_FAULT_DEVICES"].flatMap { Int($0) } ?? 300_000
   /// Where the random numbers begin; the same seed chooses the same moments, as far as a machine can.
   static let seed = environment["SIGNALBOX_FAULT_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999)
 }

@@ -99,9 +99,9 @@ final class DeliveryScene: Sendable {
   }
 
   /// Sets everything up for the time of `body`.
-  static func run(
-    _ options: Options = Options(), faults: Faults = Faults(), _ body: (DeliveryScene) async throws -> Void
-  ) async throws {
+  static func run<Value>(
+    _ options: Options = Options(), faults: Faults = Faults(), _ body: (DeliveryScene) async throws -> Value
+  ) async throws -> Value {
     try await CommandRunner.with { box in
       var configuration = PushSimulator.Configuration()
       configuration.stopTimeout = .milliseconds(200)
@@ -109,7 +109,7 @@ final class DeliveryScene: Sendable {
       configuration.faults = [.development: faults, .production: faults]
       let simulator = try PushSimulator(configuration: configuration)
       try await simulator.start()
-      let result: Result<Void, any Error>
+      let result: Result<Value, any Error>
       do {
         let scene = try await DeliveryScene(box, options, simulator)
         do { result = .success(try await body(scene)) } catch { result = .failure(error) }
@@ -119,7 +119,7 @@ final class DeliveryScene: Sendable {
         scene.store.close()
       } catch { result = .failure(error) }
       await simulator.stop()
-      try result.get()
+      return try result.get()
     }
   }
 

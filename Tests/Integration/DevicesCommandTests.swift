@@ -48,6 +48,25 @@ struct DevicesCommandTests {
     }
   }
 
+  @Test("a list and an export can be of one push service")
+  func services() async throws {
+    try await withApp { box in
+      let file = try box.file(
+        "a.ndjson",
+        line(1)
+          + #"{"app":"com.example.shop","environment":"production","platform":"ios","provider":"jpush","token":"1a0018970a8"}"#
+          + "\n"
+      )
+      #expect(await box.run("devices", "import", file).output.hasPrefix("2 devices: 2 added"))
+      for (service, count) in [("apns", 1), ("jpush", 1), ("fcm", 0)] {
+        #expect(await box.run("devices", "list", "--json", "--provider", service).json?.array?.count == count)
+        let lines = await box.run("devices", "export", "--provider", service).output.split(separator: "\n")
+        #expect(lines.count == count && lines.allSatisfy { $0.contains("1a0018970a8") == (service == "jpush") })
+      }
+      #expect(await box.run("devices", "list", "--provider", "gcm").code == 64)
+    }
+  }
+
   @Test("the form is told by the name, or by --format; a dry run keeps nothing")
   func forms() async throws {
     try await withApp { box in

@@ -52,15 +52,32 @@ struct SendCommandTests {
     try await withSimulator { box, simulator in
       let result = await send(box, "--tag", "beta", "--title", "Hello", "--body", "From cron", "--badge", "3")
       #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
-      #expect(result.lines.count == 2)
+      #expect(result.lines.count == 3)
       #expect(result.lines[0].hasSuffix("com.example.shop development: finished, 1 of 1 devices"))
-      #expect(result.lines[1] == "       1  accepted")
+      #expect(result.lines[1] == "  APNs: 1 of 1 devices accepted")
+      #expect(result.lines[2] == "       1  accepted")
       #expect(simulator.counters(.development).byStatus == [200: 1])
       let both = await send(box, "--alias", "anna", "--alias", "ben", "--body", "x", "--json")
       #expect(both.json?["counts"]?["accepted"] == 2 && both.json?["state"] == "finished")
       #expect(both.json?["source"] == "cli")
       let payload = try box.file("payload.json", #"{"aps":{"alert":"raw"}}"#)
       #expect(await send(box, "--alias", "ben", "--payload", payload).code == 0)
+    }
+  }
+
+  @Test("the part for Android comes from a file, and is checked as the API checks it")
+  func android() async throws {
+    try await withSimulator { box, _ in
+      let file = try box.file("android.json", #"{"notification":{"channel_id":"news"}}"#)
+      let sent = await send(box, "--alias", "ben", "--body", "x", "--android", file)
+      #expect(sent.code == 0, "\(sent)")
+      let store = try DataDirectory(box.data).open(now: Date())
+      let draft = try store.readSync { try Push.list($0, PushFilter(), limit: 1).items.first?.draftJSON }
+      store.close()
+      #expect(draft?.contains(#""channel_id":"news""#) == true, "\(draft ?? "")")
+      let wrong = await send(box, "--alias", "ben", "--body", "x", "--android", "-", input: #"{"notifications":{}}"#)
+      #expect(wrong.code == 1 && wrong.errors.contains("android.notifications"), "\(wrong.errors)")
+      #expect(await send(box, "--alias", "ben", "--payload", "-", "--android", "-", input: "{}").code == 64)
     }
   }
 

@@ -20,6 +20,8 @@ struct Tally: Sendable, CustomStringConvertible {
   var received = 0
   /// How often it came to a phone once more.
   var doubles = 0
+  /// The same, by service.
+  var doublesBy: [ProviderKind: Int] = [:]
   /// Accepted, and never on the phone.
   var lost = 0
   /// On the phone, although the outcome says that it was not sent or refused.
@@ -33,7 +35,7 @@ struct Tally: Sendable, CustomStringConvertible {
   var description: String {
     """
     outcomes \(outcomes) reasons \(reasons) missing \(missing) strangers \(strangers) counters agree \(agrees) \
-    received \(received) doubles \(doubles) lost \(lost) untold \(untold) other ids \(otherIDs)
+    received \(received) doubles \(doubles) \(doublesBy) lost \(lost) untold \(untold) other ids \(otherIDs)
     """
   }
 
@@ -71,8 +73,12 @@ struct Tally: Sendable, CustomStringConvertible {
       let expected = APNsID(seed: push.seed, device: row.device).description
       let all = byToken[row.token].map { $0.received + $0.waiting } ?? []
       let came = all.filter { $0.uniqueID == push.uid || $0.apnsID == expected }
-      otherIDs += came.count { $0.apnsID != expected }
-      doubles += came.reduce(0) { $0 + $1.duplicates }
+      let provider = byToken[row.token]?.provider ?? .apns
+      // FCM and JPush number their messages themselves.
+      if provider == .apns { otherIDs += came.count { $0.apnsID != expected } }
+      let again = max(0, came.reduce(-1) { $0 + 1 + $1.duplicates })
+      doubles += again
+      if again > 0 { doublesBy[provider, default: 0] += again }
       if !came.isEmpty { received += 1 }
       if came.isEmpty, row.outcome == .accepted { lost += 1 }
       if !came.isEmpty, row.outcome != .accepted, row.outcome != .unknown { untold += 1 }

@@ -85,6 +85,57 @@ struct SimulatorInteropTests {
     }
   }
 
+  @Test("curl --http1.1 reaches FCM and JPush over TLS, be http/1.1 offered by ALPN or not")
+  func http1() async throws {
+    try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")
+    try await SimulatorScene.run { scene in
+      try await Self.withFiles([scene.simulator.authorityPEM]) { files in
+        for alpn in ["--alpn", "--no-alpn"] {
+          func ask(_ server: SimulatedServer, _ path: String, _ more: String...) async throws -> String {
+            let port = try #require(scene.simulator.endpoint(server)?.port)
+            let address = "https://localhost:\(port)\(path)"
+            let words = ["-sS", "--http1.1", alpn, "--max-time", "20", "--cacert", files[0]]
+            // Two requests on one connection.
+            let (status, output) = try await OtherProgram.run(
+              Self.curl, words + ["-w", " %{http_version} %{http_code} %{num_connects}\n"] + more + [address, address])
+            #expect(status == 0, "\(output)")
+            return output
+          }
+          let limits = try await ask(.jpush, "/v3/tags/", "-u", "a:b")
+          #expect(limits == #"{"tags":[]} 1.1 200 1"# + "\n" + #"{"tags":[]} 1.1 200 0"# + "\n", "\(alpn): \(limits)")
+          let token = try await ask(.fcm, "/token", "-d", "grant_type=x")
+          #expect(token.contains("1.1 400 1\n") && token.contains("1.1 400 0\n"), "\(alpn): \(token)")
+        }
+      }
+    }
+  }
+
+  private static let jpush = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_JPUSH"]
+
+  @Test(
+    "requests, which google-auth and jpush use, sends to FCM over TLS",
+    .enabled(if: jpush != nil, "SIGNALBOX_TEST_JPUSH is not set: script/test sets it"))
+  func requests() async throws {
+    let script = """
+      import sys, requests
+      address, authority = sys.argv[1:3]
+      with requests.Session() as session:
+          # A bundle that the environment names would be used instead.
+          session.trust_env = False
+          session.verify = authority
+          answers = [session.post(address + '/token', data={'grant_type': 'x'}) for _ in range(3)]
+      print(*sorted({answer.status_code for answer in answers}), answers[0].json()['error'])
+      """
+    try await SimulatorScene.run { scene in
+      let port = try #require(scene.simulator.endpoint(.fcm)?.port)
+      try await Self.withFiles([scene.simulator.authorityPEM, script]) { files in
+        let ran = try await OtherProgram.run(
+          try #require(Self.jpush), [files[1], "https://localhost:\(port)", files[0]])
+        #expect(ran.status == 0 && ran.output == "400 unsupported_grant_type\n", "\(ran)")
+      }
+    }
+  }
+
   private static let script = """
     import asyncio, json, ssl, sys
     from aioapns import APNs, NotificationRequest, PushType

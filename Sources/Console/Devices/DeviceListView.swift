@@ -42,6 +42,7 @@ struct DeviceFilterView: View {
   let apps: [ChoiceView]
   let environments: [ChoiceView]
   let platforms: [ChoiceView]
+  let providers: [ChoiceView]
   let states: [ChoiceView]
   let isActive: Bool
 
@@ -50,6 +51,7 @@ struct DeviceFilterView: View {
     .view("app") { FieldView(choices: $0.apps) },
     .view("environment") { FieldView(choices: $0.environments) },
     .view("platform") { FieldView(choices: $0.platforms) },
+    .view("provider") { FieldView(choices: $0.providers) },
     .view("state") { FieldView(choices: $0.states) },
     .flag("active") { $0.isActive },
   ]

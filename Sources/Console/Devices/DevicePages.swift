@@ -35,6 +35,7 @@ enum DevicePages {
     var filter = DeviceFilter(app: page.filled("app").flatMap { name in apps.first { $0.app.bundleID == name }?.id })
     filter.environment = page.filled("environment").flatMap(Environment.init)
     filter.platform = page.filled("platform").flatMap(Platform.init)
+    filter.provider = page.filled("provider").flatMap(ProviderKind.init)
     filter.state = page.filled("state").flatMap(DeviceState.init(name:))
     let (base, text) = (filter, page.filled("q"))
     var problem: String?
@@ -59,8 +60,9 @@ enum DevicePages {
           search: text ?? "", apps: choices("app", apps.map { ($0.app.bundleID, $0.app.name) }),
           environments: ChoiceView.environments(texts, chosen: page.query["environment"] ?? ""),
           platforms: ChoiceView.platforms(texts, chosen: page.query["platform"] ?? ""),
+          providers: choices("provider", ProviderKind.allCases.map { ($0.rawValue, $0.name) }),
           states: choices("state", DeviceState.allCases.map { ($0.name, texts("state.\($0.name)")) }),
-          isActive: ["q", "app", "environment", "platform", "state"].contains { page.filled($0) != nil }),
+          isActive: ["q", "app", "environment", "platform", "provider", "state"].contains { page.filled($0) != nil }),
         problem: problem,
         devices: found.items.map {
           DeviceRow(

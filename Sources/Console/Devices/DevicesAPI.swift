@@ -9,7 +9,7 @@ enum DevicesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list(
       "/devices",
-      filters: ["app", "environment", "platform", "state", "alias", "tag", "token", "registration_id"]
+      filters: ["app", "environment", "platform", "provider", "state", "alias", "tag", "token", "registration_id"]
     ) { call in try await list(call) }
     routes.call(.put, "/devices", role: .operator) { call in try await register(call) }
     routes.call(.get, "/devices/:id", role: .viewer) { call in
@@ -34,6 +34,7 @@ enum DevicesAPI {
     var found = DeviceFilter()
     found.environment = query.choice("environment")
     found.platform = query.choice("platform")
+    found.provider = query.choice("provider")
     found.state = query.choice("state", DeviceState.allCases.map { ($0.name, $0) })
     found.alias = query.text("alias")
     found.tag = query.text("tag")

@@ -75,7 +75,11 @@ enum JPushAPI {
     do {
       call = try await JPushAccess.call(console, request, family, now: now)
     } catch {
-      return try refusal(of: error, family, request, console.log)
+      var response = try refusal(of: error, family, request, console.log)
+      // A call without the right keys counts for no app. Clients read the limits from every answer.
+      let isTooOften = response.status == .tooManyRequests
+      JPushLimits.Quota(limit: family.quota, remaining: isTooOften ? -1 : family.quota, reset: 60).add(to: &response)
+      return response
     }
     let quota = console.jpushLimits.count(app: call.app.id, family, now: now)
     var response: Response
@@ -107,7 +111,24 @@ enum JPushAPI {
     return refusal(.internalServerError, "", Headers(), family)
   }
 
-  /// A failure in JPush's form; also for addresses and methods that no route has.
+  /// A failure of the router in JPush's form. Addresses of JPush's that Signalbox has no use for say so (403, 2007).
+  static func refusal(of failure: Failure, _ request: Request, _ family: JPushFamily) -> Response {
+    guard failure.status == .notFound, let text = absence(request.path) else {
+      return refusal(failure.status, failure.message, failure.headers, family)
+    }
+    return refusal(.noRight, text, status: .forbidden)
+  }
+
+  private static func absence(_ path: String) -> String? {
+    let parts = path.split(separator: "/")
+    if parts.first == "v1" {
+      return "Signalbox has no Admin API of JPush's. Create apps and upload certificates on its pages, or at /api/v1."
+    }
+    guard parts.contains("grouppush") else { return nil }
+    return "Signalbox has no app groups. Send to each app with its own AppKey and master secret at /v3/push."
+  }
+
+  /// A failure in JPush's form.
   static func refusal(_ status: Status, _ message: String, _ headers: Headers, _ family: JPushFamily) -> Response {
     let text = status.code >= 500 && message.isEmpty ? "Server internal error" : message
     let code = family.code(status: status.code)

@@ -1,4 +1,3 @@
-import Calendar
 import Foundation
 import HTTPServer
 import JSON
@@ -10,8 +9,6 @@ import Store
 /// person tapped is what the app itself reported (docs/protocols.md §8.2): null if no device of the push has.
 enum JPushReports {
   private static let deviceLimit = 1000
-  /// Days that `/v3/users` looks back, and counts.
-  private static let userDays = 60
 
   static func add(to routes: inout ConsoleRouter) {
     routes.jpush(.get, "/v3/received") { call in try await pushes(call, received) }
@@ -152,79 +149,29 @@ enum JPushReports {
 
   // MARK: Users
 
-  private enum Unit: String { case hour = "HOUR", day = "DAY", month = "MONTH" }
-
   /// New devices by hour, day or month in Beijing. Who was online or active is not known: those members are left out.
   private static func users(_ call: JPushCall) async throws -> Response {
     let query = call.request.queryItems
-    guard let unit = query["time_unit"].flatMap({ Unit(rawValue: $0.uppercased()) }) else {
-      throw call.invalid("time_unit must be HOUR, DAY or MONTH.")
-    }
-    guard let duration = query["duration"].flatMap({ Int($0) }), (1...userDays).contains(duration) else {
-      throw call.invalid("duration must be a number from 1 to \(userDays).")
-    }
-    let text = query["start"] ?? ""
-    guard let first = start(unit, text) else {
-      throw JPushError(.reportUnit, "start does not match time_unit, such as 2026-12-01 09, 2026-12-01 or 2026-12.")
-    }
-    let steps = (0...duration).map { step(unit, first, $0) }
-    let oldest = JPushTime.moment(JPushTime.wall(call.now).day + -userDays)
-    let longest = unit == .hour ? 24 : unit == .month ? 2 : userDays
-    guard duration <= longest, steps[0].start >= oldest else {
-      throw JPushError(.reportSpan, "Only users of the last \(userDays) days can be queried.")
-    }
+    let span = try JPushSpan(
+      unit: query["time_unit"], start: query["start"], duration: query["duration"], now: call.now)
+    guard let first = span.steps.first, let last = span.steps.last else { return JPushCall.answer([:]) }
     let hours: [Device.NewCount]
     do {
       hours = try await call.store.read(limit: .seconds(10)) { database in
-        try Device.newCounts(database, app: call.app.id, from: steps[0].start, before: steps[duration].start)
+        try Device.newCounts(database, app: call.app.id, from: first.start, before: last.end)
       }
     } catch let error as SQLiteError where error.code == .interrupt {
       throw JPushError(.reportInternal, "Counting took too long. Ask for fewer days.")
     }
-    let items = zip(steps, steps.dropFirst()).map { step, next in
-      var item: [String: JSONValue] = ["time": .string(step.name)]
-      for platform in Platform.allCases {
-        let count = hours.filter { $0.platform == platform && (step.start..<next.start).contains($0.hour) }
-          .reduce(0) { $0 + $1.count }
-        if count > 0 { item[platform.rawValue] = ["new": .number(count)] }
-      }
-      return JSONValue.object(item)
-    }
-    return JPushCall.answer([
-      "time_unit": .string(unit.rawValue), "start": .string(text), "duration": .number(duration),
-      "items": .array(items),
-    ])
-  }
-
-  private static func start(_ unit: Unit, _ text: String) -> (day: CivilDate, hour: Int)? {
-    switch unit {
-    case .day: return JPushTime.day(text).map { ($0, 0) }
-    case .month: return JPushTime.day(text + "-01").map { ($0, 0) }
-    case .hour:
-      let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-      guard parts.count == 2, let day = JPushTime.day(parts[0]), parts[1].utf8.count == 2, let hour = Int(parts[1]),
-        (0..<24).contains(hour)
-      else { return nil }
-      return (day, hour)
-    }
-  }
-
-  private static func step(_ unit: Unit, _ first: (day: CivilDate, hour: Int), _ index: Int) -> (
-    name: String, start: Date
-  ) {
-    switch unit {
-    case .day:
-      let day = first.day + index
-      return (day.text, JPushTime.moment(day))
-    case .month:
-      let (year, month, _) = first.day.parts
-      let (years, months) = CivilDate.floor(month - 1 + index, 12)
-      let day = CivilDate(year: year + years, month: months + 1, day: 1)
-      return (String(day.text.prefix(7)), JPushTime.moment(day))
-    case .hour:
-      let (days, hour) = CivilDate.floor(first.hour + index, 24)
-      let day = first.day + days
-      return ("\(day.text) \(CivilDate.padded(hour, 2))", JPushTime.moment(day, second: hour * 3600))
-    }
+    return JPushCall.answer(
+      span.json { step in
+        var item: [String: JSONValue] = [:]
+        for platform in Platform.allCases {
+          let count = hours.filter { $0.platform == platform && (step.start..<step.end).contains($0.hour) }
+            .reduce(0) { $0 + $1.count }
+          if count > 0 { item[platform.rawValue] = ["new": .number(count)] }
+        }
+        return item
+      })
   }
 }

@@ -15,22 +15,23 @@ enum DeliveryPage {
       let provider = item?.device?.provider ?? .apns
       return (
         item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
-        try SentJPushMessage.find(database, push: push.id, device: id)
+        try SentJPushMessage.find(database, push: push.id, device: id),
+        try Delivery.badge(database, push: push.id, device: id)
       )
     }
     guard let item = found.0 else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
-    return page.answer(view(push, item, found.1, found.2, page))
+    return page.answer(view(push, item, found.1, found.2, badge: found.3, page))
   }
 
   private static func view(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?,
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
     _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
-    let exchange = Exchange(push: push, item: item, credential: credential, message: message)
+    let exchange = Exchange(push: push, item: item, credential: credential, message: message, badge: badge)
     let isJPush = item.device?.provider == .jpush
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
@@ -41,7 +42,7 @@ enum DeliveryPage {
         return DeliveryCauseView(
           code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts))
       },
-      facts: facts(push, item, credential, page),
+      facts: facts(push, item, credential, badge: badge, page),
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
           number: Int(delivery.attempts), at: MomentView(date: delivery.at),
@@ -57,7 +58,7 @@ enum DeliveryPage {
   }
 
   private static func facts(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, badge: Int?, _ page: PageContext
   ) -> [FactView] {
     let (texts, device) = (page.texts, item.device)
     return [
@@ -73,6 +74,11 @@ enum DeliveryPage {
       FactView(texts("push.provider"), device?.provider.name),
       device?.provider ?? .apns == .apns
         ? FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+      badge.flatMap { number in
+        FactView(
+          texts("facts.badge"),
+          push.draft?.notification.badge.map { "\($0.text) → \(number.grouped)" } ?? number.grouped)
+      },
       FactView(texts("receipts.displayed"), at: item.receipt?.displayedAt),
       FactView(texts("receipts.opened"), at: item.receipt?.openedAt),
       FactView(texts("receipts.dismissed"), at: item.receipt?.dismissedAt),
@@ -88,9 +94,12 @@ enum DeliveryPage {
     var answer: String?
     var curl: String?
 
-    init(push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?) {
+    init(
+      push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?, badge: Int?
+    ) {
       let delivery = item.delivery
-      guard delivery.outcome != .skipped, let draft = push.draft, let device = item.device else { return }
+      guard delivery.outcome != .skipped, var draft = push.draft, let device = item.device else { return }
+      if let badge { draft.notification.badge = .set(badge) }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
       switch device.provider {
       case .apns: break

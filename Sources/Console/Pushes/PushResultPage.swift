@@ -103,9 +103,24 @@ enum PushResultPage {
       providers: found.providers.map { ProviderLineView($0) },
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, chart.summary(texts), texts),
-      payload: payload?.json.text(pretty: true) ?? "",
+      payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
       lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },
       devices: devices(found, pager, page))
+  }
+
+  /// What the first of the services gets: APNs' payload, FCM's message or JPush's request.
+  ///
+  /// - Parameter provider: nil: not counted yet.
+  private static func body(_ draft: PushDraft, _ push: Push, _ provider: ProviderKind?) -> String {
+    let json =
+      switch provider ?? (draft.platforms.contains(.ios) ? .apns : .fcm) {
+      case .apns: APNsPayload(draft, uid: push.uid, signature: push.signature).json
+      case .fcm: FCMMessage(draft, uid: push.uid, signature: push.signature).json
+      case .jpush:
+        JPushMessage(draft, uid: push.uid, signature: push.signature).request(
+          to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil, sendno: push.id)
+      }
+    return json.text(pretty: true)
   }
 
   /// A short result. Nil while the push is active, and if it was canceled or failed as a whole: then the progress

@@ -23,8 +23,8 @@ struct ErrorResponses: Sendable {
         ])
     }
     // JPush's clients fail on any other form. The raw path, because one with an invalid escape has no segments.
-    if let family = failure.request.flatMap({ JPushFamily(path: $0.path) }) {
-      return JPushAPI.refusal(failure.status, failure.message, failure.headers, family)
+    if let request = failure.request, let family = JPushFamily(path: request.path) {
+      return JPushAPI.refusal(of: failure, request, family)
     }
     var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
     for field in failure.headers.fields { response.headers.append(field.name, field.value) }

@@ -130,7 +130,10 @@ extension Texts {
       case .monthly(31): self("when.monthly_last", count: rule.interval)
       case .monthly(let day): self("when.monthly", count: rule.interval, ["day": String(day)])
       case .monthlyOn(let days):
-        self("when.monthly_days", count: rule.interval, ["days": list(days.map(String.init))])
+        self(
+          days.last ?? 0 > 28 ? "when.monthly_existing" : days.count == 1 ? "when.monthly" : "when.monthly_days",
+          count: rule.interval,
+          ["day": days.first.map(String.init) ?? "", "days": list(days.map(String.init))])
       }
     var parts = [self("when.rule", ["days": days, "time": rule.time, "zone": rule.zone.name])]
     if let until = rule.until { parts.append(self("when.rule_until", ["date": localized(rule.zone.text(until))])) }

@@ -14,7 +14,13 @@ extension PushRun {
     if trail != 0, row.trail == trail { ask(.store(.followTrail), .followingTrail) } else { countRepeats() }
   }
 
-  mutating func countRepeats() {
+  /// The trail names what left: beyond the cursor nothing else did.
+  mutating func followed() {
+    for leg in legs.indices { legs[leg].announced = min(legs[leg].announced, row.handedOut) }
+    countRepeats()
+  }
+
+  private mutating func countRepeats() {
     guard plan.policy.repeatsUnanswered, ending == nil else { return readInterrupted() }
     ask(.store(.countRepeats), .countingRepeats)
   }
@@ -23,8 +29,7 @@ extension PushRun {
 
   mutating func recordInterrupted(_ due: [WaitingDelivery.Due]) {
     if due.isEmpty {
-      // At most a window of devices was in flight; those beyond it were announced but not sent to.
-      return readUnanswered(after: row.cursor, left: plan.policy.repeatsUnanswered ? plan.window : .max)
+      return readUnanswered(leg: 0)
     }
     var batch = RunResults()
     for item in due {
@@ -37,21 +42,30 @@ extension PushRun {
     record(batch, .recordingInterrupted)
   }
 
-  mutating func readUnanswered(after: Int64, left: Int) {
-    guard after < row.handedOut, left > 0 else { return beginTrail() }
-    ask(
-      .store(
-        .page(after: after, upTo: row.handedOut, limit: min(plan.pageSize, left), nil, withoutDeliveries: true)),
-      .readingUnanswered(after: after, left: left))
+  /// Reads what a leg may have sent, and then the next one's.
+  private mutating func readUnanswered(leg: Int) {
+    guard leg < legs.count else { return beginTrail() }
+    // At most a window of a leg's devices was in flight; those beyond it were announced but not sent to.
+    readUnanswered(leg, after: row.cursor, left: plan.policy.repeatsUnanswered ? plan.window : .max)
   }
 
-  mutating func recordUnanswered(_ members: [AudienceMember], left: Int) {
-    guard let last = members.last?.id else { return beginTrail() }
+  mutating func readUnanswered(_ leg: Int, after: Int64, left: Int) {
+    guard after < legs[leg].announced, left > 0 else { return readUnanswered(leg: leg + 1) }
+    ask(
+      .store(
+        .page(
+          after: after, upTo: legs[leg].announced, limit: min(plan.pageSize, left), legs[leg].provider,
+          withoutDeliveries: true)),
+      .readingUnanswered(leg, left: left))
+  }
+
+  mutating func recordUnanswered(_ members: [AudienceMember], _ leg: Int, left: Int) {
+    guard let last = members.last?.id else { return readUnanswered(leg: leg + 1) }
     let results = members.map {
       DeliveryResult(
         deviceID: $0.id, platform: $0.platform, provider: $0.provider, outcome: Self.interrupted, at: world.now.wall)
     }
-    record(RunResults(results: results), .recordingUnanswered(after: last, left: left - members.count))
+    record(RunResults(results: results), .recordingUnanswered(leg, after: last, left: left - members.count))
   }
 
   private static let interrupted = Outcome.unknown(reason: OwnReason.interrupted.rawValue)

@@ -127,8 +127,13 @@ extension PushRun {
     legs[leg].walk.handOut(members, atMost: allowance.room)
     let places = giveBack(allowance.room - members.count, allowance.places)
     guard let last = members.last?.id else { return look() }
-    guard last > row.handedOut else { return send(members, leg, places) }
-    ask(.store(.setHandedOut(max(last, foreseen ?? 0))), .settingHandedOut(leg, members, places))
+    if plan.policy.repeatsUnanswered {
+      guard last > row.handedOut else { return send(members, leg, places) }
+      return ask(.store(.setHandedOut(max(last, foreseen ?? 0), nil)), .settingHandedOut(leg, members, places))
+    }
+    guard last > legs[leg].announced else { return send(members, leg, places) }
+    legs[leg].announced = last
+    ask(.store(.setHandedOut(last, legs[leg].provider)), .settingHandedOut(leg, members, places))
   }
 
   // MARK: Handing over

@@ -31,8 +31,8 @@ struct PushRun {
     case countingRepeats
     case readingInterrupted
     case recordingInterrupted
-    case readingUnanswered(after: Int64, left: Int)
-    case recordingUnanswered(after: Int64, left: Int)
+    case readingUnanswered(Int, left: Int)
+    case recordingUnanswered(Int, after: Int64, left: Int)
     case beginningTrail
     // Sending; the number is that of the leg.
     case findingRoute(Int)
@@ -94,7 +94,7 @@ struct PushRun {
     self.row = row
     self.world = world
     // Without devices, do not wait for a provider.
-    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, cursor: row.cursor, nextDue: nextDue) }
+    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue) }
     trail = plan.trail
     leapt = world.leapt
     report = RunReport(now: world.now)
@@ -125,7 +125,7 @@ struct PushRun {
       for leg in legs.indices { legs[leg].nextDue = due }
       switch phase {
       case .shifting(let items): record(items)
-      case .followingTrail: countRepeats()
+      case .followingTrail: followed()
       default: beginTrail()
       }
     case (.reserved(let places), .reserving(let errand, let leg, let room)):
@@ -144,7 +144,7 @@ struct PushRun {
     case (.nextDue(let date), .readingNextDue(let leg)):
       legs[leg].nextDue = date
       look()
-    case (.members(let members), .readingUnanswered(_, let left)): recordUnanswered(members, left: left)
+    case (.members(let members), .readingUnanswered(let leg, let left)): recordUnanswered(members, leg, left: left)
     case (.members(let members), .readingRest(let leg)): recordRest(members, leg)
     case (.members(let members), .readingPage(let leg, let allowance)): handOut(members, leg, allowance)
     case (.due(let due), .readingInterrupted): recordInterrupted(due)
@@ -164,9 +164,9 @@ struct PushRun {
     case .recordingInterrupted:
       recorded()
       readInterrupted()
-    case .recordingUnanswered(let after, let left):
+    case .recordingUnanswered(let leg, let after, let left):
       recorded()
-      readUnanswered(after: after, left: left)
+      readUnanswered(leg, after: after, left: left)
     case .beginningTrail: start()
     case .leavingTrail(let errand, let leg, let room): useReserved(nil, errand, leg, room: room)
     case .recordingGone(let leg, let due, let places):

@@ -73,6 +73,9 @@ extension PushRunner {
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     plan.providers = counted.providers
+    if plan.isResumed, draft.options.atMostOnce {
+      plan.announced = try await tools.store.read { try Push.handedOut($0, id: push.id) }
+    }
     var sent = ProviderPush(id: id, uid: push.uid, seed: push.seed, draft: draft, sentAt: sentAt)
     sent.signature = push.signature
     let kept = try await badges(draft, app: push.appID)

@@ -14,7 +14,8 @@ extension PushRunner {
     switch task {
     case .reload: return .row(RunRow(try await store.read { try Push.get($0, id: id) }))
     case .setTrail(let number): return try await write { try Push.setTrail($0, id: id, number) }
-    case .setHandedOut(let last): return try await write { try Push.setHandedOut($0, id: id, upTo: last) }
+    case .setHandedOut(let last, let provider):
+      return try await write { try Push.setHandedOut($0, id: id, upTo: last, provider) }
     case .setAllReturned(let last): return try await write { try Push.setAllReturned($0, id: id, upTo: last) }
     case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
     case .record(let results): return try await record(results, badges, credentials, now: now)
@@ -75,9 +76,12 @@ extension PushRunner {
       let push = try Push.get(database, id: id)
       var repeats = try WaitingDelivery.releaseInterrupted(database, push: id, dueAt: now)
       if let query, push.handedOut > push.cursor {
-        repeats.interrupted += try query.page(
-          database, after: push.cursor, upTo: push.handedOut, limit: window, withoutDeliveriesOf: id
-        ).count
+        // Each service has a window of its own.
+        for provider in try Push.providers(database, id: id) {
+          repeats.interrupted += try query.of(provider).page(
+            database, after: push.cursor, upTo: push.handedOut, limit: window, withoutDeliveriesOf: id
+          ).count
+        }
       }
       if repeats.total > 0 { try Push.note(database, id: id, repeats: repeats) }
     }

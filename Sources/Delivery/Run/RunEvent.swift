@@ -69,7 +69,8 @@ enum RunTask: Sendable {
   case reload
   case followTrail
   case setTrail(Int64)
-  case setHandedOut(Int64)
+  /// Devices up to this ID may be sent to: those of a service, or all (nil).
+  case setHandedOut(Int64, ProviderKind?)
   case setAllReturned(upTo: Int64)
   /// Marks waiting devices as in flight.
   case take([Int64])

@@ -8,6 +8,9 @@ import Store
 struct RunLeg: Sendable {
   let provider: ProviderKind
   var walk: Walk
+  /// Devices of this service up to this ID may have been sent to. Kept only for pushes that are sent at most once: those
+  /// of one service must not end as unknown because another service was faster.
+  var announced: Int64
   var hasRoute = false
   /// Whether it has had a route since the run began.
   var hadRoute = false
@@ -24,9 +27,10 @@ struct RunLeg: Sendable {
   /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
 
-  init(_ provider: ProviderKind, cursor: Int64, nextDue: Date?) {
+  init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
     self.provider = provider
-    walk = Walk(cursor: cursor)
+    announced = plan.announced[provider] ?? row.handedOut
+    walk = Walk(cursor: row.cursor)
     self.nextDue = nextDue
   }
 }

@@ -30,6 +30,9 @@ struct RunPlan: Sendable {
   var start = Start.sending
   /// The services that reach the audience, in the order of their legs.
   var providers = ProviderKind.allCases
+  /// Of a push that is sent at most once: by service, the last device that may have been sent to. A service that is not
+  /// named: as the push's row says.
+  var announced: [ProviderKind: Int64] = [:]
   /// Devices registered later do not take part.
   var lastDeviceID: Int64
   /// Whether a previous process started it.

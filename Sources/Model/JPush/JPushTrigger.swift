@@ -89,12 +89,8 @@ package struct JPushTrigger: Sendable, Hashable {
       guard !points.isEmpty, days.count == points.count, days.allSatisfy((1...31).contains) else {
         throw fields.invalid("point", "must list days of the month: \"01\" to \"31\".")
       }
-      // JPush leaves out a month without the day; a rule of Signalbox would use the month's last day.
-      let sorted = Set(days).sorted()
-      guard let first = sorted.first, sorted.allSatisfy({ $0 <= 28 }) else {
-        throw fields.invalid("point", "may name days from 01 to 28, which every month has.")
-      }
-      return sorted.count == 1 ? .monthly(day: first) : .monthlyOn(sorted)
+      // JPush leaves out a month without the day; a single day of Signalbox would be the month's last.
+      return .monthlyOn(Set(days).sorted())
     }
   }
 }

@@ -48,11 +48,11 @@ extension RepeatRule {
     return weekdays
   }
 
-  /// A list of 2 to 28 days that every month has; empty if `day` is not a list.
+  /// A list of days, which months without one of them leave out; empty if `day` is not a list.
   private static func readDays(_ fields: JSONFields, _ unit: Unit?) -> [Int] {
     guard unit == .month, let list = fields.value("day")?.array else { return [] }
     let days = list.compactMap { $0.integer.flatMap { Int(exactly: $0) } }
-    guard Set(days).count == list.count, days.count > 1, days.allSatisfy((1...28).contains) else {
+    guard Set(days).count == list.count, !days.isEmpty, days.allSatisfy((1...31).contains) else {
       fields.report("day", Problem("", RepeatMessage.days))
       return [1, 2]
     }
@@ -124,7 +124,7 @@ package enum RepeatMessage: String, MessageSet {
     case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."
     case .dayMissing: "Choose a day of the month from 1 to 31. Shorter months use their last day."
     case .dayUnused: "A day of the month applies only to “every month”, but this repeats every {unit}. Leave it out."
-    case .days: "Several days of a month must be different numbers from 1 to 28, which every month has."
+    case .days: "A list of days must have different numbers from 1 to 31. Months without a day leave it out."
     case .speedTwice: "Choose either a limit per second (rate) or a spread over time (spread_minutes), not both."
     }
   }

@@ -6,8 +6,8 @@ import Model
 import OpenSSL
 import Synchronization
 
-/// The simulated JPush: REST API v3 with push, validate, cid, batches, devices, aliases, tags and reports
-/// (docs/protocols.md §4). Every app key exists, unless keys are given, and has all phones that are registered with
+/// The simulated JPush: REST API v3 with push, validate, cid, batches, schedules, devices, aliases, tags and
+/// reports (docs/protocols.md §4). Every app key exists, unless keys are given, and has all phones that are registered with
 /// JPush.
 ///
 /// It answers over HTTP/2 as the handler of a server, and over HTTP/1.1 through ``answer(_:)``.
@@ -45,6 +45,7 @@ package final class JPushService: CallService {
   package let faults: FaultBox
   package let desk = CallDesk()
   let phones: PhoneBook
+  let timetable = JPushTimetable()
   let now: @Sendable () -> Date
   private let keys: [String: String]
   private let log: Logger?
@@ -64,6 +65,8 @@ package final class JPushService: CallService {
   /// What becomes of a request. Faults concern pushes only, validated ones too.
   package func course(of call: SimulatedCall) -> (FaultBox.Verdict, SimulatedReply) {
     let family = JPushFamily(path: "/" + call.path.joined(separator: "/")) ?? .push
+    // Without a running server, what is due is sent before the next request is answered.
+    sendDue()
     let isPush = call.path.first == "v3" && call.path.dropFirst().first == "push" && call.method == "POST"
     let verdict = isPush ? faults.decide(number: call.number, token: Self.token(of: call)) : FaultBox.Verdict()
     var reply: SimulatedReply
@@ -77,11 +80,12 @@ package final class JPushService: CallService {
       return (verdict, reply)
     case .keepSilent, .proceed:
       var code: String?
-      var limits: JPushLimits?
+      // A call without the right keys counts for no app.
+      var limits = JPushLimits(limit: family.quota, remaining: family.quota, reset: 60)
       do throws(JPushError) {
         let key = try authorized(call, family)
         limits = count(key, family)
-        if limits?.isExceeded == true { throw JPushError(.tooOften, "Rate limit exceeded") }
+        if limits.isExceeded { throw JPushError(.tooOften, "Rate limit exceeded") }
         reply = try self.reply(to: call, key)
       } catch {
         let error = error.answered(by: family)
@@ -159,8 +163,11 @@ package final class JPushService: CallService {
     case ("GET", "push/cid"): return try cids(call, key)
     case ("POST", "push/batch/regid/single"): return try batch(try Self.json(call), .registrationID)
     case ("POST", "push/batch/alias/single"): return try batch(try Self.json(call), .alias)
-    case ("GET", "received"), ("GET", "received/detail"), ("GET", "messages/detail"): return try report(call)
+    case ("GET", "received"), ("GET", "received/detail"), ("GET", "messages"), ("GET", "messages/detail"):
+      return try report(call)
+    case ("GET", "users"): return try users(call)
     case ("POST", "status/message"): return try status(try Self.json(call))
+    case (_, let path) where path == "schedules" || path.hasPrefix("schedules/"): return try schedules(call, key)
     default: return try devices(call)
     }
   }
@@ -175,8 +182,17 @@ package final class JPushService: CallService {
   // MARK: Pushes
 
   private func push(_ json: JSONValue, isDry: Bool) throws(JPushError) -> SimulatedReply {
-    let request = try JPushRequest(json, app: Self.app)
+    let request = try request(json)
     return SimulatedReply(try take(request, cid: request.cid, isDry: isDry))
+  }
+
+  func request(_ json: JSONValue) throws(JPushError) -> JPushRequest { try JPushRequest(json, app: Self.app) }
+
+  /// Sends the push of a schedule.
+  ///
+  /// - Returns: the number of its message.
+  func deliver(_ request: JPushRequest) throws(JPushError) -> Int64? {
+    try take(request, cid: nil, isDry: false)["msg_id"]?.string.flatMap { Int64($0) }
   }
 
   private func take(_ request: JPushRequest, cid: String?, isDry: Bool) throws(JPushError) -> JSONValue {
@@ -216,6 +232,9 @@ package final class JPushService: CallService {
     }
   }
 
+  /// The phones that a message was for; nil: it is not known.
+  func targets(of message: Int64) -> Set<Int64>? { state.withLock { $0.messages[message] } }
+
   private func cids(_ call: SimulatedCall, _ key: String) throws(JPushError) -> SimulatedReply {
     guard ["push", "schedule"].contains(call.query["type"] ?? "push") else {
       throw JPushError(.invalid, "type must be push or schedule.")
@@ -243,71 +262,6 @@ package final class JPushService: CallService {
       }
     }
     return SimulatedReply(.object(answers))
-  }
-
-  // MARK: Reports
-
-  /// What phones received: those that are off, or asleep, count later.
-  private func report(_ call: SimulatedCall) throws(JPushError) -> SimulatedReply {
-    let ids = try JPushMembers.messageIDs(call.query["msg_ids"] ?? "")
-    let isOfMessage = call.path[1] == "messages"
-    let isDetail = call.path.last == "detail"
-    return SimulatedReply(
-      .array(
-        ids.map { id in
-          let targets = state.withLock { $0.messages[id] }
-          let figures = targets.map { phones.figures(of: id, for: $0) }
-          return isOfMessage ? Self.message(id, figures) : Self.received(id, figures, isDetail: isDetail)
-        }))
-  }
-
-  private static func received(_ id: Int64, _ figures: JPushFigures?, isDetail: Bool) -> JSONValue {
-    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
-    var members: [String: JSONValue] = [
-      "msg_id": .string(String(id)), "ios_apns_sent": number(figures?.iosTargets),
-      "ios_apns_received": number(figures?.iosReceived), "ios_msg_received": .null, "wp_mpns_sent": .null,
-    ]
-    members[isDetail ? "jpush_received" : "android_received"] = number(figures?.androidReceived)
-    if isDetail { members["android_pns_sent"] = number(figures.map { _ in 0 }) }
-    return .object(members)
-  }
-
-  private static func message(_ id: Int64, _ figures: JPushFigures?) -> JSONValue {
-    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
-    return [
-      "msg_id": .integer(id),
-      "jpush": [
-        "target": number(figures?.androidTargets), "online_push": number(figures?.androidReceived),
-        "received": number(figures?.androidReceived), "click": number(figures?.androidTapped), "msg_click": .null,
-      ],
-      "android_pns": ["pns_target": number(figures.map { _ in 0 }), "pns_sent": number(figures.map { _ in 0 })],
-      "ios": [
-        "apns_target": number(figures?.iosTargets), "apns_sent": number(figures?.iosTargets),
-        "apns_received": number(figures?.iosReceived), "apns_click": number(figures?.iosTapped), "msg_target": .null,
-        "msg_received": .null,
-      ], "winphone": .null,
-    ]
-  }
-
-  /// JPush's numbers: 0 received, 1 not received, 2 not of this app, 3 not of this push.
-  private func status(_ json: JSONValue) throws(JPushError) -> SimulatedReply {
-    guard let id = json["msg_id"]?.integer ?? json["msg_id"]?.string.flatMap({ Int64($0) }) else {
-      throw JPushError(.missing, "Missing parameter: msg_id")
-    }
-    let list = json["registration_ids"]?.array?.compactMap(\.string) ?? []
-    guard !list.isEmpty, list.count <= JPushMembers.limit else {
-      throw JPushError(.invalid, "registration_ids must be a list of 1 to \(JPushMembers.limit) strings.")
-    }
-    let targets = state.withLock { $0.messages[id] } ?? []
-    var answer: [String: JSONValue] = [:]
-    for text in list {
-      let phone = phones.phone(jpush: text)
-      let hasArrived = phone?.received.contains { $0.apnsID == String(id) } ?? false
-      let number: Int64 =
-        if let phone { targets.contains(phone.id) ? hasArrived ? 0 : 1 : 3 } else { 2 }
-      answer[text] = ["status": .integer(number)]
-    }
-    return SimulatedReply(.object(answer))
   }
 }
 

@@ -121,11 +121,16 @@ extension Device {
       source = .kinds(
         apps: apps, environments: filter.environment.map { [$0] } ?? Environment.allCases,
         platforms: filter.platform.map { [$0] } ?? Platform.allCases,
+        // The index of JPush's devices; APNs' and FCM's are those of their platform, without JPush's.
+        provider: filter.provider == .jpush ? .jpush : nil,
         states: filter.state.map { [$0] } ?? DeviceState.allCases, range)
     }
     guard let source else { return nil }
     condition.add("environment", equals: filter.environment.map { Int64($0.code) })
     condition.add("platform", equals: filter.platform.map { Int64($0.code) })
+    if let provider = filter.provider {
+      condition.add("coalesce(d.provider, d.platform) = ?", [.integer(Int64(provider.code))])
+    }
     condition.add("state", equals: filter.state.map { Int64($0.rawValue) })
     if filter.tokenPrefix != nil, let id = filter.registrationID {
       condition.add("registration_id", in: [.text(id)])

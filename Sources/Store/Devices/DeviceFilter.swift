@@ -6,6 +6,8 @@ package struct DeviceFilter: Sendable, Hashable {
   package var app: Int64?
   package var environment: Environment?
   package var platform: Platform?
+  /// The service that reaches it.
+  package var provider: ProviderKind?
   package var state: DeviceState?
   /// Exact name.
   package var tag: String?

@@ -104,6 +104,13 @@ extension Delivery {
     }
   }
 
+  /// The number that a counting badge became on a device; nil: the push does not count, or was not accepted.
+  package static func badge(_ database: Database, push: Int64, device: Int64) throws -> Int? {
+    try database.fetchOne("SELECT badge FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
+      $0.optionalInt(0)
+    } ?? nil
+  }
+
   /// A page of a device's deliveries, newest push first.
   package static func list(
     _ database: Database, device: Int64, cursor: String? = nil, limit: Int

@@ -37,7 +37,7 @@ extension Delivery {
         )
       }
       guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
-      try batch.insert(database, push, found.uid, results)
+      try batch.insert(database, push, found.uid, results, badges)
       if found.waiting > 0 { try batch.release(database, push, results) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
       for (platform, badge) in badges {
@@ -70,11 +70,17 @@ extension Delivery {
     /// The change in the number of waiting devices.
     var waiting = 0
 
-    mutating func insert(_ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult]) throws {
+    mutating func insert(
+      _ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult], _ badges: [Platform: Badge]
+    ) throws {
+      let counting = badges.filter(\.value.isRelative)
+      // Read before the device's own number changes.
+      let number = "(SELECT max(0, min(\(PushLimits.badge.upperBound), badge + ?9)) FROM devices WHERE id = ?2)"
       try database.withStatement(
         """
-        INSERT OR IGNORE INTO deliveries(push_id, device_id, outcome, status, reason_id, at, duration_ms, attempts)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        INSERT OR IGNORE INTO
+          deliveries(push_id, device_id, outcome, status, reason_id, at, duration_ms, attempts\(counting.isEmpty ? "" : ", badge"))
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8\(counting.isEmpty ? "" : ", \(number)"))
         """
       ) { statement in
         try statement.bind(1, push)
@@ -89,6 +95,14 @@ extension Delivery {
           try statement.bind(6, result.at.milliseconds)
           try statement.bind(7, result.durationMilliseconds)
           try statement.bind(8, result.attempts)
+          if !counting.isEmpty {
+            var change: Int64?
+            // JPush counts by itself.
+            if kind == .accepted, result.provider != .jpush, case .add(let number)? = counting[result.platform] {
+              change = Int64(number)
+            }
+            try statement.bind(9, change)
+          }
           try statement.run()
           guard database.changes == 1 else { continue }
           recorded.counts[kind] += 1

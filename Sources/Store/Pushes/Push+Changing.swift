@@ -89,8 +89,8 @@ extension Push {
     try database.run("DELETE FROM push_targets WHERE push_id = ?", id)
     for (reach, count) in targets where count > 0 {
       try database.run(
-        "INSERT INTO push_targets(push_id, platform, provider, count) VALUES (?, ?, ?, ?)", id, reach.platform.code,
-        reach.provider.code, count)
+        "INSERT INTO push_targets(push_id, platform, provider, count, handed_out) VALUES (?, ?, ?, ?, ?)", id,
+        reach.platform.code, reach.provider.code, count, handedOut)
     }
     try database.run(
       "UPDATE pushes SET target = ?, last_device_id = ?, handed_out = max(handed_out, ?), trail = ? WHERE id = ?",
@@ -106,11 +106,20 @@ extension Push {
   /// Records that nothing is in flight, and that no device above `device` was sent to.
   package static func setAllReturned(_ database: Database, id: Int64, upTo device: Int64) throws {
     try database.run("UPDATE pushes SET handed_out = ? WHERE id = ?", device, id)
+    try database.run("UPDATE push_targets SET handed_out = min(handed_out, ?) WHERE push_id = ?", device, id)
   }
 
   /// Records that devices up to `device` may be sent to, before it happens, so that a restart knows which devices
   /// without an outcome may have received the push.
-  package static func setHandedOut(_ database: Database, id: Int64, upTo device: Int64) throws {
+  ///
+  /// - Parameter provider: only devices of this service may be sent to, of a push that is sent at most once; nil: all.
+  package static func setHandedOut(
+    _ database: Database, id: Int64, upTo device: Int64, _ provider: ProviderKind? = nil
+  ) throws {
     try database.run("UPDATE pushes SET handed_out = max(handed_out, ?) WHERE id = ?", device, id)
+    guard let provider else { return }
+    try database.run(
+      "UPDATE push_targets SET handed_out = max(handed_out, ?) WHERE push_id = ? AND provider = ?", device, id,
+      provider.code)
   }
 }

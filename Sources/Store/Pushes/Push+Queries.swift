@@ -36,6 +36,15 @@ extension Push {
     return Dictionary(rows) { $0 + $1 }
   }
 
+  /// Of a push that is sent at most once: the last device of each service that may have been sent to. A push from a
+  /// version that did not keep them has none.
+  package static func handedOut(_ database: Database, id: Int64) throws -> [ProviderKind: Int64] {
+    let rows = try database.fetchAll(
+      "SELECT provider, handed_out FROM push_targets WHERE push_id = ? AND handed_out IS NOT NULL", id
+    ) { (try ProviderKind(code: $0.int(0)), $0.int64(1)) }
+    return Dictionary(rows) { max($0, $1) }
+  }
+
   /// Pushes still to be sent, oldest first: resumed at startup.
   package static func unfinished(_ database: Database) throws -> [Push] {
     try database.fetchAll(
@@ -129,6 +138,11 @@ extension Push {
       }
       try database.run(
         "UPDATE pushes SET handed_out = cursor, trail = 0, waiting = waiting + ? WHERE id = ?", added, id)
+      try database.run(
+        """
+        UPDATE push_targets SET handed_out = min(handed_out, (SELECT cursor FROM pushes WHERE id = ?1))
+        WHERE push_id = ?1
+        """, id)
     }
   }
 }

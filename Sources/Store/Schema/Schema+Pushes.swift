@@ -1,3 +1,5 @@
+import SQLite
+
 extension Schema {
   /// `pushes.draft` is the API's JSON of the push and authoritative; the columns beside it are for lists.
   ///
@@ -111,4 +113,20 @@ extension Schema {
       PRIMARY KEY(push_id, bucket)
     ) STRICT, WITHOUT ROWID;
     """
+
+  /// The number that a counting badge became on each device.
+  static let deliveryBadges = Migration(
+    id: "2026-11-23 delivery badges",
+    sql: """
+      -- NULL: the push does not count, or it was not accepted.
+      ALTER TABLE deliveries ADD COLUMN badge INTEGER;
+      """)
+
+  /// How far a push that is sent at most once has come with each service.
+  static let pushAnnouncements = Migration(
+    id: "2026-11-23 push announcements",
+    sql: """
+      -- Devices of the service up to this id may have been sent to; NULL: as pushes.handed_out says.
+      ALTER TABLE push_targets ADD COLUMN handed_out INTEGER;
+      """)
 }

@@ -16,6 +16,12 @@ enum DevicesCommand {
   private static let platform = Option<Platform?>(
     "platform", "platform", "Only this platform: ios or android.", Platform.parse
   ).among(Platform.names)
+  private static let provider = Option<ProviderKind?>(
+    "provider", "service", "Only devices that this push service reaches: apns, fcm or jpush."
+  ) { text throws(BadValue) in
+    guard let provider = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm or jpush") }
+    return provider
+  }.among(ProviderKind.allCases.map(\.rawValue))
   private static let state = Option<DeviceState?>("state", "state", "Only this state: active, quarantined, or dead.") {
     text throws(BadValue) in
     guard let state = DeviceState(name: text) else { throw BadValue("is not active, quarantined, or dead") }
@@ -33,8 +39,8 @@ enum DevicesCommand {
 
   /// Options that filter a list or an export.
   static let filterParameters = [
-    CommonOptions.app.parameter, CommonOptions.environment.parameter, platform.parameter, state.parameter,
-    tag.parameter, alias.parameter, registrationID.parameter, token.parameter,
+    CommonOptions.app.parameter, CommonOptions.environment.parameter, platform.parameter, provider.parameter,
+    state.parameter, tag.parameter, alias.parameter, registrationID.parameter, token.parameter,
   ]
 
   static let command = Command<Action>(
@@ -57,6 +63,7 @@ enum DevicesCommand {
     var filter = DeviceFilter(app: try values[CommonOptions.app].map { try App.named($0, database).id })
     filter.environment = values[CommonOptions.environment]
     filter.platform = values[platform]
+    filter.provider = values[provider]
     filter.state = values[state]
     filter.tag = values[tag]
     filter.alias = values[alias]

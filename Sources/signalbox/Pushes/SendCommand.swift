@@ -38,6 +38,10 @@ enum SendCommand {
   private static let sound = Option<String?>("sound", "name", "The sound, e.g. default.")
   private static let payload = Option<String?>(
     "payload", "file", "A file with the full APNs payload as JSON, instead of the texts; - for standard input.")
+  private static let android = Option<String?>(
+    "android", "file",
+    "A file with JSON that is merged over the android block of FCM's message (AndroidConfig), e.g. "
+      + "{\"notification\": {\"channel_id\": \"news\"}}; - for standard input.")
   private static let timeToLive = Option<Int?>(
     "time-to-live", "seconds", "How long the push is stored for devices that are off.", parseNumber)
   private static let priority = Option<String?>("priority", "priority", "The priority: high, normal, or low.").among([
@@ -79,9 +83,8 @@ enum SendCommand {
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
       aliases.parameter, registrationIDs.parameter, channel.parameter, topic.parameter, condition.parameter,
       broadcast.parameter, title.parameter, subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
-      payload.parameter, timeToLive.parameter,
-      priority.parameter,
-      collapseID.parameter, pushType.parameter, at.parameter, rate.parameter, spread.parameter,
+      payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
+      pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
       CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
@@ -149,6 +152,12 @@ enum SendCommand {
     if let time = values[at] { json["send_at"] = .string(time) }
     if let rule = try RepeatOptions.rule(values) { json["repeat"] = rule }
     if let path = values[payload] { json["apns"] = ["payload": try read(path, io)] }
+    if let path = values[android] {
+      guard path != "-" || values[payload] != "-" else {
+        throw CommandFailure.usage("Only one of --payload and --android can read standard input.")
+      }
+      json["android"] = try read(path, io)
+    }
     return .object(json)
   }
 

@@ -2,9 +2,11 @@
 
 import json
 import sys
+import time
 
 import jpush
 from jpush import common
+from jpush.schedule import schedulepayload
 
 address, phone, iphone = sys.argv[1:]
 url = address + '/v3/'
@@ -64,6 +66,29 @@ results['batch'] = sorted('msg_id' in answer for answer in batch.values())
 report = client.create_report()
 results['report'] = report.get_received(everyone.payload['msg_id']).payload[0]['android_received']
 results['detail'] = report.get_received_detail(everyone.payload['msg_id']).payload[0]['ios_apns_sent']
+summary = report.get_messages(everyone.payload['msg_id']).payload[0]
+results['messages'] = summary['android']['received']
+day = time.strftime('%Y-%m-%d', time.gmtime(time.time() + 8 * 3600))
+results['users'] = report.get_users('DAY', day, '1').payload['items'][0]['android']['online']
+soon = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(time.time() + 8 * 3600 + 2))
+later = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(time.time() + 8 * 3600 + 86400))
+schedule = client.create_schedule()
+
+
+def task(name, when):
+    single = push(notification=jpush.notification(alert=name))
+    return schedulepayload.schedulepayload(
+        name=name, enabled=True, trigger={'single': {'time': when}}, push=single.payload)
+
+
+first = schedule.post_schedule(task('Soon', soon)).payload['schedule_id']
+second = schedule.post_schedule(task('Later', later)).payload['schedule_id']
+results['schedules'] = schedule.get_schedule_list(1).payload['total_count']
+schedule.put_schedule({'name': 'Much_later'}, second)
+results['renamed'] = schedule.get_schedule_by_id(second).payload['name']
+schedule.delete_schedule(second)
+results['deleted'] = code(lambda: schedule.get_schedule_by_id(second))
+results['first'] = first
 device.delete_alias('usr_1')
 device.delete_tag('vip')
 results['gone'] = [device.get_aliasuser('usr_1').payload, device.get_deviceinfo(phone).payload['tags']]

@@ -44,6 +44,7 @@ struct JPushAccessTests {
           #expect(answer.status == 401, "\(route.pattern) as \(authorization)")
           #expect(answer.jpushCode == Int64(family.authentication.rawValue), "\(route.pattern)")
           #expect(answer.response.headers["WWW-Authenticate"]?.hasPrefix("Basic") == true)
+          #expect(answer.response.headers["X-Rate-Limit-Remaining"] == String(family.quota))
         }
       }
       #expect(try await jpush.scene.changes() == before)
@@ -100,6 +101,8 @@ struct JPushAccessTests {
       for _ in 0..<10 { #expect(try await status(wrong, from: "192.0.2.9") == 401) }
       let refused = try await jpush.call(.get, "/v3/tags", authorization: wrong, from: "192.0.2.9")
       #expect(refused.status == 429 && refused.jpushCode == 2002)
+      #expect(refused.response.headers["X-Rate-Limit-Remaining"] == "0")
+      #expect(refused.response.headers["Retry-After"] == "60")
       #expect(try await status(nil, from: "192.0.2.9") == 429, "the right one is not tried either")
       #expect(try await status(nil, from: "192.0.2.10") == 200, "nobody else is locked out")
       for _ in 0..<10 { #expect(try await status(Self.basic("nobody:x"), from: "192.0.2.10") == 401) }
@@ -144,8 +147,9 @@ struct JPushAccessTests {
       for (method, target, body, type, status, code) in [
         (HTTPServer.Method.get, "/v3/nothing", nil, "application/json", 404, 1003),
         (.get, "/v3", nil, "x/y", 404, 1003),
-        (.post, "/v1/app", nil, "application/json", 404, 1003),
-        (.post, "/v3/grouppush", nil, "application/json", 404, 1003),
+        (.post, "/v1/app", nil, "application/json", 403, 2007),
+        (.post, "/v3/grouppush", nil, "application/json", 403, 2007),
+        (.post, "/v3/push/grouppush", nil, "application/json", 403, 2007),
         (.get, "/v3/push", nil, "application/json", 405, 1001),
         (.put, "/v3/tags/a", nil, "application/json", 405, 7002),
         (.get, "/v3/schedules/x/y", nil, "application/json", 404, 8104), (.get, "/v3/users/x", nil, "", 404, 1003),

@@ -31,6 +31,10 @@ struct JPushInteropTests {
     let file = ConsoleScene.root.appending(path: "Tests/Console/Fixtures/jpush_simulator.py").path
     let ran = try await OtherProgram.run(
       try #require(Self.python), [file, "http://\(address)"] + ids, environment: ["PYTHONDONTWRITEBYTECODE": "1"])
+    try await waitUntil("the schedule sends") {
+      simulator.jpush.sendDue()
+      return simulator.phones.phone(phones[0].id)?.received.contains { $0.alert.body == "Soon" } == true
+    }
     await server.stop(within: .seconds(1))
     try #require(ran.status == 0, "\(ran.output)")
     let results = try JSONValue(parsing: Data((ran.output.split(separator: "\n").last ?? "").utf8))
@@ -38,7 +42,9 @@ struct JPushInteropTests {
       "send": true, "limit": true, "device": ["tags": ["vip", "深圳"], "alias": "usr_1", "mobile": .null],
       "tags": ["tags": ["vip", "深圳"]], "tagged": ["result": true],
       "alias": ["registration_ids": [.string(ids[0])]], "tagged_send": "0", "ios": true, "nobody": 1011,
-      "nested": 1009, "cid": true, "batch": [false, true], "report": 1, "detail": 1,
+      "nested": 1009, "cid": true, "batch": [false, true], "report": 1, "detail": 1, "messages": 1, "users": 1,
+      "schedules": 2,
+      "renamed": "Much_later", "deleted": 8104,
       "gone": [["registration_ids": []], ["深圳"]],
     ]
     for (name, value) in expected.sorted(by: { $0.key < $1.key }) { #expect(results[name] == value, "\(name)") }

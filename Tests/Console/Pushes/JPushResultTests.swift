@@ -34,6 +34,12 @@ struct JPushResultTests {
           "registration_id": "1a0018970a8",
         ])
       #expect(put.status == 201 && put.json?["provider"] == "jpush" && put.json?["token"] == "1a0018970a8")
+      for (service, count) in [("jpush", 2), ("fcm", 0), ("apns", 0)] {
+        let list = try await scene.call(.get, "/api/v1/devices?provider=\(service)", as: .viewer)
+        #expect(list.json?["items"]?.array?.count == count, "\(service)")
+        let links = ScenePage(try await ben.get("/devices?provider=\(service)")).links
+        #expect(links.contains("/devices/1") == (count > 0), "\(service)")
+      }
       let own = try await scene.call(
         .put, "/api/v1/devices", as: .operator,
         json: [
@@ -125,6 +131,9 @@ struct JPushResultTests {
       let page = try await ben.get("/pushes/\(uid)").text
       #expect(page.contains("By push service") && page.contains("JPush’s own figures"))
       #expect(page.contains("1828256757") && page.contains(">41<"))
+      // The script fetches this part again while the push runs.
+      let script = try String(contentsOf: ConsoleScene.root.appending(path: "Public/js/progress.js"), encoding: .utf8)
+      #expect(page.contains("<div data-providers>") && script.contains("'data-providers'"))
       let delivery = try await ben.get("/pushes/\(uid)/deliveries/\(deviceID)").text
       #expect(delivery.contains("POST /v3/push") && delivery.contains(Self.id))
       #expect(delivery.contains("this one named only this device") && delivery.contains("1828256757"))

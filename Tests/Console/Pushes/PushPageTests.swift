@@ -168,9 +168,26 @@ struct PushPageTests {
         "HTTP/2 404", "UNREGISTERED", "The app was removed",
       ] { #expect(page.text.contains(text), "\(text)") }
       #expect(!page.text.contains("apns-id"))
+      let result = ScenePage(try await anna.get("/pushes/\(push.uid)")).text
+      #expect(result.contains("\"notification\"") && !result.contains("\"aps\""), "\(result)")
       let device = try await scene.store.read { try Device.get($0, id: 1) }
       #expect(device.state == .dead)
       #expect(try await anna.get("/devices?q=\(token.prefix(8))").text.contains("cXyz:APA"))
+    }
+  }
+
+  @Test("a badge that is counted is shown with the number that each device got")
+  func badge() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 1)
+      var draft = Self.draft("Hello")
+      draft.notification.badge = .add(2)
+      var anna = try await scene.signIn(.viewer)
+      for number in [2, 4] {
+        let push = try await scene.send(draft)
+        let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
+        #expect(page.contains("+2 → \(number)") && page.contains("\"badge\" : \(number)"), "\(page)")
+      }
     }
   }
 

@@ -62,6 +62,24 @@ struct JPushTriggerTests {
         ])
   }
 
+  @Test("a month without the day is left out")
+  func missingDays() throws {
+    func runs(_ points: String, frequency: Int = 1) throws -> [String] {
+      let text = Self.periodical(
+        #""time_unit":"month","frequency":\#(frequency),"point":\#(points),"end":"2027-11-30 00:00:00""#)
+      return Self.runs(try Self.read(text), 20).map { String($0.prefix(10)) }
+    }
+    #expect(
+      try runs(#"["31"]"#)
+        == ["2026-12-31", "2027-01-31", "2027-03-31", "2027-05-31", "2027-07-31", "2027-08-31", "2027-10-31"])
+    #expect(
+      try runs(#"["30","31"]"#, frequency: 2)
+        == [
+          "2026-12-30", "2026-12-31", "2027-04-30", "2027-06-30", "2027-08-30", "2027-08-31", "2027-10-30",
+          "2027-10-31",
+        ])
+  }
+
   @Test(
     "a wrong trigger is refused, and the place is named",
     arguments: [
@@ -77,8 +95,8 @@ struct JPushTriggerTests {
       (periodical(#""time_unit":"year""#), "time_unit"), (periodical(#""point":["MON"]"#), "point"),
       (periodical(#""time_unit":"week""#), "point"), (periodical(#""time_unit":"week","point":["XYZ"]"#), "point"),
       (periodical(#""time_unit":"month","point":["1"]"#), "point"),
-      (periodical(#""time_unit":"month","point":["31"]"#), "28"),
-      (periodical(#""time_unit":"month","point":["01","29"]"#), "28"),
+      (periodical(#""time_unit":"month","point":["32"]"#), "31"),
+      (periodical(#""time_unit":"month","point":["31"],"start":"2026-12-31 12:00:31""#), "no time left"),
     ])
   func refused(text: String, place: String) throws {
     let error = #expect(throws: JPushError.self) { try Self.read(text) }

@@ -57,7 +57,7 @@ struct PushTimeTests {
       ),
       (["every": "month", "at": "09:60", "time_zone": "UTC"], ["day repeat.day_missing", "at repeat.time"]),
       (["every": "month", "day": 32, "at": "09:00", "time_zone": "UTC"], ["day field.out_of_range"]),
-      (["every": "month", "day": [1, 29], "at": "09:00", "time_zone": "UTC"], ["day repeat.days"]),
+      (["every": "month", "day": [1, 32], "at": "09:00", "time_zone": "UTC"], ["day repeat.days"]),
       (
         ["every": "month", "day": [1, 1], "at": "09:00:60", "time_zone": "UTC"], ["day repeat.days", "at repeat.time"]
       ),

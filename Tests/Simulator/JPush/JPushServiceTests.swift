@@ -161,6 +161,7 @@ struct JPushServiceTests {
     for wrong in ["", "Basic YTpj", "Bearer x"] {
       let refused = try await scene.call("POST", "/v3/push", [:], authorization: wrong)
       #expect(refused.status == 401 && refused.code == 1004)
+      #expect(refused.headers["x-rate-limit-remaining"] == "600")
     }
     for _ in 1..<600 { _ = try await scene.call("GET", "/v3/push/cid") }
     let last = try await scene.push()
@@ -218,6 +219,91 @@ struct JPushServiceTests {
       status.json == [
         scene.ids[0]: ["status": 0], scene.ids[1]: ["status": 3], "none": ["status": 2],
       ])
+  }
+
+  private static let schedule: JSONValue = [
+    "name": "Task_1", "enabled": true,
+    // 2027-01-15 16:00:00 in Beijing is the beginning of the scene.
+    "trigger": [
+      "periodical": [
+        "start": "2027-01-15 00:00:00", "end": "2027-01-18 00:00:00", "time": "17:00:00", "time_unit": "day",
+        "frequency": 1,
+      ]
+    ],
+    "push": [
+      "cid": "ignored", "platform": "all", "audience": "all", "notification": ["alert": "Hi"],
+      "options": ["apns_production": false],
+    ],
+  ]
+
+  @Test("schedules are created once, listed, read, changed and deleted, each by its own app")
+  func schedules() async throws {
+    let scene = try JPushScene()
+    var body = Self.schedule.object ?? [:]
+    body["cid"] = "s-1"
+    let made = try await scene.call("POST", "/v3/schedules/", .object(body))
+    let id = try #require(made.json["schedule_id"]?.string)
+    #expect(made.json["name"] == "Task_1")
+    #expect(try await scene.call("POST", "/v3/schedules", .object(body)).json == made.json, "the same cid")
+    let list = try await scene.call("GET", "/v3/schedules/?page=1").json
+    #expect(list["total_count"] == 1 && list["schedules"]?.array?.first?["schedule_id"] == .string(id))
+    let foreign = try await scene.call("GET", "/v3/schedules/\(id)", authorization: "Basic eDp5")
+    #expect(foreign.status == 404 && foreign.code == 8104)
+    let changed = try await scene.call("PUT", "/v3/schedules/\(id)", ["name": "Other", "enabled": false])
+    #expect(changed.json["name"] == "Other" && changed.json["enabled"] == false)
+    #expect(changed.json["push"]?["cid"] == nil && changed.json["trigger"] == Self.schedule["trigger"])
+    let single = try await scene.call(
+      "PUT", "/v3/schedules/\(id)", ["trigger": ["single": ["time": "2027-02-01 00:00:00"]]])
+    #expect(single.status == 400 && single.code == 8100)
+    #expect(try await scene.call("DELETE", "/v3/schedules/\(id)").status == 200)
+    #expect(try await scene.call("GET", "/v3/schedules/\(id)").code == 8104)
+    let refused = try await scene.call("POST", "/v3/schedules", ["name": "x"])
+    #expect(refused.status == 400 && refused.code == 8100)
+  }
+
+  @Test("a schedule sends when it is due, numbers its messages, and ends; one that is switched off sends nothing")
+  func due() async throws {
+    let scene = try JPushScene()
+    let made = try await scene.call("POST", "/v3/schedules", Self.schedule)
+    let path = "/v3/schedules/" + (made.json["schedule_id"]?.string ?? "")
+    scene.pass(3599)
+    scene.simulator.jpush.sendDue()
+    #expect(scene.received == [0, 0, 0])
+    scene.pass(1)
+    scene.simulator.jpush.sendDue()
+    scene.simulator.jpush.sendDue()
+    #expect(scene.received == [1, 0, 1])
+    scene.pass(86_400)
+    // A request comes in.
+    let ids = try await scene.call("GET", path + "/msg_ids").json
+    #expect(scene.received == [2, 0, 2] && ids["count"] == 2)
+    let message = try #require(ids["msgids"]?.array?.last?["msg_id"]?.string)
+    let summary = try await scene.call("GET", "/v3/messages?msg_ids=\(message)").json.array?.first
+    #expect(summary?["ios"]?["apns_sent"] == 1 && summary?["android"]?["received"] == 1)
+    _ = try await scene.call("PUT", path, ["enabled": false])
+    scene.pass(86_400)
+    scene.simulator.jpush.sendDue()
+    #expect(scene.received == [2, 0, 2])
+    let list = try await scene.call("GET", "/v3/schedules").json
+    #expect(list["total_count"] == 0, "the end has passed")
+    #expect(try await scene.call("PUT", path, ["name": "late"]).code == 8100)
+  }
+
+  @Test("users are counted by hour, day and month of Beijing")
+  func users() async throws {
+    let scene = try JPushScene()
+    _ = try await scene.push("all", ["apns_production": false])
+    let received = try #require(scene.book.phone(scene.phones[2].id)?.received.first)
+    _ = try scene.book.tap(scene.phones[2].id, received.id)
+    scene.pass(86_400)
+    try scene.book.setPower(scene.phones[0].id, .off)
+    let users = try await scene.call("GET", "/v3/users?time_unit=DAY&start=2027-01-14&duration=3").json
+    #expect(users["items"]?.array?.map { $0["time"] } == ["2027-01-14", "2027-01-15", "2027-01-16"])
+    #expect(users["items"]?.array?.map { $0["ios"]?["online"] } == [0, 1, 1])
+    #expect(users["items"]?.array?.map { $0["android"]?["active"] } == [0, 1, 0])
+    let wrong = try await scene.call("GET", "/v3/users?time_unit=HOUR&start=2027-01-14&duration=3")
+    #expect(wrong.code == 3004)
+    #expect(try await scene.call("GET", "/v3/users?time_unit=DAY&start=2026-01-14&duration=3").code == 3005)
   }
 
   @Test("faults have JPush's codes and headers")

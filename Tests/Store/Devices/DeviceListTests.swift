@@ -17,7 +17,17 @@ import Testing
             number.isMultiple(of: 5) ? .android : .ios, alias: number < 50 ? "usr_\(number % 10)" : nil,
             tags: number.isMultiple(of: 4) ? ["four"] : [], registrationID: number < 20 ? "r\(number)" : nil)
         }
-        let ids = try register(database, app, rows)
+        let ids = try register(
+          database, app,
+          rows.enumerated().map { number, row in
+            var row = row
+            // A registration ID of JPush is a token of its own kind.
+            if number >= 22, number.isMultiple(of: 11) {
+              row.token = DeviceToken(bytes: Array("1\(offset)a\(1_000_000 + number)".utf8))
+              row.provider = .jpush
+            }
+            return row
+          })
         let verdicts = ids.filter { $0.isMultiple(of: 7) }.map {
           TokenVerdict(deviceID: $0, state: .dead, reason: "Unregistered", since: noon + 1, push: nil)
         }
@@ -38,6 +48,9 @@ import Testing
     for app in [nil, 1] as [Int64?] {
       add(app) { $0.environment = .development }
       add(app) { $0.platform = .android }
+      for provider in ProviderKind.allCases { add(app) { $0.provider = provider } }
+      add(app) { ($0.provider, $0.platform, $0.tag) = (.jpush, .ios, "four") }
+      add(app) { ($0.provider, $0.alias) = (.apns, "usr_3") }
       add(app) { $0.state = .dead }
       add(app) { ($0.environment, $0.platform, $0.state) = (.production, .ios, .active) }
       add(app) { $0.tag = "four" }
@@ -60,6 +73,7 @@ import Testing
     (filter.app == nil || filter.app == device.appID)
       && (filter.environment == nil || filter.environment == device.environment)
       && (filter.platform == nil || filter.platform == device.platform)
+      && (filter.provider == nil || filter.provider == device.provider)
       && (filter.state == nil || filter.state == device.state)
       && (filter.tag.map { device.tags.contains($0) } ?? true)
       && (filter.alias == nil || filter.alias == device.alias)

@@ -1,0 +1,66 @@
+import HTTP2
+import Synchronization
+import Testing
+
+/// HTTP/1.1 over TLS, for clients that do not offer h2.
+@Suite("HTTP/1.1 of the server")
+struct PlainTests {
+  private static func run(_ body: (Running, TestServer) async throws -> Void) async throws {
+    var settings = ServerSettings()
+    settings.speaksHTTP1 = true
+    settings.maximumBodyBytes = 1000
+    let server = TestServer { request, responder, _ in
+      let text =
+        "\(request.method) \(request.path) \(request.authority) \(request.bodyByteCount) \(request.body.count)\n"
+      responder.respond(
+        ServerResponse(status: 200, fields: [HeaderField("content-type", "text/plain")], body: Array(text.utf8)))
+    }
+    try await withServer(server, settings: settings, alpn: ["h2", "http/1.1"]) { try await body($0, server) }
+  }
+
+  @Test(
+    "requests come one after the other, with a length or in chunks, be http/1.1 agreed or not",
+    arguments: [[], ["http/1.1"]])
+  func requests(alpn: [String]) async throws {
+    try await Self.run { running, server in
+      let client = try RawClient(running, alpn: alpn)
+      func send(_ text: String) throws { try client.send(Array(text.utf8)) }
+      try send("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nab")
+      let first = try client.text(endingWith: "0 0\n")
+      #expect(first.hasPrefix("HTTP/1.1 200 \r\ncontent-length: 21\r\ncontent-type: text/plain\r\n\r\n"), "\(first)")
+      #expect(first.hasSuffix("GET /a localhost 0 0\n"))
+      try send("c")
+      #expect(try client.text(endingWith: "POST /b x 3 3\n").hasPrefix("HTTP/1.1 200"))
+      try send("POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n7D0;x=y\r\n")
+      try send(String(repeating: "y", count: 2000) + "\r\n0\r\nTrailer: z\r\n\r\n")
+      _ = try client.text(endingWith: "POST /c x 2004 1000\n")
+      try send("POST /d HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
+      _ = try client.text(endingWith: "HTTP/1.1 100 Continue\r\n\r\n")
+      try send("x")
+      #expect(try client.text(endingWith: "POST /d x 1 1\n").contains("connection: close") == false)
+      try send("GET /e HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      #expect(try client.text(endingWith: "GET /e x 0 0\n").contains("connection: close\r\n"))
+      #expect(server.counts.withLock { $0.requests } == 5)
+    }
+  }
+
+  @Test(
+    "what cannot be read is refused, and the connection ends",
+    arguments: [
+      ("GET\r\n\r\n", 400), ("GET / HTTP/3.0\r\n\r\n", 505), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400), ("POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
+      ("GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n", 431),
+    ])
+  func refused(text: String, status: Int) async throws {
+    try await Self.run { running, server in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array(text.utf8))
+      let answer = try client.text(endingWith: "connection: close\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) \r\ncontent-length: 0\r\n"), "\(answer)")
+      #expect(server.counts.withLock { $0.requests } == 0)
+    }
+  }
+}
