@@ -14,7 +14,7 @@ package enum Schema {
   /// later change is a step of its own below the first one, in the file of its noun.
   package static let migrator = Migrator(
     applicationID: applicationID,
-    [firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames])
+    [firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, incidents])
 
   /// The schema of the first release.
   static let firstRelease = Migration(
