@@ -35,3 +35,19 @@ extension IncidentState {
     }
   }
 }
+
+package enum IncidentMessage: String, MessageSet {
+  case remark = "incident.remark"
+  case until = "incident.until"
+  case closed = "incident.closed"
+  case nobody = "incident.nobody"
+
+  package var english: String {
+    switch self {
+    case .remark: "Say why you close it."
+    case .until: "Choose a time in the future, at most {days} days from now."
+    case .closed: "A closed incident cannot be snoozed. Reopen it first."
+    case .nobody: "Nobody who can sign in is called “{name}”."
+    }
+  }
+}
