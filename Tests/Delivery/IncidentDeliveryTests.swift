@@ -24,7 +24,7 @@ struct IncidentDeliveryTests {
         try await scene.wait(engine, push) { $0.counts.failed > 0 }
       }
       scene.service.answer { _, _ in refused(400, "BadTopic") }
-      try await scene.life { engine in try await scene.wait(engine, push) { $0.isFinal } }
+      _ = try await scene.life { engine in try await scene.wait(engine, push) { $0.isFinal } }
       let ended = try await scene.record(push)
       let found = try await incidents(scene)
       #expect(ended.counts.total == 3000 && ended.counts.failed > 0)

@@ -20,20 +20,20 @@ enum IncidentPages {
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
       let name = page.form["person"]
-      return try await change(page, IncidentChange(assignee: .some(name.isEmpty ? nil : name)), flash: "incident_assigned")
+      let change = IncidentChange(assignee: .some(name.isEmpty ? nil : name))
+      return try await carryOut(page, change, flash: "incident_assigned")
     }
     routes.page(.post, "/incidents/:id/snooze", role: .operator) { page in
       let hours = Int(page.form["hours"]).flatMap { snoozes.contains($0) ? $0 : nil } ?? 0
       let until = page.now.addingTimeInterval(Double(hours) * 3600)
-      return try await change(page, IncidentChange(event: .snooze(until: until)), flash: "incident_snoozed")
+      return try await carryOut(page, IncidentChange(event: .snooze(until: until)), flash: "incident_snoozed")
     }
     routes.page(.post, "/incidents/:id/close", role: .operator) { page in
-      let remark = page.form["remark"]
-      return try await change(
-        page, IncidentChange(event: .close, remark: String(remark.prefix(IncidentChange.remarkLimit))), flash: "incident_closed")
+      let remark = String(page.form["remark"].prefix(IncidentChange.remarkLimit))
+      return try await carryOut(page, IncidentChange(event: .close, remark: remark), flash: "incident_closed")
     }
     routes.page(.post, "/incidents/:id/reopen", role: .operator) { page in
-      try await change(page, IncidentChange(event: .reopen), flash: "incident_reopened")
+      try await carryOut(page, IncidentChange(event: .reopen), flash: "incident_reopened")
     }
   }
 
@@ -69,8 +69,8 @@ enum IncidentPages {
         },
         apps: ChoiceView.list(apps.map { ("\($0.id)", $0.app.name) }, chosen: app.map { "\($0)" } ?? ""), state: state,
         rows: list.items.map { incident in
-          IncidentRow(words: IncidentWords(
-            incident: incident, app: apps.first { $0.id == incident.place.app }, texts: texts, now: now))
+          let app = apps.first { $0.id == incident.place.app }
+          return IncidentRow(words: IncidentWords(incident: incident, app: app, texts: texts, now: now))
         }, empty: texts("incidents.empty.\(state.rawValue)"), pager: PagerView(pager, next: list.next)))
   }
 
@@ -99,7 +99,7 @@ enum IncidentPages {
         form: page.form, errors: errors), status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 
-  private static func change(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {
+  private static func carryOut(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {
     let (id, now, entry) = (try page.id(), page.now, page.audit("", ""))
     do {
       try await page.store.write { database in

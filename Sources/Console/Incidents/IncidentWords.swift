@@ -15,9 +15,9 @@ struct IncidentWords {
     func devices(_ count: Int) -> String { texts("push.device_count", count: count) }
     switch incident.cause.kind {
     case .unregistered:
-      return texts("incidents.unregistered", ["devices": devices(unreachable), "all": all.grouped])
+      return texts("incidents.unregistered", ["number": unreachable.grouped, "all": all.grouped])
     case .parked where IncidentLimit.isMany(unreachable, of: all) || incident.pushes == 0:
-      return texts("incidents.parked", ["devices": devices(unreachable), "all": all.grouped])
+      return texts("incidents.parked", ["number": unreachable.grouped, "all": all.grouped])
     case _ where incident.devices == 0:
       return texts("incidents.held_up", count: incident.pushes)
     default:

@@ -159,7 +159,8 @@ struct AttentionList {
 
   private func going(_ texts: Texts) -> [AttentionItem] {
     var items = incidents.map { incident in
-      IncidentWords(incident: incident, app: apps.first { $0.id == incident.place.app }, texts: texts, now: now).attention
+      let app = apps.first { $0.id == incident.place.app }
+      return IncidentWords(incident: incident, app: app, texts: texts, now: now).attention
     }
     if moreIncidents > 0 {
       items.append(
@@ -195,7 +196,8 @@ struct AttentionList {
     pushes.map { push in
       item(
         texts, label: texts("words.failed"), failed: true,
-        text: texts("needs.push_failed", ["name": push.heading(texts)]), detail: push.error.map(texts.recorded) ?? "", href: "/pushes/\(push.uid)", action: "show")
+        text: texts("needs.push_failed", ["name": push.heading(texts)]), detail: push.error.map(texts.recorded) ?? "",
+        href: "/pushes/\(push.uid)", action: "show")
     }
   }
 }

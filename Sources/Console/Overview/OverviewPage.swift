@@ -69,7 +69,8 @@ enum OverviewPage {
     let texts = page.texts
     let attention = AttentionList(
       report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: facts.incidents.items,
-      moreIncidents: facts.incidentCounts.open - facts.incidents.items.count, now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
+      moreIncidents: facts.incidentCounts.open - facts.incidents.items.count, now: page.now, late: facts.late,
+      taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
       schedules: facts.schedules,
       proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
     return OverviewView(

@@ -18,7 +18,8 @@ struct SendChart {
     let summary = texts(
       "overview.chart_summary",
       [
-        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped, "failed": counts.reduce(0) { $0 + $1.failed }.grouped,
+        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped,
+        "failed": counts.reduce(0) { $0 + $1.failed }.grouped,
         "dead": counts.reduce(0) { $0 + $1.deadToken }.grouped,
         "opened": receipts.values.reduce(0) { $0 + $1.opened }.grouped,
       ])

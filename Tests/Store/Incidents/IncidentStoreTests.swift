@@ -198,33 +198,40 @@ struct IncidentStoreTests {
     }
   }
 
+  private func act(_ database: Database, _ change: IncidentChange, at: Double = 1) throws -> Incident {
+    let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
+    return try change.carryOut(database, id: 1, by: entry, now: noon + at)
+  }
+
+  /// The code of the refusal; nil: it was carried out.
+  private func code(_ database: Database, _ change: IncidentChange) throws -> String? {
+    do {
+      _ = try act(database, change)
+      return nil
+    } catch let problems as Problems {
+      return problems.all.first?.code
+    }
+  }
+
   @Test("people assign, snooze, close with a remark, and reopen; the log says so; what cannot be is refused")
   func acts() throws {
     try withApp { database, app in
       let ids = try register(database, app, (0..<3).map { registration($0) })
       try record(database, push(database, app, "first"), ids, Self.large, at: 0)
       _ = try User.add(database, name: "lin", role: .operator, now: noon)
-      let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
-      func act(_ change: IncidentChange, at: Double = 1) throws -> Incident {
-        try change.carryOut(database, id: 1, by: entry, now: noon + at)
-      }
-      func code(_ change: IncidentChange) throws -> String? {
-        do { _ = try act(change) } catch let problems as Problems { return problems.all.first?.code }
-        return nil
-      }
-      #expect(try act(IncidentChange(assignee: "lin")).assignee == "lin")
-      #expect(try code(IncidentChange(assignee: "eve")) == "incident.nobody")
-      #expect(try code(IncidentChange(event: .close)) == "incident.remark")
-      #expect(try code(IncidentChange(event: .snooze(until: noon))) == "incident.until")
-      let snoozed = try act(IncidentChange(event: .snooze(until: noon + 3600)))
+      #expect(try act(database, IncidentChange(assignee: "lin")).assignee == "lin")
+      #expect(try code(database, IncidentChange(assignee: "eve")) == "incident.nobody")
+      #expect(try code(database, IncidentChange(event: .close)) == "incident.remark")
+      #expect(try code(database, IncidentChange(event: .snooze(until: noon))) == "incident.until")
+      let snoozed = try act(database, IncidentChange(event: .snooze(until: noon + 3600)))
       #expect(snoozed.state(at: noon + 3599) == .snoozed && snoozed.state(at: noon + 3600) == .open)
       #expect(try Incident.counts(database, now: noon + 2) == Incident.Counts(snoozed: 1))
       #expect(try Incident.counts(database, now: noon + 3600) == Incident.Counts(open: 1))
       #expect(try all(database, .open, now: noon + 3600).count == 1)
-      let closed = try act(IncidentChange(event: .close, remark: "Shortened"), at: 9)
+      let closed = try act(database, IncidentChange(event: .close, remark: "Shortened"), at: 9)
       #expect(closed.closedBy == "anna" && closed.remark == "Shortened" && closed.closedAt == noon + 9)
-      #expect(try code(IncidentChange(event: .snooze(until: noon + 3600))) == "incident.closed")
-      #expect(try act(IncidentChange(event: .reopen, assignee: .some(nil)), at: 10).assignee == nil)
+      #expect(try code(database, IncidentChange(event: .snooze(until: noon + 3600))) == "incident.closed")
+      #expect(try act(database, IncidentChange(event: .reopen, assignee: .some(nil)), at: 10).assignee == nil)
       #expect(
         try actions(database) == [
           "incident.open", "incident.assign", "incident.snooze", "incident.close", "incident.assign", "incident.reopen",

@@ -10,7 +10,8 @@ struct PageViews: Sendable {
   /// The other languages of each language.
   private let others: [String: [FrameLanguage]]
   private static let pages: [any TemplateView.Type] = [
-    OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
+    OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
+    AppPages.views,
     ChannelPages.views, CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views,
     ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
