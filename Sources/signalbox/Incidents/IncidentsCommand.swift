@@ -16,7 +16,7 @@ enum IncidentsCommand {
     return state
   }.among(IncidentState.allCases.map(\.rawValue))
   private static let remark = Option<String>("remark", "text", "Why it is closed.", default: "")
-  private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, parseDays)
+  private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
   private static let common = [id.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   /// More are for the API, which pages.
