@@ -27,7 +27,7 @@ extension InBrowser {
         let push = try Push.create(database, new, now: now)
         _ = try Push.move(database, id: push.id, from: [.queued], to: .finished, now: now)
         let refused = Outcome.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)
-        _ = try Store.Delivery.record(
+        _ = try Delivery.record(
           database, push: push.id,
           ids.map { DeliveryResult(deviceID: $0, platform: .ios, outcome: refused, at: now) }, now: now)
       }
