@@ -82,7 +82,7 @@ struct IncidentView: PageView {
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.incident.id)) },
-    .text("title") { $0.words.texts("incidents.one", ["number": "\($0.incident.id)"]) },
+    .text("title") { $0.words.texts("incidents.numbered", ["number": "\($0.incident.id)"]) },
     .text("heading") { $0.words.heading },
     .text("lead") { $0.words.lead },
     .text("state") { $0.words.state },

@@ -93,7 +93,7 @@ struct APIContractTests {
       "schedule": "none",
       "band": "soon", "kind": "host", "wait": "1ms", "count": "1", "phone": "1", "title": "Hello", "body": "World",
       "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
-      "actor": "cli", "action": "push.create", "subject": "push p1", "from": "2026-11-20T12:00:00Z",
+      "actor": "cli", "action": "push.create", "subject": "push%20p1", "from": "2026-11-20T12:00:00Z",
       "before": "2026-11-20T12:00:00Z",
     ]
     try await ConsoleScene.with { scene in
