@@ -166,6 +166,7 @@ package struct Console: Sendable {
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)
+    IncidentPages.add(to: &routes)
     SchedulePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)

@@ -13,6 +13,7 @@ enum Signalbox {
     ServeCommand.command,
     SimulateCommand.command,
     SendCommand.command,
+    IncidentsCommand.command,
     SchedulesCommand.command,
     AppsCommand.command,
     DevicesCommand.command,

@@ -18,7 +18,8 @@ extension PagesInBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps", "/apps/new",
+      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps",
+      "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
       "/settings/reminders", "/settings/retention", "/nothing/here",

@@ -7,7 +7,8 @@ struct FolderTests {
 
   /// The nouns of the product: the second level of every upper floor.
   static let nouns = [
-    "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "JPush", "People", "Phones",
+    "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "Incidents", "JPush", "People",
+    "Phones",
     "Pushes", "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests",
   ]
 

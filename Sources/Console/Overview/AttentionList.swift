@@ -30,7 +30,12 @@ struct AttentionItem: View {
 struct AttentionList {
   let report: ExpiryReport
   let apps: [AppOverview]
+  /// Failed as a whole, and of no incident.
   let pushes: [Push]
+  /// Open ones.
+  var incidents: [Incident] = []
+  /// More than are listed.
+  var moreIncidents = 0
   let now: Date
   /// Certificate checks that are overdue.
   var late: [CheckRun] = []
@@ -45,16 +50,13 @@ struct AttentionList {
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
-  /// A larger share of dead tokens is reported.
-  private static let deadShare = 0.2
-  private static let deadAtLeast = 20
   /// Items of one kind beyond this number are counted, not listed.
   private static let shown = 20
 
   func items(_ texts: Texts) -> [AttentionItem] {
-    refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
+    going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
       + ScheduleAttention.items(schedules, self, texts)
-      + deadTokens(texts) + undeclaredProxy(texts)
+      + undeclaredProxy(texts)
   }
 
   func item(
@@ -155,9 +157,32 @@ struct AttentionList {
     } ?? []
   }
 
+  private func going(_ texts: Texts) -> [AttentionItem] {
+    var items = incidents.map { incident in
+      let app = apps.first { $0.id == incident.place.app }
+      return IncidentWords(incident: incident, app: app, texts: texts, now: now).attention
+    }
+    if moreIncidents > 0 {
+      items.append(
+        item(
+          texts, label: texts("needs.more_label"), failed: true,
+          text: texts("needs.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show"))
+    }
+    return items
+  }
+
   private func refused(_ texts: Texts) -> [AttentionItem] {
     apps.flatMap { app in
-      app.credentials.filter { $0.health == .refused }.map { credential in
+      app.credentials.filter { credential in
+        // An incident says it already.
+        credential.health == .refused
+          && !incidents.contains {
+            $0.cause.kind == .credential
+              && $0.place
+                == IncidentPlace(
+                  app: credential.appID, environment: credential.environment, provider: credential.provider)
+          }
+      }.map { credential in
         item(
           texts, label: texts("needs.refused_label"), failed: true,
           text: texts(
@@ -168,36 +193,11 @@ struct AttentionList {
   }
 
   private func failedPushes(_ texts: Texts) -> [AttentionItem] {
-    var seen: Set<Int64> = []
-    return pushes.filter { seen.insert($0.id).inserted }.prefix(5).map { push in
+    pushes.map { push in
       item(
         texts, label: texts("words.failed"), failed: true,
-        text: texts(
-          push.state == .failed || push.counts.failed == 0 ? "needs.push_failed" : "needs.push_failures",
-          [
-            "name": push.heading(texts), "failed": push.counts.failed.grouped,
-            "target": (push.target ?? 0).grouped,
-          ]), detail: push.error.map(texts.recorded) ?? "", href: "/pushes/\(push.uid)", action: "show")
-    }
-  }
-
-  private func deadTokens(_ texts: Texts) -> [AttentionItem] {
-    apps.flatMap { app in
-      Environment.allCases.compactMap { environment in
-        let dead = app.count(environment: environment, state: .dead)
-        let all = app.count(environment: environment)
-        guard dead >= Self.deadAtLeast, Double(dead) > Double(all) * Self.deadShare else { return nil }
-        return item(
-          texts, label: texts("words.dead_token"), failed: false,
-          text: texts(
-            "needs.dead",
-            [
-              "app": app.app.name, "environment": environment.word(texts), "dead": dead.grouped, "all": all.grouped,
-            ]), detail: "",
-          href:
-            "/devices?app=\(ConsoleRouter.escaped(app.app.bundleID))&environment=\(environment.rawValue)&state=dead",
-          action: "show")
-      }
+        text: texts("needs.push_failed", ["name": push.heading(texts)]), detail: push.error.map(texts.recorded) ?? "",
+        href: "/pushes/\(push.uid)", action: "show")
     }
   }
 }

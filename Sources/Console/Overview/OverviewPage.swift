@@ -11,6 +11,7 @@ import Store
 /// `/`: what needs attention, what was sent, and the state of each app.
 enum OverviewPage {
   private static let days = 30
+  private static let mostIncidents = 20
 
   static let views: [any PageView.Type] = [OverviewView.self]
 
@@ -26,6 +27,8 @@ enum OverviewPage {
     let apps: [AppOverview]
     let pushes: [ListedPush]
     let troubled: [Push]
+    let incidents: Page<Incident>
+    let incidentCounts: Incident.Counts
     let report: ExpiryReport
     let sums: [Push.Sum]
     let receipts: [Int: ReceiptCounts]
@@ -41,7 +44,11 @@ enum OverviewPage {
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)
-      troubled = try Push.list(database, failed, limit: 5).items
+      let troubled = try Push.list(database, failed, limit: 5).items
+      let covered = try Incident.covered(database, pushes: troubled.map(\.id))
+      self.troubled = troubled.filter { !covered.contains($0.id) }
+      incidents = try Incident.list(database, IncidentFilter(state: .open, now: now), limit: OverviewPage.mostIncidents)
+      incidentCounts = try Incident.counts(database, now: now)
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
       late = Watchman.late(try CheckRun.all(database), now: now)
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
@@ -61,17 +68,13 @@ enum OverviewPage {
   private static func view(_ facts: Facts, _ page: PageContext) -> OverviewView {
     let texts = page.texts
     let attention = AttentionList(
-      report: facts.report, apps: facts.apps,
-      pushes: facts.troubled
-        + facts.pushes.map(\.push).filter {
-          // A push that was started too late failed without any failed device: only `error` says so.
-          $0.counts.failed > 0 || $0.error != nil
-        },
-      now: page.now, late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
+      report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: facts.incidents.items,
+      moreIncidents: facts.incidentCounts.open - facts.incidents.items.count, now: page.now, late: facts.late,
+      taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
       schedules: facts.schedules,
       proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
     return OverviewView(
-      attention: attention.items(texts),
+      attention: attention.items(texts), snoozed: facts.incidentCounts.snoozed,
       pushes: facts.pushes.map { PushRow($0, app: facts.app($0.push.appID), texts: texts, now: page.now) },
       chart: SendChart(sums: facts.sums, receipts: facts.receipts, firstDay: facts.firstDay, days: days).view(texts),
       apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })

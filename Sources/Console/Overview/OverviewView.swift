@@ -8,6 +8,8 @@ struct OverviewView: PageView {
   static let section: Section? = .overview
 
   let attention: [AttentionItem]
+  /// Incidents that are out of the way, not out of the world.
+  let snoozed: Int
   let pushes: [PushRow]
   let chart: ChartView
   let apps: [AppHealth]
@@ -16,6 +18,7 @@ struct OverviewView: PageView {
     .number("count") { $0.attention.count },
     .flag("needs_attention") { !$0.attention.isEmpty },
     .list("attention") { $0.attention },
+    .view("snoozed") { $0.snoozed > 0 ? CountView(count: $0.snoozed) : nil },
     .flag("has_pushes") { !$0.pushes.isEmpty },
     .list("pushes") { $0.pushes },
     .view("chart") { $0.chart },

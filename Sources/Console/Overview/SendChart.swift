@@ -14,20 +14,21 @@ struct SendChart {
   func view(_ texts: Texts) -> ChartView {
     let byDay = Dictionary(sums.map { (Int($0.from.timeIntervalSince(firstDay)) / 86_400, $0.counts) }) { $1 }
     let counts = (0..<days).map { byDay[$0] ?? OutcomeCounts() }
-    func bad(_ counts: OutcomeCounts) -> Int { counts.failed + counts.deadToken }
-    let top = Self.rounded(counts.map { $0.accepted + bad($0) }.max() ?? 0)
+    let top = Self.rounded(counts.map { $0.accepted + $0.failed + $0.deadToken }.max() ?? 0)
     let summary = texts(
       "overview.chart_summary",
       [
-        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped, "failed": counts.reduce(0) { $0 + bad($1) }.grouped,
+        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped,
+        "failed": counts.reduce(0) { $0 + $1.failed }.grouped,
+        "dead": counts.reduce(0) { $0 + $1.deadToken }.grouped,
         "opened": receipts.values.reduce(0) { $0 + $1.opened }.grouped,
       ])
     return ChartView(
       summary: summary, first: day(0), last: day(days - 1),
       days: counts.enumerated().map { index, counts in
         ChartDay(
-          date: day(index), index: index, days: days, accepted: counts.accepted, failed: bad(counts),
-          receipts: receipts[index] ?? ReceiptCounts(), top: top)
+          date: day(index), index: index, days: days, accepted: counts.accepted, failed: counts.failed,
+          dead: counts.deadToken, receipts: receipts[index] ?? ReceiptCounts(), top: top)
       })
   }
 
@@ -64,6 +65,7 @@ struct ChartDay: View {
   let days: Int
   let accepted: Int
   let failed: Int
+  let dead: Int
   let receipts: ReceiptCounts
   let top: Int
 
@@ -72,6 +74,7 @@ struct ChartDay: View {
     .written("machine_day") { $1.write(machineDay: $0.date) },
     .number("accepted") { $0.accepted },
     .number("failed") { $0.failed },
+    .number("dead") { $0.dead },
     .number("displayed") { $0.receipts.displayed },
     .number("opened") { $0.receipts.opened },
     .written("displayed_y") { $1.write(hundredths: 10_000 - $0.height($0.displayed)) },
@@ -82,6 +85,9 @@ struct ChartDay: View {
     .written("accepted_height") { $1.write(hundredths: $0.height($0.accepted)) },
     .written("failed_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed)) },
     .written("failed_height") { $1.write(hundredths: $0.height($0.failed)) },
+    .flag("any_dead") { $0.dead > 0 },
+    .written("dead_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed + $0.dead)) },
+    .written("dead_height") { $1.write(hundredths: $0.height($0.dead)) },
   ]
 
   /// A device whose answer was lost may have displayed the push all the same.

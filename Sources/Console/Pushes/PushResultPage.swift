@@ -129,11 +129,12 @@ enum PushResultPage {
     _ push: Push, _ progress: PushProgress, _ texts: Texts, _ subscribers: Audience.Subscribers?
   ) -> String? {
     guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
-    let failed = push.counts.failed + push.counts.deadToken
+    let (failed, dead) = (push.counts.failed, push.counts.deadToken)
     if let subscribers {
       return texts("push.\(subscribers.rawValue)_\(push.counts.accepted > 0 ? "accepted" : "failed")")
     }
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
+    if dead > 0 { return texts("push.heading_dead", count: target, ["dead": dead.grouped]) }
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
   }
 

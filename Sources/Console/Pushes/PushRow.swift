@@ -32,8 +32,10 @@ struct PushRow: View {
     .flag("is_counted") { $0.listed.push.target != nil },
     .number("target") { $0.listed.push.target ?? 0 },
     .number("accepted") { $0.listed.push.counts.accepted },
-    .number("failed") { $0.listed.push.counts.failed + $0.listed.push.counts.deadToken },
-    .flag("any_failed") { $0.listed.push.counts.failed + $0.listed.push.counts.deadToken > 0 },
+    .number("failed") { $0.listed.push.counts.failed },
+    .number("dead") { $0.listed.push.counts.deadToken },
+    .flag("any_failed") { $0.listed.push.counts.failed > 0 },
+    .flag("any_dead") { $0.listed.push.counts.deadToken > 0 },
     .view("created") { MomentView(date: $0.listed.push.createdAt, now: $0.now) },
     .view("later") { $0.later },
     .flag("cancellable") { $0.mayCancel && $0.later != nil },
@@ -108,13 +110,16 @@ extension PushRow {
 struct PushStateView: View {
   let state: PushState
   let isScheduled: Bool
+  /// What the bar shows in colour: failed, and unregistered.
+  let missed: Int
   let failed: Int
   let accepted: Int
 
   init(_ push: Push, now: Date) {
     state = push.state
     isScheduled = push.state == .queued && push.waits(now: now) != nil
-    failed = push.counts.failed + push.counts.deadToken
+    failed = push.counts.failed
+    missed = push.counts.failed + push.counts.deadToken
     accepted = push.counts.accepted
   }
 
@@ -132,7 +137,7 @@ struct PushStateView: View {
   /// The CSS class of the dot.
   var tone: String {
     if state == .failed || failed > 0 && accepted == 0 { return "red" }
-    if failed > 0 { return "amber" }
+    if missed > 0 { return "amber" }
     return state == .finished ? "" : "none"
   }
 }

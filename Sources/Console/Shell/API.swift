@@ -17,6 +17,7 @@ enum API {
     TopicsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     DialectPages.addCalls(to: &routes)
+    IncidentsAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)

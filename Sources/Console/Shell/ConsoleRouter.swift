@@ -105,7 +105,7 @@ struct ConsoleRouter {
       let texts = Self.texts(console, request, user)
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
-        now: now)
+        now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
       return try await Self.answer(context) {
         if !method.isSafe { try Self.checkSite(request) }
         guard context.may(role) else { throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")]) }
@@ -227,7 +227,8 @@ struct ConsoleRouter {
     else { return nil }
     let context = PageContext(
       console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),
-      csrf: session.csrf, form: Form(), now: now)
+      csrf: session.csrf, form: Form(), now: now,
+      openIncidents: try await IncidentPages.openCount(console.store, now: now))
     return context.errorPage(PageError(.notFound, "not_found"))
   }
 

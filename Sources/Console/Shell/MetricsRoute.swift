@@ -63,6 +63,9 @@ enum MetricsRoute {
       "signalbox_schedules_troubled",
       "Number of schedules that recently missed a run, are overdue, or stopped with an error, as on the Overview.",
       [([:], Double(try ScheduleTrouble.all(database, now: now).count))])
+    text.gauge(
+      "signalbox_incidents_open", "Number of open incidents; those that are snoozed are left out.",
+      [([:], Double(try Incident.counts(database, now: now).open))])
     try hosts(database, &text)
     try pushes(database, &text)
     return text.text

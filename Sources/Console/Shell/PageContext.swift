@@ -19,6 +19,8 @@ struct PageContext: Sendable {
   let csrf: String
   var form: Form
   let now: Date
+  /// For the navigation.
+  var openIncidents = 0
 
   /// Adds the form.
   ///

@@ -40,6 +40,10 @@ extension PushRun {
         batch.results.append(result(item.device, outcome, flight, attempts: attempts))
       case .retry(let date):
         legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, date)
+        let (provider, reason) = (flight.reach.provider, failure.reason)
+        if !batch.holdUps.contains(where: { $0.provider == provider && $0.reason == reason }) {
+          batch.holdUps.append((provider, reason))
+        }
         batch.waiting.append(
           WaitingDelivery(
             deviceID: item.device, dueAt: date, attempts: attempts, firstAt: flight.firstAt,

@@ -63,7 +63,8 @@ extension PushRunner {
     return try await write { database in
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
-        handedOut: results.foreseen, badges: badges, verdicts: verdicts, now: now)
+        handedOut: results.foreseen, badges: badges, verdicts: verdicts,
+        holdUps: results.holdUps, now: now)
       for message in results.messages { try SentJPushMessage.add(database, message) }
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }

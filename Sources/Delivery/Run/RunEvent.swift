@@ -100,6 +100,8 @@ struct RunResults: Sendable {
   var messages: [SentJPushMessage] = []
   /// On the credentials of the routes.
   var verdicts: [(provider: ProviderKind, verdict: Credential.Verdict)] = []
+  /// Why devices wait, by service; each once.
+  var holdUps: [(provider: ProviderKind, reason: String)] = []
   var cursor: Int64 = 0
   /// The last device that may be sent to before the next results are stored; nil: unchanged.
   var foreseen: Int64?

@@ -96,7 +96,8 @@ package enum MessageCatalogue {
 
   /// All lists of sentences. A list that is missing here cannot be translated.
   static let sets: [any MessageSet.Type] = [
-    JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, DraftMessage.self, PayloadMessage.self,
+    JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, IncidentMessage.self, DraftMessage.self,
+    PayloadMessage.self,
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
     PageMessage.self,

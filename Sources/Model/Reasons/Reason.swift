@@ -106,7 +106,8 @@ extension Reason {
     }
   }
 
-  private static func head(_ code: String) -> String {
+  /// A code without its remark.
+  package static func head(_ code: String) -> String {
     code.firstRange(of: " (").map { String(code[..<$0.lowerBound]) } ?? code
   }
 

@@ -103,6 +103,7 @@ extension App {
     let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
     for table in [
       "deliveries", "push_reasons", "push_latencies", "push_targets", "receipts", "receipt_counters", "jpush_messages",
+      "incident_pushes",
     ] {
       try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
     }
@@ -111,7 +112,7 @@ extension App {
       ("pushes", "app_id", "(?1)"), ("schedule_occurrences", "schedule_id", schedules),
       ("schedules", "app_id", "(?1)"), ("device_tags", "tag_id", tags), ("tag_counters", "tag_id", tags),
       ("tags", "app_id", "(?1)"), ("device_events", "device_id", devices), ("devices", "app_id", "(?1)"),
-      ("device_counters", "app_id", "(?1)"),
+      ("device_counters", "app_id", "(?1)"), ("incidents", "app_id", "(?1)"),
     ] {
       try database.run("DELETE FROM \(table) WHERE \(column) IN \(rows)", id)
     }

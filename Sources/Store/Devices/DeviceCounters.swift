@@ -30,6 +30,18 @@ package struct DeviceCounters {
 
   mutating func add(_ count: Int, tag: Int64, _ kind: Kind) { tags[Key(owner: tag, kind: kind), default: 0] += count }
 
+  /// Where the number of parked or dead devices changes.
+  var unreachable: Set<IncidentPlace> {
+    get throws {
+      try Set(
+        devices.filter { $0.value != 0 && $0.key.kind.state != DeviceState.active.rawValue }.map { key, _ in
+          IncidentPlace(
+            app: key.owner, environment: try Environment(code: key.kind.environment),
+            provider: try ProviderKind(code: key.kind.provider))
+        })
+    }
+  }
+
   /// Writes the changes and resets them.
   mutating func flush(_ database: Database) throws {
     for (table, owner, changes) in [("device_counters", "app_id", devices), ("tag_counters", "tag_id", tags)] {

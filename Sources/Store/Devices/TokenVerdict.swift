@@ -23,9 +23,6 @@ package struct TokenVerdict: Sendable, Hashable {
     self.push = push
   }
 
-  /// Reasons that park a token. APNs': it may be valid in the other environment. FCM's: it is not one of Firebase's.
-  static let doubtful: Set<String> = ["BadDeviceToken", "INVALID_ARGUMENT"]
-
   /// The verdict of an outcome, nil if there is none.
   ///
   /// - Parameter askedAt: the time of the request, for answers without a time stamp.
@@ -33,7 +30,7 @@ package struct TokenVerdict: Sendable, Hashable {
     guard case .rejected(_, let reason, let invalidSince) = outcome else { return nil }
     if outcome.kind == .deadToken {
       self.init(deviceID: device, state: .dead, reason: reason, since: invalidSince ?? askedAt, push: push)
-    } else if Self.doubtful.contains(reason) {
+    } else if Reason.parking.contains(reason) {
       self.init(deviceID: device, state: .quarantined, reason: reason, since: askedAt, push: push)
     } else {
       return nil

@@ -21,13 +21,14 @@ extension Delivery {
   ///   - handedOut: devices up to this ID may be sent to; nil: unchanged.
   ///   - badges: what an accepted push does to the number on a device's icon, by platform; none: not kept.
   ///   - verdicts: of the answers on the credentials.
+  ///   - holdUps: why devices wait, by service.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
     cursor: Int64? = nil, handedOut: Int64? = nil, badges: [Platform: Badge] = [:],
-    verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [], now: Date
+    verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [],
+    holdUps: [(provider: ProviderKind, reason: String)] = [], now: Date
   ) throws -> Recorded {
     try database.transaction {
-      var batch = Batch()
       let found = try database.fetchOne(
         "SELECT uid, waiting, app_id, environment FROM pushes WHERE id = ?", push
       ) { row in
@@ -37,7 +38,9 @@ extension Delivery {
         )
       }
       guard let found else { throw StoreError.notFound(noun: "push", id: "\(push)") }
+      var batch = Batch(incidents: IncidentBatch(push: push, app: found.app, environment: found.environment))
       try batch.insert(database, push, found.uid, results, badges)
+      for holdUp in holdUps { batch.incidents.holdUp(holdUp.provider, holdUp.reason, at: now) }
       if found.waiting > 0 { try batch.release(database, push, results) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
       for (platform, badge) in badges {
@@ -47,7 +50,9 @@ extension Delivery {
       try batch.count(database, push, cursor, handedOut)
       try Device.prove(
         database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
+      try batch.incidents.write(database, now: now)
       batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
+      try batch.incidents.writeUnregistered(database, now: now)
       for (credential, verdict) in verdicts { try Credential.note(database, id: credential, verdict) }
       return batch.recorded
     }
@@ -60,6 +65,7 @@ extension Delivery {
   }
 
   private struct Batch {
+    var incidents: IncidentBatch
     var recorded = Recorded()
     var verdicts: [TokenVerdict] = []
     var reasons: [ReasonKey: Int] = [:]
@@ -110,7 +116,12 @@ extension Delivery {
           reasons[ReasonKey(reach: reach, outcome: kind, reason: reason ?? 0), default: 0] += 1
           if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
           let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
-          if kind == .accepted { accepted[result.deviceID] = asked }
+          if kind == .accepted {
+            accepted[result.deviceID] = asked
+            incidents.accept(result.provider, asked: asked)
+          } else {
+            incidents.add(kind, reason: word, result.provider, at: result.at)
+          }
           if let verdict = TokenVerdict(device: result.deviceID, outcome: result.outcome, askedAt: asked, push: uid) {
             verdicts.append(verdict)
           }

@@ -195,6 +195,7 @@ extension Trim {
       try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
       for table in [
         "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
+        "incident_pushes",
       ] {
         try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
       }

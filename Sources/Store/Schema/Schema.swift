@@ -16,7 +16,7 @@ package enum Schema {
     applicationID: applicationID,
     [
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
-      pushAnnouncements, deliveryBadges,
+      pushAnnouncements, deliveryBadges, incidents,
     ])
 
   /// The schema of the first release.

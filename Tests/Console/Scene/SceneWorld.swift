@@ -102,7 +102,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
-        "settings": try all("SELECT id FROM receivers"),
+        "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }

@@ -167,6 +167,13 @@ struct APIAnswersTests {
       Call(.post, "/pushes/{id}/pause", "/pushes/\(push)/pause", 409),
       Call(.post, "/pushes/{id}/resume", "/pushes/none/resume", 404),
       Call(.post, "/pushes/{id}/retry", "/pushes/\(push)/retry", 409),
+      Call(.get, "/incidents", 200), Call(.get, "/incidents", "/incidents?state=odd", 422),
+      Call(.get, "/incidents/{id}", "/incidents/1", 200), Call(.get, "/incidents/{id}", "/incidents/999", 404),
+      Call(.patch, "/incidents/{id}", "/incidents/1", 422, json: ["state": "snoozed"]),
+      Call(
+        .patch, "/incidents/{id}", "/incidents/1", 200,
+        json: ["state": "closed", "remark": "Shortened", "assignee": .null]),
+      Call(.patch, "/incidents/{id}", "/incidents/999", 404, json: ["state": "open"]),
       Call(.get, "/schedules", 200), Call(.get, "/schedules", "/schedules?state=odd", 422),
       Call(.get, one, "/schedules/\(schedule)", 200), Call(.get, one, "/schedules/none", 404),
       Call(.get, one + "/occurrences", "/schedules/\(schedule)/occurrences", 200),
@@ -287,6 +294,14 @@ struct APIAnswersTests {
     try await ConsoleScene.with(look: { _ in .success(HostSamples.sighting()) }) { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(6, of: app)
+      // Of this push alone: the next ones are answered as above.
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 413, reason: "PayloadTooLarge", tokenInvalidSince: nil))
+      }
+      try await scene.send(
+        PushDraft(
+          app: Self.app, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())
+      )
       scene.provider.answer { member in
         member.id.isMultiple(of: 2)
           ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: nil)) : .outcome(.accepted)

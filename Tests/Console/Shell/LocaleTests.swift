@@ -158,6 +158,12 @@ struct LocaleTests {
     for (guide, steps) in RenewalGuide.steps {
       add("guide.\(guide).", ["title", "lead"] + steps.flatMap { [$0.name, $0.name + "_detail"] })
     }
+    let states = IncidentState.allCases.map(\.rawValue)
+    add("incidents.states.", states)
+    add("incidents.empty.", states)
+    for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue)) }
+    add("incidents.now.", ["parked", "dead"])
+    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen"])
     add("search.kinds.", ["pushes", "devices", "apps", "certificates", "reasons", "pages"])
     add("activity.kinds.", ActivityKind.allCases.map(\.rawValue))
     add("activity.from.", ActivityActor.Source.allCases.map(\.rawValue))

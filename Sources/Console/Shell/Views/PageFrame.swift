@@ -3,7 +3,7 @@ import Store
 
 /// An entry of the navigation.
 enum Section: String, Sendable, CaseIterable {
-  case overview, send, pushes, devices, apps, certificates, phones, settings, activity, docs, account
+  case overview, incidents, send, pushes, devices, apps, certificates, phones, settings, activity, docs, account
 }
 
 /// A page of the console; the layout surrounds its template.
@@ -22,6 +22,8 @@ struct PageFrame: View {
   var person: FramePerson?
   /// The message of the previous page.
   var flash: FrameFlash?
+  /// How many incidents are open.
+  var openIncidents = 0
   let version: String
   /// The path of scripts, styles and images.
   let assets: String
@@ -42,6 +44,8 @@ struct PageFrame: View {
       .flag("may_see_activity") { $0.person.map { $0.role >= .operator } ?? false },
       .flag("may_set_up") { $0.person?.role == .admin },
       .view("flash") { $0.flash },
+      .number("open_incidents") { $0.openIncidents },
+      .flag("has_incidents") { $0.openIncidents > 0 },
       .list("languages") { $0.languages },
     ]
 

@@ -10,8 +10,9 @@ struct PageViews: Sendable {
   /// The other languages of each language.
   private let others: [String: [FrameLanguage]]
   private static let pages: [any TemplateView.Type] = [
-    OverviewPage.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views, AppPages.views,
-    ChannelPages.views, TopicPages.views, CertificatePages.views, HostPages.views, PhonePages.views, AccountPages.views,
+    OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
+    AppPages.views, ChannelPages.views, TopicPages.views, CertificatePages.views, HostPages.views, PhonePages.views,
+    AccountPages.views,
     ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
   /// Parts of pages that are updated in place.
@@ -67,6 +68,7 @@ extension PageContext {
     frame.csrf = CSRFToken.masked(csrf)
     frame.path = request.path
     frame.section = V.section
+    frame.openIncidents = openIncidents
     frame.person = user.map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }

@@ -1,0 +1,116 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// The list of incidents, and one of them.
+enum IncidentPages {
+  static let views: [any PageView.Type] = [IncidentListView.self, IncidentView.self]
+
+  private static let pageSize = 50
+  /// Pushes and entries on the page of one incident.
+  private static let shown = 50
+  /// Hours to choose from.
+  static let snoozes = [1, 8, 24, 72, 168]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/incidents") { page in try await index(page) }
+    routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
+    routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
+      let name = page.form["person"]
+      let change = IncidentChange(assignee: .some(name.isEmpty ? nil : name))
+      return try await carryOut(page, change, flash: "incident_assigned")
+    }
+    routes.page(.post, "/incidents/:id/snooze", role: .operator) { page in
+      let hours = Int(page.form["hours"]).flatMap { snoozes.contains($0) ? $0 : nil } ?? 0
+      let until = page.now.addingTimeInterval(Double(hours) * 3600)
+      return try await carryOut(page, IncidentChange(event: .snooze(until: until)), flash: "incident_snoozed")
+    }
+    routes.page(.post, "/incidents/:id/close", role: .operator) { page in
+      let remark = String(page.form["remark"].prefix(IncidentChange.remarkLimit))
+      return try await carryOut(page, IncidentChange(event: .close, remark: remark), flash: "incident_closed")
+    }
+    routes.page(.post, "/incidents/:id/reopen", role: .operator) { page in
+      try await carryOut(page, IncidentChange(event: .reopen), flash: "incident_reopened")
+    }
+  }
+
+  /// Open incidents, from memory while nothing changes. Looked at for every page.
+  static func openCount(_ store: Store, now: Date) async throws -> Int {
+    // A snooze may end without a change.
+    let minute = Int(now.timeIntervalSince1970 / 60)
+    return try await store.read(keptAs: "incidents \(minute)", bytes: { _ in 8 }) {
+      try Incident.counts($0, now: now).open
+    }
+  }
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let (texts, now, pager) = (page.texts, page.now, Pager(page.request))
+    let state = page.filled("state").flatMap(IncidentState.init) ?? .open
+    let app = page.filled("app").flatMap(Int64.init)
+    let (list, counts, apps) = try await page.store.read { database in
+      (
+        try Incident.list(
+          database, IncidentFilter(state: state, app: app, now: now), cursor: pager.cursor, limit: pageSize),
+        try Incident.counts(database, app: app, now: now), try AppOverview.all(database)
+      )
+    }
+    let numbers: [IncidentState: Int] = [.open: counts.open, .snoozed: counts.snoozed, .closed: counts.closed]
+    return page.answer(
+      IncidentListView(
+        heading: counts.open > 0
+          ? texts("incidents.open_count", count: counts.open) : texts("incidents.none_open"),
+        tabs: IncidentState.allCases.map { one in
+          IncidentTab(
+            href: "/incidents?state=\(one.rawValue)" + (app.map { "&app=\($0)" } ?? ""),
+            label: texts("incidents.states.\(one.rawValue)"), count: numbers[one] ?? 0, isHere: one == state)
+        },
+        apps: ChoiceView.list(apps.map { ("\($0.id)", $0.app.name) }, chosen: app.map { "\($0)" } ?? ""), state: state,
+        rows: list.items.map { incident in
+          let app = apps.first { $0.id == incident.place.app }
+          return IncidentRow(words: IncidentWords(incident: incident, app: app, texts: texts, now: now))
+        }, empty: texts("incidents.empty.\(state.rawValue)"), pager: PagerView(pager, next: list.next)))
+  }
+
+  private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
+    let (id, now, texts, mayAct) = (try page.id(), page.now, page.texts, page.may(.operator))
+    let (incident, app, pushes, history, people) = try await page.store.read { database in
+      guard let incident = try Incident.find(database, id: id) else {
+        throw PageError.notFound("incident", list: "/incidents")
+      }
+      return (
+        incident, try AppOverview.find(database, id: incident.place.app),
+        try Incident.pushes(database, id: id, limit: shown),
+        try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
+        mayAct ? try User.all(database).filter { $0.disabledAt == nil } : []
+      )
+    }
+    return page.answer(
+      IncidentView(
+        words: IncidentWords(incident: incident, app: app, texts: texts, now: now),
+        pushes: pushes.map {
+          IncidentPushRow(one: $0, reason: incident.cause.reason, texts: texts, now: now)
+        },
+        history: history.map { IncidentEventRow(entry: $0, texts: texts, now: now) }, mayAct: mayAct,
+        people: ChoiceView.list(
+          [("", texts("incidents.nobody"))] + people.map { ($0.name, $0.name) }, chosen: incident.assignee ?? ""),
+        form: page.form, errors: errors), status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func carryOut(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {
+    let (id, now, entry) = (try page.id(), page.now, page.audit("", ""))
+    do {
+      try await page.store.write { database in
+        guard try Incident.find(database, id: id) != nil else {
+          throw PageError.notFound("incident", list: "/incidents")
+        }
+        try change.carryOut(database, id: id, by: entry, now: now)
+      }
+    } catch let problems as Problems {
+      return try await show(page, FieldErrors(problems, page.texts))
+    }
+    return page.redirect(to: "/incidents/\(id)", flash: flash)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Model
+import Store
+
+/// An incident in words.
+struct IncidentWords {
+  let incident: Incident
+  /// Nil if the app is being removed.
+  let app: AppOverview?
+  let texts: Texts
+  let now: Date
+
+  /// What happened, as “3 pushes missed 842 devices”.
+  var heading: String {
+    func devices(_ count: Int) -> String { texts("push.device_count", count: count) }
+    switch incident.cause.kind {
+    case .unregistered:
+      return texts("incidents.unregistered", ["number": unreachable.grouped, "all": all.grouped])
+    case .parked where IncidentLimit.isMany(unreachable, of: all) || incident.pushes == 0:
+      return texts("incidents.parked", ["number": unreachable.grouped, "all": all.grouped])
+    case _ where incident.devices == 0:
+      return texts("incidents.held_up", count: incident.pushes)
+    default:
+      return texts("incidents.missed", count: incident.pushes, ["devices": devices(incident.devices)])
+    }
+  }
+
+  /// Why, and the credential if it has to do with it.
+  var cause: String { texts.cause(Reason.of(incident.cause.reason)) }
+
+  /// Parked or unregistered devices of the place, now; 0 for other kinds.
+  var unreachable: Int {
+    switch incident.cause.kind {
+    case .parked: count(.quarantined)
+    case .unregistered: count(.dead)
+    case .credential, .service, .request: 0
+    }
+  }
+
+  /// The devices of the place.
+  var all: Int { count(nil) }
+
+  private func count(_ state: DeviceState?) -> Int {
+    app?.count(environment: incident.place.environment, provider: incident.place.provider, state: state) ?? 0
+  }
+
+  var state: String { texts("incidents.states.\(incident.state(at: now).rawValue)") }
+
+  var tone: String {
+    switch incident.state(at: now) {
+    case .open: "red"
+    case .snoozed: "amber"
+    case .closed: ""
+    }
+  }
+
+  /// As “Shop, production”.
+  var place: String {
+    texts("words.in_\(incident.place.environment.rawValue)", ["app": app?.app.name ?? ""])
+  }
+
+  /// What became of it, and when it ends by itself.
+  var lead: String {
+    let ends = texts("incidents.ends.\(incident.cause.kind.rawValue)")
+    switch incident.state(at: now) {
+    case .open: return ends
+    case .snoozed:
+      return [texts("incidents.until", ["time": incident.snoozedUntil.map(texts.minute) ?? ""]), ends].sentences
+    case .closed where incident.hasHealed: return texts("incidents.healed.\(incident.cause.kind.rawValue)")
+    case .closed:
+      return texts(
+        "incidents.closed_by", ["name": incident.closedBy ?? "", "remark": incident.remark ?? ""])
+    }
+  }
+
+  /// For the Overview.
+  var attention: AttentionItem {
+    AttentionItem(
+      label: (unreachable > 0 ? unreachable : incident.devices > 0 ? incident.devices : incident.pushes).grouped,
+      isFailure: true, text: texts.labelled(place, heading), detail: cause, href: "/incidents/\(incident.id)",
+      action: texts("needs.show"))
+  }
+
+  /// Where the cause is mended.
+  var remedy: LinkView? {
+    let devices =
+      "/devices?app=\(ConsoleRouter.escaped(app?.app.bundleID ?? ""))"
+      + "&environment=\(incident.place.environment.rawValue)&state="
+    return switch incident.cause.kind {
+    case .credential: LinkView(href: "/apps/\(incident.place.app)", label: texts("push.action_app"))
+    case .parked: LinkView(href: devices + "quarantined", label: texts("push.action_devices"))
+    case .unregistered: LinkView(href: devices + "dead", label: texts("incidents.show_unregistered"))
+    case .service, .request: nil
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/incidents`.
+enum IncidentsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/incidents", filters: ["state", "app"]) { call in try await list(call) }
+    routes.call(.get, "/incidents/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(try await call.store.read { try IncidentAnswer($0, id: id, now: call.now) })
+    }
+    routes.call(.patch, "/incidents/:id", role: .operator) { call in try await update(call) }
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    let state = query.choice("state", as: IncidentState.self)
+    try query.finish()
+    return APIContext.answer(
+      try await call.store.read { database in
+        let app = try APIContext.filter(database, app: bundleID)
+        return try IncidentAnswer.list(
+          database, IncidentFilter(state: state, app: app?.id, now: call.now), cursor: cursor, limit: limit)
+      })
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let (id, change): (Int64, IncidentChange) = (try call.request.parameter("id"), try change(body))
+    let entry = call.audit("", "")
+    return APIContext.answer(
+      try await call.store.write { database in
+        try change.carryOut(database, id: id, by: entry, now: call.now)
+        return try IncidentAnswer(database, id: id, now: call.now)
+      })
+  }
+
+  private static func change(_ body: JSONValue) throws -> IncidentChange {
+    let fields = JSONFields(body)
+    let state = fields.choice("state", as: IncidentState.self)
+    let until = fields.time("snoozed_until", required: state == .snoozed)
+    let remark = fields.string("remark", limit: .characters(IncidentChange.remarkLimit))
+    let assignee = fields.string("assignee", limit: .bytes(254))
+    try fields.finish()
+    var change = IncidentChange(remark: remark)
+    // `null` takes it from the person who has it.
+    if body.object?.keys.contains("assignee") == true { change.assignee = .some(assignee) }
+    switch state {
+    case .open: change.event = .reopen
+    case .closed: change.event = .close
+    case .snoozed, nil: change.event = until.map { .snooze(until: $0) }
+    }
+    return change
+  }
+}

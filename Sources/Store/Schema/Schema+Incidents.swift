@@ -1,0 +1,42 @@
+import SQLite
+
+extension Schema {
+  /// Failures of one cause over pushes. A cause has one row for good: it closes and comes back.
+  static let incidents = Migration(
+    id: "2026-11-23 incidents",
+    sql: """
+      CREATE TABLE incidents(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        app_id INTEGER NOT NULL REFERENCES apps(id),
+        environment TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        kind TEXT NOT NULL,                  -- IncidentKind
+        reason TEXT NOT NULL,
+        certificate_id INTEGER NOT NULL,     -- what the app sent with; 0: none, or not part of the cause
+        state TEXT NOT NULL,                 -- IncidentState
+        turn INTEGER NOT NULL,               -- numbers the openings: lists are in their order
+        snoozed_until INTEGER,
+        assignee TEXT,
+        devices INTEGER NOT NULL,            -- missed, each once for each push; unregistered ones: how many there are
+        pushes INTEGER NOT NULL,
+        first_at INTEGER NOT NULL,
+        last_at INTEGER NOT NULL,
+        opened_at INTEGER NOT NULL,
+        closed_at INTEGER,
+        closed_by TEXT,                      -- signalbox: by itself
+        remark TEXT,
+        UNIQUE(app_id, environment, provider, kind, reason, certificate_id)
+      ) STRICT;
+      CREATE UNIQUE INDEX incidents_turn ON incidents(turn);
+      CREATE INDEX incidents_going ON incidents(app_id, environment, provider) WHERE state <> 'closed';
+
+      CREATE TABLE incident_pushes(
+        incident_id INTEGER NOT NULL REFERENCES incidents(id),
+        push_id INTEGER NOT NULL,
+        devices INTEGER NOT NULL,            -- 0: the push is held up
+        last_at INTEGER NOT NULL,
+        PRIMARY KEY(incident_id, push_id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX incident_pushes_push ON incident_pushes(push_id);
+      """)
+}

@@ -1,0 +1,116 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox incidents …`: lists, shows and changes incidents, also for cron: `list` says by its exit code whether one
+/// is open.
+enum IncidentsCommand {
+  private static let id = Argument<Int64>("id", "The incident's ID, as shown by list.", parseID)
+  private static let state = Option<IncidentState?>(
+    "state", "state", "Only in this state: open, snoozed, or closed."
+  ) { text throws(BadValue) in
+    guard let state = IncidentState(rawValue: text) else { throw BadValue("is not open, snoozed, or closed") }
+    return state
+  }.among(IncidentState.allCases.map(\.rawValue))
+  private static let remark = Option<String>("remark", "text", "Why it is closed.", default: "")
+  private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
+  private static let common = [id.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
+
+  /// More are for the API, which pages.
+  private static let limit = 500
+
+  static let command = Command<Action>(
+    "incidents", "List incidents, and close, snooze, or assign them.",
+    subcommands: [
+      Command(
+        "list", "List incidents, the last opened first.",
+        discussion: "Exit code 1 if one of the listed incidents is open.",
+        parameters: [
+          state.parameter, CommonOptions.app.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+        ], action: list),
+      Command("show", "Show an incident with its cause, remedy, and pushes.", parameters: common, action: show),
+      Command("close", "Close an incident.", parameters: common + [remark.parameter]) { values, io in
+        try change(IncidentChange(event: .close, remark: values[remark]), values, io)
+      },
+      Command("snooze", "Snooze an incident.", parameters: common + [days.parameter]) { values, io in
+        let until = io.now().addingTimeInterval(Double(values[days]) * 86_400)
+        return try change(IncidentChange(event: .snooze(until: until)), values, io)
+      },
+      Command("reopen", "Open an incident again.", parameters: common) { values, io in
+        try change(IncidentChange(event: .reopen), values, io)
+      },
+    ])
+
+  private static let list: Action = { values, io in
+    let now = io.now()
+    let found = try withStore(values, io) { store in
+      try store.readSync { database in
+        let app = try values[CommonOptions.app].map { try App.named($0, database) }
+        return try IncidentAnswer.list(
+          database, IncidentFilter(state: values[state], app: app?.id, now: now), limit: limit
+        ).items
+      }
+    }
+    let isOpen = found.contains { $0.incident.state(at: now) == .open }
+    if values[CommonOptions.json] {
+      io.print(found.prettyJSON)
+    } else {
+      var table = TextTable("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
+      for one in found {
+        let incident = one.incident
+        table.add(
+          "\(incident.id)", incident.state(at: now).rawValue, one.app, incident.place.environment.rawValue,
+          incident.place.provider.rawValue, incident.cause.reason, "\(incident.devices)", "\(incident.pushes)",
+          incident.lastAt.text)
+      }
+      io.print(table)
+    }
+    return isOpen ? ExitCode.failed : ExitCode.done
+  }
+
+  private static let show: Action = { values, io in
+    let now = io.now()
+    let found = try withStore(values, io) { store in
+      try store.readSync { try answer($0, values[id], now: now) }
+    }
+    print(found, values, io)
+    return ExitCode.done
+  }
+
+  private static func change(_ change: IncidentChange, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
+    let now = io.now()
+    let found = try withStore(values, io) { store in
+      try store.writeSync { database in
+        let before = try answer(database, values[id], now: now)
+        do {
+          try change.carryOut(
+            database, id: before.incident.id, by: NewAuditEntry(actor: "cli", action: "", subject: ""), now: now)
+        } catch let problems as Problems {
+          throw CommandFailure.usage(problems.all.map(\.text).joined(separator: " "))
+        }
+        return try answer(database, values[id], now: now)
+      }
+    }
+    print(found, values, io)
+    return ExitCode.done
+  }
+
+  private static func answer(_ database: Database, _ id: Int64, now: Date) throws -> IncidentAnswer {
+    guard try Incident.find(database, id: id) != nil else {
+      throw CommandFailure("Incident \(id) not found. See: signalbox incidents list")
+    }
+    return try IncidentAnswer(database, id: id, now: now)
+  }
+
+  private static func print(_ found: IncidentAnswer, _ values: Parsed, _ io: CommandIO) {
+    guard !values[CommonOptions.json] else { return io.print(found.prettyJSON) }
+    let (incident, reason) = (found.incident, Reason.of(found.incident.cause.reason))
+    io.print("Incident \(incident.id): \(incident.state(at: io.now()).rawValue)")
+    io.print("\(found.app), \(incident.place.environment.rawValue), \(incident.place.provider.name): \(reason.code)")
+    io.print("\(incident.devices) devices in \(incident.pushes) pushes, last seen \(incident.lastAt.text)")
+    io.print("\(reason.cause) \(reason.remedy)")
+  }
+}

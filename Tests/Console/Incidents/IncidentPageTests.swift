@@ -1,0 +1,167 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Providers
+import SQLite
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("Pages and API: incidents")
+struct IncidentPageTests {
+  private static func draft(_ title: String) -> PushDraft {
+    var draft = PushDraft(
+      app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+      notification: PushNotification())
+    draft.notification.title = title
+    return draft
+  }
+
+  /// An app whose `count` devices are all refused with a reason, but for the last three.
+  private func refused(
+    _ scene: ConsoleScene, _ reason: String, status: Int = 400, count: Int, but accepted: Int = 3
+  ) async throws {
+    let app = try await scene.addApp()
+    let devices = try await scene.addDevices(count, of: app)
+    let last = try #require(devices.last).id - Int64(accepted)
+    // A refusal counts for tokens that were registered before it.
+    _ = try await scene.store.write { try $0.run("UPDATE devices SET registered_at = registered_at - 86400000") }
+    scene.provider.answer { member in
+      member.id <= last
+        ? .outcome(.rejected(status: status, reason: reason, tokenInvalidSince: nil)) : .outcome(.accepted)
+    }
+    try await scene.send(Self.draft("We have moved"))
+    scene.provider.answer { _ in .outcome(.accepted) }
+  }
+
+  @Test("842 of 845 failed: the Overview says so, also after many pushes that are accepted")
+  func wrongEnvironment() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "BadDeviceToken", count: 845)
+      var anna = try await scene.signIn(.operator)
+      for number in 0..<12 { try await scene.send(Self.draft("Later \(number)")) }
+      let overview = ScenePage(try await anna.get("/"))
+      #expect(overview.text.contains("1 thing needs attention") && !overview.text.contains("All clear"))
+      #expect(overview.text.contains("Shop, development: 842 of 845 devices are parked"))
+      #expect(overview.links.contains("/incidents/1"))
+      #expect(overview.text.contains("1 open"), "the navigation counts it")
+      let list = ScenePage(try await anna.get("/incidents"))
+      #expect(list.text.contains("1 incident is open") && list.links.contains("/incidents/1"))
+      let page = ScenePage(try await anna.get("/incidents/1"))
+      for text in ["842", "of 845", "BadDeviceToken", "App developers", "We have moved", "opened this incident"] {
+        #expect(page.text.contains(text), "\(text)")
+      }
+      let parked = "/devices?app=com.example.shop&environment=development&state=quarantined"
+      #expect(page.links.contains(parked) && page.links.contains { $0.hasPrefix("/pushes/") && $0.contains("reason=") })
+      #expect(ScenePage(try await anna.get(parked)).text.contains("Parked"))
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      #expect(ScenePage(try await anna.get("/incidents/1")).text.contains("845 台设备中有 842 台已停用"))
+    }
+  }
+
+  @Test("961 of 964 devices parked without a push that says so: the Overview does")
+  func parked() async throws {
+    try await ConsoleScene.with { scene in
+      let devices = try await scene.addDevices(964, of: scene.addApp(), environment: .production)
+      _ = try await scene.store.write { database in
+        try TokenVerdict.carryOut(
+          database,
+          devices.prefix(961).map {
+            TokenVerdict(
+              deviceID: $0.id, state: .quarantined, reason: "BadDeviceToken",
+              since: ConsoleScene.noon.addingTimeInterval(1), push: nil)
+          }, now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      let overview = ScenePage(try await anna.get("/"))
+      #expect(overview.text.contains("Shop, production: 961 of 964 devices are parked"))
+      #expect(!overview.text.contains("All clear"))
+    }
+  }
+
+  @Test("an operator assigns, snoozes, closes with a remark and reopens; a viewer reads")
+  func acts() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "PayloadTooLarge", status: 413, count: 5, but: 1)
+      var eve = try await scene.signIn(.viewer)
+      let read = ScenePage(try await eve.get("/incidents/1"))
+      #expect(
+        read.text.contains("1 push missed 4 devices")
+          && read.forms.allSatisfy {
+            $0.attributes["action"]?.hasPrefix("/incidents") != true
+          })
+      var lin = try await scene.signIn(.operator)
+      #expect(try await lin.post("/incidents/1/assign", [("person", "operator@example.com")]).status == 303)
+      let wrong = try await lin.post("/incidents/1/assign", [("person", "nobody@example.com")])
+      #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Nobody who can sign in"))
+      let mute = try await lin.post("/incidents/1/close", [("remark", " ")])
+      #expect(mute.status == 422 && ScenePage(mute).error("remark").contains("Say why"))
+      #expect(try await lin.post("/incidents/1/snooze", [("hours", "7")]).status == 422)
+      #expect(try await lin.post("/incidents/1/snooze", [("hours", "8")]).location == "/incidents/1")
+      let calm = ScenePage(try await lin.get("/"))
+      #expect(calm.text.contains("Nothing new needs attention") && calm.text.contains("1 incident is snoozed"))
+      #expect(ScenePage(try await lin.get("/incidents?state=snoozed")).links.contains("/incidents/1"))
+      scene.clock.advance(8 * 3600)
+      #expect(ScenePage(try await lin.get("/")).links.contains("/incidents/1"), "the snooze is over")
+      #expect(try await lin.post("/incidents/1/close", [("remark", "Shortened the text")]).status == 303)
+      #expect(ScenePage(try await lin.get("/")).text.contains("All clear"))
+      let closed = ScenePage(try await lin.get("/incidents/1"))
+      #expect(closed.text.contains("Closed by operator@example.com: Shortened the text"))
+      #expect(try await lin.post("/incidents/1/reopen").status == 303)
+      #expect(ScenePage(try await lin.get("/")).links.contains("/incidents/1"))
+      let activity = ScenePage(try await lin.get("/activity"))
+      for text in ["found incident", "assigned incident", "snoozed incident", "closed incident", "reopened incident"] {
+        #expect(activity.text.contains(text), "\(text)")
+      }
+      #expect(activity.links.contains("/incidents/1"))
+      #expect(try await lin.get("/incidents/99").status == 404)
+      #expect(try await lin.post("/incidents/99/reopen").status == 404)
+    }
+  }
+
+  @Test("the API lists with filters, shows one with its pushes, and changes; metrics count")
+  func api() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "PayloadTooLarge", status: 413, count: 5, but: 1)
+      func list(_ query: String) async throws -> [Int64] {
+        let answer = try await scene.call(.get, "/api/v1/incidents\(query)", as: .viewer)
+        return answer.json?["items"]?.array?.compactMap { $0["id"]?.integer } ?? []
+      }
+      #expect(try await list("") == [1])
+      #expect(try await list("?state=open&app=com.example.shop") == [1])
+      #expect(try await list("?state=closed") == [])
+      let one = try await scene.call(.get, "/api/v1/incidents/1", as: .viewer).json
+      #expect(one?["reason"] == "PayloadTooLarge" && one?["devices"] == 4 && one?["kind"] == "request")
+      #expect(one?["recent_pushes"]?.array?.count == 1)
+      #expect(try await scene.call(.get, "/metrics", as: .viewer).text.contains("signalbox_incidents_open 1\n"))
+      let patch = "/api/v1/incidents/1"
+      #expect(try await scene.call(.patch, patch, as: .viewer, json: ["state": "open"]).status == 403)
+      let mute = try await scene.call(.patch, patch, as: .operator, json: ["state": "closed"])
+      #expect(mute.status == 422 && mute.codes == ["incident.remark"])
+      let closed = try await scene.call(.patch, patch, as: .operator, json: ["state": "closed", "remark": "Done"])
+      #expect(closed.json?["state"] == "closed" && closed.json?["closed_by"] == "token operator")
+      #expect(try await scene.call(.get, "/metrics", as: .viewer).text.contains("signalbox_incidents_open 0\n"))
+      #expect(try await scene.call(.patch, patch, as: .operator, json: ["state": "snoozed"]).status == 422)
+      let open = try await scene.call(.patch, patch, as: .operator, json: ["state": "open", "assignee": .null])
+      #expect(open.json?["state"] == "open" && open.json?["remark"] == "Done")
+    }
+  }
+
+  @Test("history, page and chart count failed and unregistered apart")
+  func oneCount() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "Unregistered", status: 410, count: 1, but: 0)
+      var anna = try await scene.signIn(.viewer)
+      let history = ScenePage(try await anna.get("/pushes"))
+      #expect(history.text.contains("1 of 1 unregistered") && !history.text.contains("failed"))
+      let push = try #require(history.links.first { $0.hasPrefix("/pushes/") && $0 != "/pushes/new" })
+      let page = ScenePage(try await anna.get(push))
+      #expect(page.text.contains("The app is no longer on the device") && !page.text.contains("failed on its device"))
+      let overview = ScenePage(try await anna.get("/"))
+      #expect(overview.text.contains("0 failed, 1 unregistered"))
+      #expect(overview.text.contains("All clear"), "one removed app is no incident")
+    }
+  }
+}
