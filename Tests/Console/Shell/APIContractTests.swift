@@ -88,12 +88,13 @@ struct APIContractTests {
     let document = try OpenAPIDocument()
     let samples = [
       "limit": "5", "cursor": "1", "app": ConsoleScene.bundleID, "environment": "development", "platform": "ios",
+      "provider": "apns",
       "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
       "schedule": "none",
       "band": "soon", "kind": "host", "wait": "1ms", "count": "1", "phone": "1", "title": "Hello", "body": "World",
       "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
-      "actor": "cli", "action": "push.create", "subject": "push p1", "from": "2026-11-20T12:00:00Z",
+      "actor": "cli", "action": "push.create", "subject": "push%20p1", "from": "2026-11-20T12:00:00Z",
       "before": "2026-11-20T12:00:00Z",
     ]
     try await ConsoleScene.with { scene in
