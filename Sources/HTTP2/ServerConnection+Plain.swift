@@ -20,6 +20,8 @@ extension ServerConnection {
     session = nil
     isAnnounced = true
     handshakeTimer?.cancel()
+    // Nothing has come in yet, and the client is not idle for that.
+    heardAt = loop.now()
     watchIdleness()
     server.handler.opened(self)
   }

@@ -140,7 +140,7 @@ struct RetryTests {
       try await scene.store.write { database in
         _ = try Push.move(database, id: begun.id, from: [.queued], to: .sending, now: noon)
         try Push.setTarget(database, id: begun.id, [Reach(.ios, .apns): 6], lastDeviceID: try Device.lastID(database))
-        try Push.setHandedOut(database, id: begun.id, upTo: 4)
+        try Push.setHandedOut(database, id: begun.id, upTo: 4, .apns)
         _ = try Delivery.record(
           database, push: begun.id, [DeliveryResult(deviceID: 1, platform: .ios, outcome: .accepted, at: noon)],
           waiting: [

@@ -88,6 +88,7 @@ struct APIContractTests {
     let document = try OpenAPIDocument()
     let samples = [
       "limit": "5", "cursor": "1", "app": ConsoleScene.bundleID, "environment": "development", "platform": "ios",
+      "provider": "apns",
       "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
       "schedule": "none",
