@@ -39,7 +39,7 @@ extension InBrowser {
       try await BrowserScene.run(javaScript: javaScript) { scene in
         try await fail(scene, devices: 40, now: Date())
         try await scene.open("/")
-        try await scene.sees("40 of 40 devices are parked")
+        try await scene.sees("40 of 42 devices are parked")
         try await scene.browser.click(xpath: "//main//a[@href='/incidents/1']")
         try await scene.heading("Incident 1")
         try await scene.sees("BadDeviceToken")
