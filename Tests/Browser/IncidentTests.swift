@@ -50,6 +50,8 @@ extension InBrowser {
         try await scene.press("Close")
         try await scene.sees("Say why you close it.", beside: "remark")
         if javaScript { try await scene.audit("an incident with an error") }
+        // A refused form has an address that only takes forms.
+        try await scene.open("/incidents/1")
         try await scene.press("简体中文")
         try await scene.sees("负责人")
         if javaScript {
