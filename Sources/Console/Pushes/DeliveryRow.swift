@@ -68,6 +68,7 @@ struct DeliveryRow: View {
     .written("status") { $1.write(Int($0.item.delivery.status)) },
     .optional("reason") { $0.item.delivery.reason },
     .flag("failed") { $0.item.delivery.outcome == .failed },
+    .flag("retried") { $0.item.delivery.attempts > 1 },
     .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
     .text("duration") { $0.duration },
     .text("reported") { $0.reported },

@@ -69,7 +69,7 @@ struct PushResultView: PageView {
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
     .list("providers") { $0.providers },
-    .flag("has_providers") { !$0.providers.isEmpty },
+    .flag("has_providers") { $0.providers.count > 1 },
     .view("jpush") { $0.jpush },
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },

@@ -23,7 +23,7 @@ enum IncidentsCommand {
   private static let limit = 500
 
   static let command = Command<Action>(
-    "incidents", "List incidents, and close, snooze, or assign them.",
+    "incidents", "List incidents, and close, snooze, or reopen them.",
     subcommands: [
       Command(
         "list", "List incidents, the last opened first.",
