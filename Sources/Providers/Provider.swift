@@ -57,6 +57,13 @@ package struct ProviderPush: Sendable {
   package init(id: Int64, uid: String, seed: UInt64, draft: PushDraft, sentAt: Date) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
   }
+
+  /// For a service that takes the time to live in seconds from its request on: what is left of it. Nil: the draft's own
+  /// holds, which is none, or 0 for a single attempt, whenever it is made.
+  func timeLeft(at now: Date) -> Int? {
+    guard let end = draft.expiration(sentAt: sentAt), end.timeIntervalSince1970 != 0 else { return nil }
+    return max(0, Int(end.timeIntervalSince(now).rounded(.up)))
+  }
 }
 
 /// A device for a provider.

@@ -7,21 +7,12 @@ import Testing
 
 @Suite("HTTP/2 client connecting")
 struct ConnectingTests {
-  /// Sends one request that cannot be sent, and returns why.
   private func failure(_ running: Running, _ endpoint: Endpoint, connectTimeout: Duration = .seconds(20)) async throws
     -> HTTP2Error?
   {
     var configuration = ClientGroupConfiguration.quick
     configuration.connection.connectTimeout = connectTimeout
-    let client = try TestClient(running, endpoint: endpoint, configuration: configuration)
-    var builder = RequestBatchBuilder(template: RequestTemplate(authority: endpoint.authority, fields: []))
-    builder.append(id: 1, path: "/")
-    client.group.submit(builder.build())
-    let ended = await client.wait { $0.states.contains { if case .failing = $0 { true } else { false } } }
-    await client.stop()
-    let last = await client.wait { $0.total == 1 }
-    #expect(last.notProcessed == 1)
-    return ended.states.lazy.compactMap { if case .failing(let error) = $0 { error } else { nil } }.first
+    return try await TestClient.failure(running, endpoint, configuration)
   }
 
   @Test("a server from an unknown authority, for another host, or expired is refused; the request is not lost")

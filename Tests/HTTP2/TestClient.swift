@@ -1,6 +1,7 @@
 import HTTP2
 import Reactor
 import Synchronization
+import Testing
 
 /// A group whose answers a test can wait for.
 final class TestClient: ClientGroupHandler, Sendable {
@@ -125,5 +126,22 @@ extension ClientGroupConfiguration {
     configuration.interval = .milliseconds(10)
     configuration.connection.requestTimeout = .seconds(30)
     return configuration
+  }
+}
+
+extension TestClient {
+  /// Sends one request that cannot be sent, and returns why.
+  static func failure(
+    _ running: Running, _ endpoint: Endpoint, _ configuration: ClientGroupConfiguration
+  ) async throws -> HTTP2Error? {
+    let client = try TestClient(running, endpoint: endpoint, configuration: configuration)
+    var builder = RequestBatchBuilder(template: RequestTemplate(authority: endpoint.authority, fields: []))
+    builder.append(id: 1, path: "/")
+    client.group.submit(builder.build())
+    let ended = await client.wait { $0.states.contains { if case .failing = $0 { true } else { false } } }
+    await client.stop()
+    let last = await client.wait { $0.total == 1 }
+    #expect(last.notProcessed == 1)
+    return ended.states.lazy.compactMap { if case .failing(let error) = $0 { error } else { nil } }.first
   }
 }

@@ -13,20 +13,11 @@ struct TunnelTests {
     return configuration
   }
 
-  /// Sends one request that cannot be sent, and returns why.
   private func failure(
     _ running: Running, _ configuration: ClientGroupConfiguration, host: String = "localhost"
   ) async throws -> HTTP2Error? {
     let endpoint = try running.endpoint(host: host)
-    let client = try TestClient(running, endpoint: endpoint, configuration: configuration)
-    var builder = RequestBatchBuilder(template: RequestTemplate(authority: endpoint.authority, fields: []))
-    builder.append(id: 1, path: "/")
-    client.group.submit(builder.build())
-    let ended = await client.wait { $0.states.contains { if case .failing = $0 { true } else { false } } }
-    await client.stop()
-    let last = await client.wait { $0.total == 1 }
-    #expect(last.notProcessed == 1)
-    return ended.states.lazy.compactMap { if case .failing(let error) = $0 { error } else { nil } }.first
+    return try await TestClient.failure(running, endpoint, configuration)
   }
 
   @Test("requests go through the tunnel; the host's name is not looked up here, and its certificate is checked")

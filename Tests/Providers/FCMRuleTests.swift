@@ -10,18 +10,6 @@ import Testing
 /// The bodies are Google's, as in docs/protocols.md §3.2.
 @Suite("FCM rules")
 struct FCMRuleTests {
-  struct Row: Sendable, CustomTestStringConvertible {
-    let status: Int
-    let body: String
-    let reason: String
-    let kind: String
-    var testDescription: String { "\(status) \(reason)" }
-
-    init(_ status: Int, _ body: String, _ reason: String, _ kind: String) {
-      (self.status, self.body, self.reason, self.kind) = (status, body, reason, kind)
-    }
-  }
-
   private static func error(_ status: String, _ message: String = "", _ details: String = "") -> String {
     #"{"error":{"code":1,"message":"\#(message)","status":"\#(status)","details":[\#(details)]}}"#
   }
@@ -39,46 +27,48 @@ struct FCMRuleTests {
   private static let badToken = "The registration token is not a valid FCM registration token"
 
   static let rows = [
-    Row(404, error("NOT_FOUND", "Requested entity was not found.", fcm("UNREGISTERED")), "UNREGISTERED", "final"),
-    Row(404, error("NOT_FOUND", "Requested entity was not found."), "NOT_FOUND", "final"),
-    Row(404, "<html>404</html>", "NOT_FOUND", "final"),
-    Row(400, error("INVALID_ARGUMENT", badToken, fcm("INVALID_ARGUMENT")), "INVALID_ARGUMENT", "final"),
-    Row(400, error("INVALID_ARGUMENT", "x", field("message.token")), "INVALID_ARGUMENT", "final"),
-    Row(
+    AnswerRow(404, error("NOT_FOUND", "Requested entity was not found.", fcm("UNREGISTERED")), "UNREGISTERED", "final"),
+    AnswerRow(404, error("NOT_FOUND", "Requested entity was not found."), "NOT_FOUND", "final"),
+    AnswerRow(404, "<html>404</html>", "NOT_FOUND", "final"),
+    AnswerRow(400, error("INVALID_ARGUMENT", badToken, fcm("INVALID_ARGUMENT")), "INVALID_ARGUMENT", "final"),
+    AnswerRow(400, error("INVALID_ARGUMENT", "x", field("message.token")), "INVALID_ARGUMENT", "final"),
+    AnswerRow(
       400, error("INVALID_ARGUMENT", "Invalid value", field("message.android.ttl")), "BadRequest (message.android.ttl)",
       "final"),
-    Row(
+    AnswerRow(
       400, error("INVALID_ARGUMENT", "Message is too big.", fcm("INVALID_ARGUMENT")),
       "BadRequest (Message is too big)", "final"),
-    Row(400, error("INVALID_ARGUMENT", "APNs device token is disabled.", gone), "UNREGISTERED", "final"),
-    Row(400, "", "BadRequest", "final"),
-    Row(403, error("PERMISSION_DENIED", "SenderId mismatch", fcm("SENDER_ID_MISMATCH")), "SENDER_ID_MISMATCH", "final"),
-    Row(
+    AnswerRow(400, error("INVALID_ARGUMENT", "APNs device token is disabled.", gone), "UNREGISTERED", "final"),
+    AnswerRow(400, "", "BadRequest", "final"),
+    AnswerRow(
+      403, error("PERMISSION_DENIED", "SenderId mismatch", fcm("SENDER_ID_MISMATCH")), "SENDER_ID_MISMATCH", "final"),
+    AnswerRow(
       403,
       error(
         "PERMISSION_DENIED", "API off",
         #"{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"SERVICE_DISABLED"}"#),
       "PERMISSION_DENIED (SERVICE_DISABLED)", "stops"),
-    Row(403, "", "PERMISSION_DENIED", "stops"),
-    Row(
+    AnswerRow(403, "", "PERMISSION_DENIED", "stops"),
+    AnswerRow(
       401, error("UNAUTHENTICATED", "Auth error from APNS or Web Push Service", fcm("THIRD_PARTY_AUTH_ERROR")),
       "THIRD_PARTY_AUTH_ERROR", "stops"),
-    Row(
+    AnswerRow(
       401,
       error(
         "UNAUTHENTICATED", "expired",
         #"{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"ACCESS_TOKEN_EXPIRED"}"#),
       "UNAUTHENTICATED (ACCESS_TOKEN_EXPIRED)", "renews"),
-    Row(429, error("RESOURCE_EXHAUSTED", "Quota exceeded", fcm("QUOTA_EXCEEDED")), "QUOTA_EXCEEDED", "retry"),
-    Row(429, "", "QUOTA_EXCEEDED", "retry"),
-    Row(503, error("UNAVAILABLE", "", fcm("UNAVAILABLE")), "UNAVAILABLE", "retry"),
-    Row(502, "Bad gateway", "UNAVAILABLE", "retry"),
-    Row(500, error("INTERNAL", "", fcm("INTERNAL")), "INTERNAL", "retry"),
-    Row(500, error("X", "", fcm("UNSPECIFIED_ERROR")), "INTERNAL", "retry"), Row(418, "", "HTTP 418", "final"),
+    AnswerRow(429, error("RESOURCE_EXHAUSTED", "Quota exceeded", fcm("QUOTA_EXCEEDED")), "QUOTA_EXCEEDED", "retry"),
+    AnswerRow(429, "", "QUOTA_EXCEEDED", "retry"),
+    AnswerRow(503, error("UNAVAILABLE", "", fcm("UNAVAILABLE")), "UNAVAILABLE", "retry"),
+    AnswerRow(502, "Bad gateway", "UNAVAILABLE", "retry"),
+    AnswerRow(500, error("INTERNAL", "", fcm("INTERNAL")), "INTERNAL", "retry"),
+    AnswerRow(500, error("X", "", fcm("UNSPECIFIED_ERROR")), "INTERNAL", "retry"),
+    AnswerRow(418, "", "HTTP 418", "final"),
   ]
 
   @Test("an error's reason, and what has to be done about it", arguments: rows)
-  func errors(row: Row) {
+  func errors(row: AnswerRow) {
     let detail = Answer.Detail(fields: HeaderList([("retry-after", "7")]), body: Array(row.body.utf8))
     let reading = FCMRules().reading(row.status, detail, now: Date(timeIntervalSince1970: 0))
     #expect(reading.reason == row.reason)

@@ -9,47 +9,35 @@ import Testing
 /// The bodies are JPush's, as in docs/protocols.md §4.2 and §4.3.
 @Suite("JPush rules")
 struct JPushRuleTests {
-  struct Row: Sendable, CustomTestStringConvertible {
-    let status: Int
-    let body: String
-    let reason: String
-    let kind: String
-    var testDescription: String { "\(status) \(reason)" }
-
-    init(_ status: Int, _ body: String, _ reason: String, _ kind: String) {
-      (self.status, self.body, self.reason, self.kind) = (status, body, reason, kind)
-    }
-  }
-
   private static func error(_ code: Int, _ message: String) -> String {
     #"{"error":{"code":\#(code),"message":"\#(message)"}}"#
   }
 
   static let rows = [
-    Row(
+    AnswerRow(
       400,
       #"{"msg_id":1309530630,"error":{"message":"cannot find user by this audience","code":1011}}"#, "JPush 1011",
       "final"),
-    Row(400, error(1002, "Missing parameter"), "JPush 1002 (Missing parameter)", "final"),
-    Row(400, error(1003, "Invalid alias value"), "JPush 1003 (Invalid alias value)", "final"),
-    Row(400, error(1005, "too big"), "JPush 1005 (too big)", "final"),
-    Row(400, error(1008, "bad app_key"), "JPush 1008 (bad app_key)", "stops"),
-    Row(400, error(1012, "x"), "JPush 1012 (x)", "retry"),
-    Row(401, error(1004, "Authen failed"), "JPush 1004", "stops"),
-    Row(401, "", "JPush 1004", "stops"),
-    Row(403, error(2003, "The appKey is in black list."), "JPush 2003", "stops"),
-    Row(403, error(2004, "x"), "JPush 2004", "stops"),
-    Row(403, "<html>", "HTTP 403", "stops"),
-    Row(429, error(2002, "Rate limit exceeded"), "JPush 2002", "retry"),
-    Row(429, "", "JPush 2002", "retry"),
-    Row(500, error(1000, "Server inner error"), "JPush 1000", "retry"),
-    Row(502, "<html>", "HTTP 502", "retry"),
-    Row(503, error(1030, "timeout"), "JPush 1030", "retry"),
-    Row(400, error(4711, "New"), "JPush 4711 (New)", "final"),
+    AnswerRow(400, error(1002, "Missing parameter"), "JPush 1002 (Missing parameter)", "final"),
+    AnswerRow(400, error(1003, "Invalid alias value"), "JPush 1003 (Invalid alias value)", "final"),
+    AnswerRow(400, error(1005, "too big"), "JPush 1005 (too big)", "final"),
+    AnswerRow(400, error(1008, "bad app_key"), "JPush 1008 (bad app_key)", "stops"),
+    AnswerRow(400, error(1012, "x"), "JPush 1012 (x)", "retry"),
+    AnswerRow(401, error(1004, "Authen failed"), "JPush 1004", "stops"),
+    AnswerRow(401, "", "JPush 1004", "stops"),
+    AnswerRow(403, error(2003, "The appKey is in black list."), "JPush 2003", "stops"),
+    AnswerRow(403, error(2004, "x"), "JPush 2004", "stops"),
+    AnswerRow(403, "<html>", "HTTP 403", "stops"),
+    AnswerRow(429, error(2002, "Rate limit exceeded"), "JPush 2002", "retry"),
+    AnswerRow(429, "", "JPush 2002", "retry"),
+    AnswerRow(500, error(1000, "Server inner error"), "JPush 1000", "retry"),
+    AnswerRow(502, "<html>", "HTTP 502", "retry"),
+    AnswerRow(503, error(1030, "timeout"), "JPush 1030", "retry"),
+    AnswerRow(400, error(4711, "New"), "JPush 4711 (New)", "final"),
   ]
 
   @Test("an answer's code decides", arguments: rows)
-  func reading(row: Row) {
+  func reading(row: AnswerRow) {
     let detail = Answer.Detail(fields: HeaderList([]), body: Array(row.body.utf8))
     let reading = JPushRules().reading(row.status, detail, now: Date())
     #expect(reading.reason == row.reason)

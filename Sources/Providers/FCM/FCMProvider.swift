@@ -114,20 +114,15 @@ private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
   private let message: FCMMessage
-  private let expiration: Date?
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
     message = FCMMessage(push.draft, uid: push.uid, signature: push.signature)
-    let date = push.draft.expiration(sentAt: push.sentAt)
-    // 0 is a single attempt, whenever it is made.
-    expiration = date?.timeIntervalSince1970 == 0 ? nil : date
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     var message = message
-    if let expiration {
-      let left = max(0, Int(expiration.timeIntervalSince(provider.now()).rounded(.up)))
+    if let left = push.timeLeft(at: provider.now()) {
       message = FCMMessage(push.draft, uid: push.uid, signature: push.signature, timeToLive: left)
     }
     if let target = push.draft.audience.topicTarget {

@@ -108,19 +108,14 @@ private struct JPushPush: PreparedPush {
   let provider: JPushProvider
   let push: ProviderPush
   private let message: JPushMessage
-  private let expiration: Date?
 
   init(provider: JPushProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
     message = JPushMessage(push.draft, uid: push.uid, signature: push.signature)
-    let date = push.draft.expiration(sentAt: push.sentAt)
-    // 0 is a single attempt, whenever it is made.
-    expiration = date?.timeIntervalSince1970 == 0 ? nil : date
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let left = expiration.map { max(0, Int($0.timeIntervalSince(provider.now()).rounded(.up))) }
-    provider.send(message, push, timeToLive: left, to: devices, noting: notes)
+    provider.send(message, push, timeToLive: push.timeLeft(at: provider.now()), to: devices, noting: notes)
   }
 }
 
