@@ -287,6 +287,10 @@ struct ChinesePageTests {
       let unknown = try await guest.get("/session/new", headers: ["Accept-Language": "zh-TW, de"])
       #expect(unknown.text.contains("<html lang=\"en\""))
       guest.csrf = ScenePage(first).values("csrf").first ?? ""
+      // A switch on a refused form would lead to an address that takes only POST, and lose what was typed.
+      let refused = ScenePage(try await guest.post("/session", [("email", "nobody@example.com"), ("password", "x")]))
+      #expect(refused.forms.contains { $0.attributes["action"] == "/session" })
+      #expect(!refused.tags.contains { $0.attributes["name"] == "lang" })
       _ = try await guest.post("/language", [("lang", "en"), ("return", "/session/new")])
       let chosen = try await guest.get("/session/new", headers: chinese)
       #expect(chosen.text.contains("<html lang=\"en\""))

@@ -27,8 +27,8 @@ struct PageFrame: View {
   let version: String
   /// The path of scripts, styles and images.
   let assets: String
-  /// The languages to switch to.
-  let languages: [FrameLanguage]
+  /// The languages to switch to. None on the answer to a form: its address takes only POST, and what was typed would go.
+  var languages: [FrameLanguage]
 
   static let fields: [Field<PageFrame>] =
     sections + [

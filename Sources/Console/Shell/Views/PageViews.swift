@@ -67,6 +67,7 @@ extension PageContext {
     var frame = console.views.frame(texts)
     frame.csrf = CSRFToken.masked(csrf)
     frame.path = request.path
+    if request.method != .get && request.method != .head { frame.languages = [] }
     frame.section = V.section
     frame.openIncidents = openIncidents
     frame.person = user.map {
