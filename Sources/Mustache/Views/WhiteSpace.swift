@@ -7,12 +7,13 @@ struct WhiteSpace {
   private var hasBreak = false
   /// The last byte written; nil at the start, 0 after a value.
   private var last: UInt8?
-  /// The element inside which nothing is removed.
-  private var keeping: [UInt8]?
+  /// The element inside which nothing is removed, by its place in ``openings``.
+  private var keeping: Int?
   /// Whether the program's newest run of bytes must not grow; a section ends runs.
   private var isSealed = true
 
-  private static let kept = ["pre", "textarea"].map { Array($0.utf8) }
+  private static let openings = ["<pre", "<textarea"].map { Array($0.utf8) }
+  private static let closings = ["</pre", "</textarea"].map { Array($0.utf8) }
 
   /// Adds text of the template. `startsLine`: blanks at its start are its line's layout.
   mutating func text(_ bytes: [UInt8], startsLine: Bool, into program: inout Program) {
@@ -91,11 +92,20 @@ struct WhiteSpace {
   }
 
   private mutating func noticeElement(_ bytes: [UInt8], at index: Int) {
-    if let name = keeping {
-      if bytes[...index].suffix(name.count + 2) == (Array("</".utf8) + name)[...] { keeping = nil }
+    if let element = keeping {
+      if Self.ends(bytes, at: index, with: Self.closings[element]) { keeping = nil }
     } else {
-      keeping = Self.kept.first { bytes[...index].suffix($0.count + 1) == ([UInt8(ascii: "<")] + $0)[...] }
+      for element in 0..<Self.openings.count where Self.ends(bytes, at: index, with: Self.openings[element]) {
+        keeping = element
+      }
     }
+  }
+
+  /// Asked for every byte of every template when the console starts: most answers need one comparison.
+  private static func ends(_ bytes: [UInt8], at index: Int, with text: [UInt8]) -> Bool {
+    var (place, left) = (index, text.count)
+    while left > 0, place >= 0, bytes[place] == text[left - 1] { (place, left) = (place - 1, left - 1) }
+    return left == 0
   }
 
   private static func beginsWithMarkup(_ nodes: [Node]) -> Bool {
