@@ -1,5 +1,4 @@
 package import Foundation
-internal import Reactor
 
 /// Programs of others, as Python and curl.
 package enum OtherProgram {
@@ -24,10 +23,15 @@ package enum OtherProgram {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardOutput = handle
     process.standardError = handle
-    try process.run()
-    let pool = BlockingPool(name: "process", threads: 1)
-    defer { pool.stop() }
-    try await pool.run { [process] in process.waitUntilExit() }
+    // `waitUntilExit` asks again and again, and would keep a core busy for as long as the program runs.
+    try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in ended.resume() }
+      do {
+        try process.run()
+      } catch {
+        ended.resume(throwing: error)
+      }
+    }
     return (process.terminationStatus, try String(contentsOf: file, encoding: .utf8))
   }
 }
