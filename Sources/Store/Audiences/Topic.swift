@@ -78,12 +78,20 @@ package struct TopicRules: Sendable, Hashable {
 
   package static func find(_ database: Database, app: Int64) throws -> TopicRules {
     let found = try database.fetchOne(
-      "SELECT rules, check_to - checked_to FROM topic_rules WHERE app_id = ?", app
-    ) { ($0.text(0), $0.int(1)) }
+      "SELECT rules, check_to - checked_to, check_to FROM topic_rules WHERE app_id = ?", app
+    ) { (rules: $0.text(0), unchecked: $0.int(1), to: $0.int64(2)) }
     let noted = try database.int(
       "SELECT count(*) FROM (SELECT 1 FROM topic_checks c JOIN devices d ON d.id = c.device_id WHERE d.app_id = ?)", app
     )
-    return TopicRules(rules: rules(found?.0 ?? ""), unchecked: max(0, found?.1 ?? 0) + noted)
+    guard let found else { return TopicRules(rules: [], unchecked: noted) }
+    let rules = rules(found.rules)
+    let new =
+      rules.isEmpty
+      ? 0
+      : try database.int(
+        "SELECT count(*) FROM (SELECT 1 FROM devices WHERE id > ? AND app_id = ? AND platform = ? LIMIT 100000)",
+        found.to, app, Platform.android.code)
+    return TopicRules(rules: rules, unchecked: max(0, found.unchecked) + noted + new)
   }
 
   static func rules(_ text: String) -> Set<TopicRule> {

@@ -199,8 +199,9 @@ extension TopicSubscription {
   package static func hasChecks(_ database: Database) throws -> Bool {
     try database.int(
       """
-      SELECT EXISTS (SELECT 1 FROM topic_checks) OR EXISTS (SELECT 1 FROM topic_rules WHERE checked_to < check_to)
-      """) != 0
+      SELECT EXISTS (SELECT 1 FROM topic_checks) OR EXISTS (
+        SELECT 1 FROM topic_rules WHERE checked_to < check_to OR (rules <> '' AND check_to < ?))
+      """, try Device.lastID(database)) != 0
   }
 
   /// Compares the next devices with the rules of their apps, and queues what is to be changed at FCM.
@@ -211,6 +212,8 @@ extension TopicSubscription {
       try database.run("DELETE FROM topic_checks WHERE device_id = ?", device)
     }
     guard noted.isEmpty else { return }
+    let last = try Device.lastID(database)
+    try database.run("UPDATE topic_rules SET check_to = ?1 WHERE rules <> '' AND check_to < ?1", last)
     let next = try database.fetchOne(
       "SELECT app_id, checked_to, check_to FROM topic_rules WHERE checked_to < check_to LIMIT 1"
     ) { (app: $0.int64(0), from: $0.int64(1), to: $0.int64(2)) }

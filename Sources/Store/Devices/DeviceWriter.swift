@@ -39,7 +39,8 @@ final class DeviceWriter {
     tie = try database.prepare("INSERT OR IGNORE INTO device_tags(tag_id, device_id) VALUES (?, ?)")
   }
 
-  /// Runs `body`, then writes the counters, and looks at the incidents of parked and unregistered devices. On an error everything is rolled back, so that they stay consistent.
+  /// Runs `body`, then writes the counters, and looks at the incidents of parked and unregistered devices. On an error
+  /// everything is rolled back, so that they stay consistent.
   static func run<Result>(
     _ database: Database, now: Date, actor: String? = nil, _ body: (DeviceWriter) throws -> Result
   ) throws -> Result {

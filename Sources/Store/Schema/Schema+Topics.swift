@@ -36,17 +36,13 @@ extension Schema {
       CREATE TABLE topic_rules(
         app_id INTEGER PRIMARY KEY REFERENCES apps(id) ON DELETE CASCADE,
         rules TEXT NOT NULL,                 -- TopicRule, separated by spaces; may be empty
-        checked_to INTEGER NOT NULL,         -- after a change of the rules, devices up to this ID were compared with them
-        check_to INTEGER NOT NULL            -- the last one to compare
+        checked_to INTEGER NOT NULL,         -- since the rules changed, devices up to this ID were compared with them
+        check_to INTEGER NOT NULL            -- the last one to compare, of those known when the worker last looked
       ) STRICT;
       CREATE TABLE topic_checks(device_id INTEGER PRIMARY KEY) STRICT;
 
-      CREATE TRIGGER topic_checks_added AFTER INSERT ON devices
-      WHEN NEW.platform = 2 AND EXISTS (SELECT 1 FROM topic_rules WHERE app_id = NEW.app_id)
-      BEGIN
-        INSERT INTO topic_checks(device_id) SELECT NEW.id
-        WHERE NOT EXISTS (SELECT 1 FROM topic_checks WHERE device_id = NEW.id);
-      END;
+      -- New devices are found by their ID: a trigger that may write makes each INSERT open a savepoint, and an import of
+      -- 200 000 devices took thirteen times as long.
       CREATE TRIGGER topic_checks_changed AFTER UPDATE OF environment, platform, provider, state, token ON devices
       WHEN (NEW.environment <> OLD.environment OR NEW.platform <> OLD.platform OR NEW.provider IS NOT OLD.provider
           OR NEW.state <> OLD.state OR NEW.token <> OLD.token)
