@@ -35,8 +35,8 @@ package struct Console: Sendable {
     package var retentionChanged: @Sendable () -> Void = {}
     /// Waits between two checks whether the client of an event stream still has access.
     package var streamPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(15)) }
-    /// How long `/fcm/send` waits for outcomes; pyfcm waits 5 seconds for its answer.
-    package var legacyPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3)) }
+    /// How long `/fcm/send` and the first steps wait for outcomes; pyfcm waits 5 seconds for its answer.
+    package var answerPause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3)) }
     /// Whether a mail template that names an unknown key is an error; for tests.
     package var isStrict = false
     /// Whether `/metrics` works without a token; otherwise it needs an API token.

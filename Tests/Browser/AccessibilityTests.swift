@@ -20,7 +20,8 @@ extension PagesInBrowser {
     private static let lists = [
       "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps",
       "/apps/new",
-      "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
+      "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
+      "/phones/wall", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
       "/settings/reminders", "/settings/retention", "/nothing/here",
     ]
@@ -82,6 +83,7 @@ extension PagesInBrowser {
         try await audit(
           scene,
           paths: Self.lists + [
+            "/phones?n=1&show=headers", "/phones?show=callbacks", "/phones?q=nobody", "/phones/\(phone.id)/remove",
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
             "/apps/\(app)/topics",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",

@@ -144,8 +144,15 @@ struct BrowserScene: Sendable {
     try await browser.wait(for: "//section[.//*[@data-live='accepted']][not(@data-progress)]")
   }
 
-  /// Where on the phones page a phone is, as the beginning of an XPath.
-  func phone(_ name: String) -> String { "//article[.//h2[normalize-space()=\"\(name)\"]]" }
+  /// Where on the phones page the chosen phone is, as the beginning of an XPath.
+  func phone(_ name: String) -> String { "//section[@id='stage'][.//*[@id='stage-name'][.=\"\(name)\"]]" }
+
+  /// The phones page with this phone on its stage.
+  func openPhone(_ name: String) async throws {
+    try await open("/phones")
+    try await browser.click(xpath: "//nav[@class='shelf']/a[b[.=\"\(name)\"]]")
+    try await browser.wait(for: phone(name))
+  }
 }
 
 /// A clock that stands until it is moved.

@@ -16,7 +16,7 @@ extension InBrowser {
     }
 
     private func send(_ scene: BrowserScene, _ text: String) async throws {
-      try await scene.open("/phones")
+      try await scene.openPhone(Self.phone)
       try await scene.follow("Send a push", in: scene.phone(Self.phone))
       try await scene.fill("body", text)
       try await scene.press("Review")
@@ -27,7 +27,7 @@ extension InBrowser {
     @Test("an uninstalled app gets 410, its device is dead, and a new installation is a new device")
     func uninstalled() async throws {
       try await BrowserScene.run { scene in
-        try await scene.open("/phones")
+        try await scene.openPhone(Self.phone)
         let token = try #require(
           scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenText)
         try await press(scene, "Uninstall app")
@@ -46,14 +46,14 @@ extension InBrowser {
         try await scene.sees("Retired since")
         try await scene.sees("Retired by the provider")
 
-        try await scene.open("/phones")
+        try await scene.openPhone(Self.phone)
         try await press(scene, "Reinstall app")
         try await scene.browser.wait(
           for: scene.phone(Self.phone) + "//button[normalize-space()='Uninstall app']")
         try await send(scene, "welcome back")
         try await scene.sees(count: 1, of: "accepted")
-        try await scene.open("/phones")
-        try await scene.sees("welcome back", in: scene.phone(Self.phone) + "//div[@class='note']")
+        try await scene.openPhone(Self.phone)
+        try await scene.sees("welcome back", in: scene.phone(Self.phone) + "//div[@data-arrival]")
         let now = try #require(
           scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.tokenText)
         #expect(now != token)

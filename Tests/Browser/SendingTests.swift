@@ -11,7 +11,7 @@ extension InBrowser {
 
     /// From the phone to the filled form.
     private func fillForm(_ scene: BrowserScene) async throws {
-      try await scene.open("/phones")
+      try await scene.openPhone(Self.phone)
       try await scene.follow("Send a push", in: scene.phone(Self.phone))
       try await scene.heading("Send a push")
       try await scene.fill("title", "Your order")
@@ -21,12 +21,12 @@ extension InBrowser {
     private func seesOnPhone(_ scene: BrowserScene) async throws {
       try await scene.browser.wait(
         for: scene.phone(Self.phone)
-          + "//div[@class='note'][contains(.,'Your order')][contains(.,'on its way')]")
+          + "//div[@data-arrival][contains(.,'Your order')][contains(.,'on its way')]")
     }
 
     private func tap(_ scene: BrowserScene) async throws {
       try await scene.browser.click(xpath: scene.phone(Self.phone) + "//button[normalize-space()='Tap']")
-      try await scene.browser.wait(for: scene.phone(Self.phone) + "//p[@class='hint'][contains(.,'apped')]")
+      try await scene.browser.wait(for: "//section[.//*[@id='message']]//dt[.='Tapped']")
       #expect(
         scene.service.simulator?.phones.phones().first { $0.name == Self.phone }?.received.first?.tapped != nil)
     }
@@ -46,8 +46,8 @@ extension InBrowser {
         let form = try await browser.window()
         try await browser.openTab()
         let phones = try await browser.window()
-        try await scene.open("/phones")
-        try await browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@class='note'])]")
+        try await scene.openPhone(Self.phone)
+        try await browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@data-arrival])]")
         _ = try await browser.run(script: "window.untouched = true")
 
         try await browser.go(toWindow: form)
@@ -97,7 +97,7 @@ extension InBrowser {
         try await scene.browser.wait(for: "//section[@data-progress]")
         try await scene.seesFinished()
         try await scene.sees(count: 1, of: "accepted")
-        try await scene.open("/phones")
+        try await scene.openPhone(Self.phone)
         try await seesOnPhone(scene)
         try await tap(scene)
       }
@@ -107,8 +107,8 @@ extension InBrowser {
     func fault() async throws {
       try await BrowserScene.run { scene in
         try await scene.open("/phones")
-        let form = "//form[@action='/phones/faults'][.//input[@value='development']]"
-        try await scene.browser.click(xpath: form + "//select[@name='fault']/option[@value='503']")
+        let form = "//form[@id='faults-development']"
+        try await scene.browser.click(xpath: "//select[@id='fault-development']/option[@value='503']")
         try await scene.fill("count-development", "nonsense")
         try await scene.browser.click(xpath: form + "//button[.='Apply']")
         try await scene.sees("Enter a number from 1 to", beside: "count-development")
@@ -126,8 +126,8 @@ extension InBrowser {
         try await scene.press("Cancel")
         try await scene.sees("Canceled")
         try await scene.sees("503 Cancelled (ServiceUnavailable)", in: "//tbody//td")
-        try await scene.open("/phones")
-        try await scene.browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@class='note'])]")
+        try await scene.openPhone(Self.phone)
+        try await scene.browser.wait(for: scene.phone(Self.phone) + "[not(.//div[@data-arrival])]")
       }
     }
   }

@@ -6,6 +6,7 @@ import Mustache
 import Model
 import Reminders
 import SQLite
+import Simulator
 import Store
 
 /// `/`: what needs attention, what was sent, and the state of each app.
@@ -13,14 +14,16 @@ enum OverviewPage {
   private static let days = 30
   private static let mostIncidents = 20
 
-  static let views: [any PageView.Type] = [OverviewView.self]
+  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
       let sealer = page.store.sealer
       let facts = try await page.kept { try Facts($0, sealer: sealer, now: $1) }
+      if let first = firstRun(facts, page) { return page.answer(first) }
       return page.answer(view(facts, page))
     }
+    routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
   }
 
   private struct Facts: Sendable {
@@ -37,6 +40,7 @@ enum OverviewPage {
     let stuck: [ReminderMessage]
     let taken: [Acknowledgement.Subject: Acknowledgement]
     let schedules: [ScheduleTrouble]
+    let firstRun: FirstRun?
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -54,6 +58,7 @@ enum OverviewPage {
       stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
       taken = try Acknowledgement.all(database, now: now)
       schedules = try ScheduleTrouble.all(database, now: now)
+      firstRun = try FirstRun.find(database)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -63,6 +68,18 @@ enum OverviewPage {
     }
 
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
+  }
+
+  /// Nil where nobody can take the first steps, or did.
+  private static func firstRun(_ facts: Facts, _ page: PageContext) -> FirstRunView? {
+    guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator,
+      let phone = FirstRun.phone(simulator), let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app
+    else { return nil }
+    let texts = page.texts
+    return FirstRunView(
+      phone: PhoneCard(phone, app: app, device: nil, channels: [], texts: texts, now: page.now),
+      hello: FirstRunStep(run.hello, isNext: true, texts),
+      uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts))
   }
 
   private static func view(_ facts: Facts, _ page: PageContext) -> OverviewView {

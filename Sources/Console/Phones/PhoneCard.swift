@@ -6,10 +6,8 @@ import Model
 import Simulator
 import Store
 
-/// One phone: its lock screen, received notifications, and actions.
+/// The phone on the stage: its screen, and the actions on it.
 struct PhoneCard: View {
-  /// More are stored; the page lists the newest.
-  private static let listed = 20
   /// A lock screen has no room for more.
   private static let onScreen = 3
 
@@ -25,7 +23,10 @@ struct PhoneCard: View {
   let install: PhoneButton
   /// Nil for an iPhone.
   let android: AndroidCard?
-  let notifications: [PhoneNotificationRow]
+  /// What stands on the screen, newest first.
+  let screen: [PhoneNotificationRow]
+  /// The notification that a tap opens; nil: there is none.
+  let tap: Int64?
   /// The broadcast channels of the phone's app.
   let broadcasts: [PhoneBroadcast]
   let now: Date
@@ -51,12 +52,13 @@ struct PhoneCard: View {
     .text("state") { $0.state },
     .view("time") { MomentView(date: $0.now) },
     .written("clock") { $1.write(clock: $0.now) },
-    .list("screen") { $0.isOff ? [] : Array($0.notifications.filter(\.isShown).prefix(onScreen)) },
+    .flag("alternate") { $0.phone.id % 2 == 0 },
+    .list("screen") { $0.screen },
+    .view("tap") { $0.tap.map { PhoneTap(notification: $0) } },
     .list("app_states") { $0.appStates },
     .view("power") { $0.power },
     .view("install") { $0.install },
-    .list("notifications") { $0.notifications },
-    .flag("has_notifications") { !$0.notifications.isEmpty },
+    .flag("has_notifications") { !$0.phone.received.isEmpty },
     .list("broadcasts") { $0.broadcasts },
     .flag("has_broadcasts") { !$0.broadcasts.isEmpty },
     .view("waiting") { $0.phone.waiting.isEmpty ? nil : CountView(count: $0.phone.waiting.count) },
@@ -67,17 +69,17 @@ struct PhoneCard: View {
 
 extension PhoneCard {
   init(
-    _ phone: SimulatedPhone, app: App?, device: Int64?, channels: [ChannelBook.Channel], texts: Texts, now: Date
+    _ phone: SimulatedPhone, app: App?, device: Int64?, channels: [ChannelBook.Channel], chosen: Int64? = nil,
+    texts: Texts, now: Date
   ) {
     let isInstalled = phone.state == .installed
     let isOff = phone.power == .off
     let isDozing = phone.android?.isDozing == true && isInstalled
     let state = isOff ? "off" : isDozing ? "dozing" : isInstalled ? phone.appState.rawValue : "uninstalled"
     func button(_ action: String) -> PhoneButton { PhoneButton(action: action, label: texts("phones.\(action)")) }
-    let rows = phone.received.prefix(Self.listed).map {
-      PhoneNotificationRow(
-        $0, on: phone, app: app?.name ?? phone.topic, canTap: isInstalled && !isOff, texts: texts, now: now)
-    }
+    // With the app, its notifications went.
+    let shown = isOff || !isInstalled ? [] : phone.received.filter(\.isShown)
+    let open = shown.filter { $0.tapped == nil }
     self.init(
       phone: phone, app: app, device: device, environment: phone.environment.word(texts),
       state: texts("phones.state_\(state)"),
@@ -86,7 +88,10 @@ extension PhoneCard {
           action: other.rawValue, label: texts("phones.\(other.rawValue)"),
           isPressed: isInstalled && phone.appState == other, isDisabled: isOff || !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
-      android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, rows: rows, texts) }, notifications: rows,
+      android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
+      screen: shown.prefix(Self.onScreen).map {
+        PhoneNotificationRow($0, on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+      }, tap: (open.first { $0.id == chosen } ?? open.first)?.id,
       broadcasts: channels.filter {
         phone.platform == .ios && $0.app == phone.topic && $0.environment == phone.environment
       }
@@ -106,6 +111,13 @@ struct PhoneBroadcast: View {
   ]
 }
 
+/// What a button taps.
+struct PhoneTap: View {
+  let notification: Int64
+
+  static let fields: [Field<Self>] = [.written("notification") { $1.write(Int($0.notification)) }]
+}
+
 struct PhoneDevice: View {
   let id: Int64
 
@@ -114,6 +126,9 @@ struct PhoneDevice: View {
 
 /// What only Android phones have.
 struct AndroidCard: View {
+  /// Notifications that are looked at for channels.
+  private static let looked = 20
+
   let doze: PhoneButton
   let canRefresh: Bool
   let channels: [AndroidChannel]
@@ -121,12 +136,12 @@ struct AndroidCard: View {
   let topics: String?
   let hasLostMessages: Bool
 
-  /// - Parameter rows: what the phone received, which names the app's channels.
-  init(_ android: AndroidState, isInstalled: Bool, rows: [PhoneNotificationRow], _ texts: Texts) {
+  /// - Parameter received: what the phone received, which names the app's channels.
+  init(_ android: AndroidState, isInstalled: Bool, _ received: [ReceivedNotification], _ texts: Texts) {
     let action = android.isDozing ? "wake" : "doze"
     doze = PhoneButton(action: action, label: texts("phones.\(action)"))
     canRefresh = isInstalled
-    let names = android.mutedChannels.union(rows.compactMap { $0.android?.channel })
+    let names = android.mutedChannels.union(received.prefix(Self.looked).compactMap { $0.androidNotification?.channel })
     channels = names.sorted().map { AndroidChannel(name: $0, isOn: !android.mutedChannels.contains($0), texts) }
     topics =
       android.topics.isEmpty

@@ -23,12 +23,11 @@ struct PhoneNotificationRow: View {
   let style: String?
   /// Indented JSON.
   let payload: String
-  let canTap: Bool
   let calls: [PhoneCall]
   let now: Date
 
   init(
-    _ item: ReceivedNotification, on phone: SimulatedPhone, app: String, canTap: Bool, texts: Texts, now: Date
+    _ item: ReceivedNotification, on phone: SimulatedPhone, app: String, texts: Texts, now: Date
   ) {
     let json = try? JSONValue(parsing: Data(item.payload.utf8))  // services take JSON only; else nothing is shown of it
     self.item = item
@@ -39,7 +38,6 @@ struct PhoneNotificationRow: View {
     activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts) : nil
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
-    self.canTap = canTap && isShown && item.tapped == nil
     if item.pushType == nil {
       (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
       calls = Self.calls(item.androidCallbacks, texts)
@@ -90,20 +88,23 @@ struct PhoneNotificationRow: View {
     .written("notification") { $1.write(Int($0.item.id)) },
     .text("initial") { $0.app.prefix(1).uppercased() },
     .optional("hidden") { $0.hidden },
-    .optional("style") { $0.style },
-    .optional("title") { $0.activity?.title ?? $0.android?.title ?? $0.alert?["title"]?.string },
+    .text("phone_name") { $0.phone.name },
+    .text("heading") { $0.heading },
+    .optional("title") { $0.title },
     .optional("subtitle") { $0.alert?["subtitle"]?.string },
-    .optional("body") { $0.activity?.content ?? $0.android?.body ?? $0.alert?["body"]?.string ?? $0.alert?.string },
+    .optional("body") { $0.body },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
-    .view("tapped") { $0.item.tapped.map { TapTime(date: $0) } },
-    .view("duplicates") { $0.item.duplicates > 0 ? CountView(count: $0.item.duplicates) : nil },
-    .view("replaced") { $0.item.replaced > 0 ? CountView(count: $0.item.replaced) : nil },
-    .flag("can_tap") { $0.canTap },
+    .view("size") { CountView(count: $0.item.payload.utf8.count) },
     .list("calls") { $0.calls },
     .flag("has_calls") { !$0.calls.isEmpty },
     .text("headers") { $0.headers },
     .text("payload") { $0.payload },
   ]
+
+  var title: String? { activity?.title ?? android?.title ?? alert?["title"]?.string }
+  var body: String? { activity?.content ?? android?.body ?? alert?["body"]?.string ?? alert?.string }
+  /// One line that stands for the whole.
+  var heading: String { title ?? body ?? hidden ?? app }
 
   private var headers: String {
     // JPush tells the phone no more of the request.
@@ -123,13 +124,6 @@ struct PhoneNotificationRow: View {
     }
     return lines.joined(separator: "\n")
   }
-}
-
-/// The argument of the text that says when the notification was tapped.
-struct TapTime: View {
-  let date: Date
-
-  static let fields: [Field<Self>] = [.written("time") { $1.write(utc: $0.date) }]
 }
 
 /// An app method that iOS or Android calls for a push.

@@ -8,7 +8,9 @@ import Store
 
 /// `/phones`: the simulated phones, the actions on them, and the simulated errors.
 enum PhonePages {
-  static let views: [any PageView.Type] = [PhoneListView.self, NewPhoneView.self, NoPhonesView.self]
+  static let views: [any PageView.Type] = [
+    PhoneBenchView.self, PhoneWallView.self, NewPhoneView.self, RemovePhoneView.self, NoPhonesView.self,
+  ]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/phones") { page in try await index(page) }
@@ -21,6 +23,7 @@ enum PhonePages {
           ("platform", page.filled("platform") ?? "ios"),
         ]), FieldErrors())
     }
+    routes.page(.get, "/phones/wall") { page in try await PhoneWall.show(page) }
     routes.page(.get, "/phones/ca.pem") { page in
       guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
       return Response(
@@ -29,6 +32,12 @@ enum PhonePages {
     routes.page(.post, "/phones", role: .operator) { page in try await make(page) }
     routes.page(.post, "/phones/faults", role: .operator) { page in try await setFaults(page) }
     routes.page(.post, "/phones/:id", role: .operator) { page in try await act(page) }
+    routes.page(.get, "/phones/:id/remove", role: .operator) { page in
+      guard let phone = try simulator(page).phones.phone(try page.id()) else {
+        throw PageError.notFound("phone", list: "/phones")
+      }
+      return page.answer(RemovePhoneView(phone: phone))
+    }
     routes.page(.post, "/phones/:id/remove", role: .operator) { page in try await remove(page) }
   }
 
@@ -48,26 +57,46 @@ enum PhonePages {
 
   private static func index(_ page: PageContext, refused: Refused? = nil) async throws -> Response {
     guard let simulator = page.console.simulator else { return page.answer(NoPhonesView()) }
-    let texts = page.texts
+    let (texts, now) = (page.texts, page.now)
     let (phones, channels) = (simulator.phones.phones(), simulator.channels.all)
-    let (apps, devices) = try await page.store.read { database in
+    let bench = PhoneBench(phones, page)
+    let named = ([bench.phone, bench.message?.phone] + bench.inbox.map(\.phone)).compactMap { $0 }
+    let item = bench.message?.item
+    let (apps, device, origin) = try await page.store.read { database in
       let apps = try App.all(database)
-      var devices: [Int64: Int64] = [:]
-      for phone in phones {
-        guard let app = apps.first(where: { $0.bundleID == phone.topic }) else { continue }
-        devices[phone.id] = try Device.find(database, app: app.id, token: phone.token)?.id
+      func device(_ phone: SimulatedPhone?) throws -> Int64? {
+        guard let phone, let app = apps.first(where: { $0.bundleID == phone.topic }) else { return nil }
+        return try Device.find(database, app: app.id, token: phone.token)?.id
       }
-      return (apps, devices)
+      let shown = try device(bench.phone)
+      let receiver = bench.message?.phone.id == bench.phone?.id ? shown : try device(bench.message?.phone)
+      return (apps, shown, try item.flatMap { try NotificationOrigin.find(database, $0, device: receiver) })
+    }
+    let names = Dictionary(
+      named.map { phone in
+        (phone.id, apps.first { $0.bundleID == phone.topic }?.name ?? phone.topic)
+      }
+    ) { $1 }
+    func row(_ entry: PhoneBench.Entry) -> PhoneNotificationRow {
+      PhoneNotificationRow(
+        entry.item, on: entry.phone, app: names[entry.phone.id] ?? entry.phone.topic, texts: texts, now: now)
     }
     let wrong = SimulatedServer.allCases.map { ($0, FaultChoice(simulator.faults($0).faults, of: $0)) }
       .filter { $1.kind != .none }
     let notice = texts.phrases(wrong.map { texts.labelled($0.word(texts), $1.text(texts)) })
-    let view = PhoneListView(
-      phones: phones.map { phone in
-        PhoneCard(
-          phone, app: apps.first { $0.bundleID == phone.topic }, device: devices[phone.id], channels: channels,
-          texts: texts, now: page.now)
+    let view = PhoneBenchView(
+      bench: bench, count: phones.count, shelf: bench.shelf.map { ShelfEntry($0, bench, texts) },
+      inbox: bench.inbox.map { entry in
+        InboxEntry(
+          row: row(entry), href: bench.href(phone: bench.owner?.id, message: entry.item.id),
+          isCurrent: entry.item.id == item?.id, isUnread: entry.item.isUnread)
       },
+      phone: bench.phone.map { phone in
+        PhoneCard(
+          phone, app: apps.first { $0.bundleID == phone.topic }, device: device, channels: channels,
+          chosen: bench.message?.phone.id == phone.id ? item?.id : nil, texts: texts, now: now)
+      },
+      message: bench.message.map { PhoneMessageView(row($0), bench, origin, texts) },
       faults: SimulatedServer.allCases.map { server in
         faults(server, simulator.faults(server).faults, refused?.server == server ? refused : nil, texts)
       }, active: notice)
@@ -103,7 +132,8 @@ enum PhonePages {
   private static func setFaults(_ page: PageContext) async throws -> Response {
     let simulator = try simulator(page)
     guard let server = SimulatedServer(rawValue: page.form["server"]),
-      let kind = FaultChoice.Kind(rawValue: page.form["fault"]), FaultChoice.kinds(of: server).contains(kind)
+      let kind = FaultChoice.Kind(rawValue: page.form.has("stop") ? "none" : page.form["fault"]),
+      FaultChoice.kinds(of: server).contains(kind)
     else { throw PageError(.unprocessableContent, "refused") }
     let text = page.form["count"]
     let count = Int(text)
@@ -172,7 +202,7 @@ enum PhonePages {
       registration.name = .set(form["name"])
       try await register(registration, app, page)
     }
-    return page.redirect(to: "/phones#phone-\(phone.id)", flash: "phone_added")
+    return page.redirect(to: "/phones?phone=\(phone.id)", flash: "phone_added")
   }
 
   private static func register(_ registration: Registration, _ app: App, _ page: PageContext) async throws {
@@ -201,20 +231,20 @@ enum PhonePages {
     do {
       if let channel = page.form.filled("subscribe") {
         try channels.subscribe(phone, to: channel)
-        return page.redirect(to: "/phones#phone-\(id)")
+        return page.redirect(to: "/phones?phone=\(id)")
       }
       if let channel = page.form.filled("unsubscribe") {
         try channels.unsubscribe(phone, from: channel)
-        return page.redirect(to: "/phones#phone-\(id)")
+        return page.redirect(to: "/phones?phone=\(id)")
       }
       let muted = phone.android?.mutedChannels ?? []
       if let channel = page.form.filled("channel_off") {
         try phones.setMutedChannels(id, muted.union([channel]))
-        return page.redirect(to: "/phones#phone-\(id)")
+        return page.redirect(to: "/phones?phone=\(id)")
       }
       if let channel = page.form.filled("channel_on") {
         try phones.setMutedChannels(id, muted.subtracting([channel]))
-        return page.redirect(to: "/phones#phone-\(id)")
+        return page.redirect(to: "/phones?phone=\(id)")
       }
       switch page.form["action"] {
       case "foreground": try phones.setAppState(id, .foreground, now: page.now)
@@ -240,13 +270,13 @@ enum PhonePages {
       throw PageError(
         .conflict, "phone_busy", ["reason": page.texts.text(error.problem)], action: ("/phones", "nav.phones"))
     }
-    return page.redirect(to: "/phones#phone-\(id)")
+    return page.redirect(to: "/phones?phone=\(id)")
   }
 
   /// The app registers its new token, with everything that the device of the previous one had.
   ///
   /// - Parameter phone: as it was.
-  private static func register(
+  static func register(
     _ token: DeviceToken, inPlaceOf phone: SimulatedPhone, _ page: PageContext
   ) async throws {
     let (app, before) = try await page.store.read { database -> (App?, Device?) in

@@ -72,7 +72,7 @@ enum LegacyMessages {
     case .tokens(let texts):
       let targets = texts.map(LegacyTarget.init)
       let pushes = try await send(request, to: targets, call)
-      if !pushes.isEmpty { try await wait(for: pushes, call.console) }
+      if !pushes.isEmpty { try await call.console.wait(for: pushes) }
       return named(request.unused, in: try await results(of: targets, pushes, request, call))
     }
   }
@@ -137,20 +137,6 @@ enum LegacyMessages {
     let order = PushIntake.Order(draft, door: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
     guard case .push(let push) = try await call.console.intake.take(order).kept else { return nil }
     return push
-  }
-
-  /// Returns when every push is over, or after a moment.
-  private static func wait(for pushes: [Push], _ console: Console) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await console.configuration.legacyPause() }
-      group.addTask {
-        for push in pushes {
-          try await PushFollower(id: push.id, engine: console.engine, store: console.store).follow { _ in }
-        }
-      }
-      _ = try await group.next()
-      group.cancelAll()
-    }
   }
 
   // MARK: Results

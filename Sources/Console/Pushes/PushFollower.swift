@@ -27,3 +27,17 @@ struct PushFollower: Sendable {
     } while await news.next() != nil
   }
 }
+
+extension Console {
+  /// Returns when every push is over, or after a moment.
+  func wait(for pushes: [Push]) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await configuration.answerPause() }
+      group.addTask {
+        for push in pushes { try await PushFollower(id: push.id, engine: engine, store: store).follow { _ in } }
+      }
+      _ = try await group.next()
+      group.cancelAll()
+    }
+  }
+}

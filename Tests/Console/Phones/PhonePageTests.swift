@@ -1,4 +1,5 @@
 import Console
+import Delivery
 import Foundation
 import JSON
 import Model
@@ -38,7 +39,7 @@ struct PhonePageTests {
         ("tags", "vip, beta"),
       ]
       let made = try await ben.post("/phones", fields + [("register", "1")])
-      #expect(made.status == 303 && made.location == "/phones#phone-1")
+      #expect(made.status == 303 && made.location == "/phones?phone=1")
       let phone = try #require(phones.phone(1))
       let device = try await scene.store.read { try Device.get($0, id: 1) }
       #expect(device.token == phone.token && device.environment == .production && device.alias == "usr_ada")
@@ -110,9 +111,13 @@ struct PhonePageTests {
         phone, ["aps": ["alert": ["title": "Hello", "body": "World"]]], id: "ID-1", collapseID: "news")
       var ben = try await scene.signIn(.operator)
       let page = ScenePage(try await ben.get("/phones"))
-      for word in ["Hello", "World", "apns-id: ID-1", "apns-collapse-id: news", "apns-push-type: alert", "just now"] {
-        #expect(page.text.contains(word), "\(word)")
+      for word in ["Hello", "World", "just now", "1 unread"] { #expect(page.text.contains(word), "\(word)") }
+      let headers = try await ben.get("/phones?show=headers").text
+      for word in ["apns-id: ID-1", "apns-collapse-id: news", "apns-push-type: alert"] {
+        #expect(headers.contains(word), "\(word)")
       }
+      #expect(try await ben.get("/phones?show=callbacks").text.contains("willPresent") == false, "in the background")
+      #expect(try await ben.get("/phones?show=callbacks").text.contains("userNotificationCenter(didReceive)"))
       let id = try #require(phones.phone(1)?.received.first?.id)
       let buttons = { (page: ScenePage) in
         page.values("action").filter { $0 == "tap" }.count
@@ -123,10 +128,121 @@ struct PhonePageTests {
       #expect(buttons(page) == 1)
       #expect(try await ben.post("/phones/1", [("action", "tap"), ("notification", "\(id)")]).status == 303)
       let tapped = ScenePage(try await ben.get("/phones"))
-      #expect(tapped.text.contains("tapped"), "and says so")
+      #expect(tapped.text.contains("Tapped") && !tapped.text.contains("unread"), "and says so")
       #expect(buttons(tapped) == 0)
       #expect(try await ben.post("/phones/1", [("action", "clear")]).status == 303)
       #expect(!(try await ben.get("/phones").text.contains("Hello")))
+    }
+  }
+
+  @Test("the inbox has everything that arrived, newest first, by phone, by what is searched for, and page by page")
+  func inbox() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let ada = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      let ben = try phones.add(NewPhone(name: "Ben", environment: .development, topic: ConsoleScene.bundleID))
+      for number in 1...45 {
+        try phones.receive(
+          number % 3 == 0 ? ben : ada, ["aps": ["alert": ["title": .string("Order \(number)."), "body": "x"]]],
+          id: "ID-\(number)")
+      }
+      var reader = try await scene.signIn(.viewer)
+      func titles(_ path: String) async throws -> [Int] {
+        let page = try await reader.get(path)
+        #expect(page.status == 200)
+        let list = page.text.components(separatedBy: "<ul class=\"inbox\">").last?.components(separatedBy: "</ul>")
+          .first
+        return try #require(list).matches(of: /Order (\d+)\./).compactMap { Int($0.1) }
+      }
+      let newest = try await titles("/phones")
+      #expect(newest == Array((6...45).reversed()))
+      let ids = try #require(phones.phone(ada.id)).received + #require(phones.phone(ben.id)).received
+      let last = ids.map(\.id).sorted()[5]
+      #expect(try await reader.get("/phones").text.contains("/phones?before=\(last)"))
+      let older = try await titles("/phones?before=\(last)")
+      #expect(older == [5, 4, 3, 2, 1])
+      let own = try await titles("/phones?phone=\(ben.id)")
+      #expect(own == (1...15).reversed().map { $0 * 3 })
+      let found = try await titles("/phones?q=order%207.")
+      #expect(found == [7])
+      let named = try await titles("/phones?q=ben")
+      #expect(named == own, "a phone's name finds what it received")
+      #expect(try await reader.get("/phones?q=nobody").text.contains("Nothing that arrived matches"))
+      // A chosen notification puts its phone on the stage.
+      let chosen = try #require(phones.phone(ben.id)?.received.dropFirst().first)
+      let page = ScenePage(try await reader.get("/phones?n=\(chosen.id)"))
+      #expect(
+        page.tags.contains { $0.attributes["id"] == "arrival-\(chosen.id)" && $0.attributes["aria-current"] != nil })
+      #expect(
+        page.tags.contains {
+          $0.attributes["class"] == "handset" && $0.attributes["aria-label"]?.hasPrefix("Ben") == true
+        })
+      #expect(try await reader.get("/phones?phone=99&n=x&show=y&before=z").status == 200)
+    }
+  }
+
+  @Test("what became of a push is told step by step, from the console to the app's report")
+  func story() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      let app = try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      var rule = Audience.Rule()
+      rule.deviceToken = [phone.token]
+      let draft = PushDraft(
+        app: app.bundleID, environment: .development, platforms: [.ios], audience: .rule(rule),
+        notification: PushNotification())
+      let push = try await scene.store.write {
+        try Push.create($0, NewPush(draft, app: app, source: "api", by: "lin"), now: ConsoleScene.noon)
+      }
+      try phones.receive(phone, ["aps": ["alert": "Hi"], "sbid": .string(push.uid)], id: "ID-1")
+      var ben = try await scene.signIn(.viewer)
+      let page = try await ben.get("/phones")
+      for word in ["Created (", "Shown on the phone", "/pushes/\(push.uid)"] {
+        #expect(page.text.contains(word), "\(word)")
+      }
+      // A program of somebody else's has no push here.
+      try phones.receive(phone, ["aps": ["alert": "Other"], "sbid": "unknown-unknown"], id: "ID-2")
+      let other = try await ben.get("/phones").text
+      #expect(other.contains("Shown on the phone") && !other.contains("Created ("))
+    }
+  }
+
+  @Test("the wall shows six phones: those that are chosen, or those that received something last")
+  func wall() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      let all = try (1...8).map {
+        try phones.add(NewPhone(name: "P\($0)", environment: .development, topic: ConsoleScene.bundleID))
+      }
+      try phones.receive(all[7], ["aps": ["alert": "Hi"]], id: "ID-1")
+      try phones.setPower(all[0].id, .off)
+      try phones.uninstall(all[1].id, now: ConsoleScene.noon)
+      var ben = try await scene.signIn(.viewer)
+      func shown(_ path: String) async throws -> [String] {
+        try await ben.get(path).text.matches(of: /<h2 class="cut"><a href="[^"]*">(P\d)</).map { String($0.1) }
+      }
+      let usual = try await shown("/phones/wall")
+      #expect(usual == ["P1", "P2", "P3", "P4", "P5", "P8"])
+      let page = try await ben.get("/phones/wall").text
+      for word in ["6 phones", "Switched off", "App uninstalled", "shown, not opened", "Nothing arrived yet"] {
+        #expect(page.contains(word), "\(word)")
+      }
+      let chosen = try await shown("/phones/wall?phone=\(all[6].id)&phone=\(all[2].id)&phone=99")
+      #expect(chosen == ["P3", "P7"])
+    }
+  }
+
+  @Test("a phone is deleted only after a question")
+  func question() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      var ben = try await scene.signIn(.operator)
+      #expect(try await ben.get("/phones/\(phone.id)/remove").text.contains("Delete Ada?"))
+      #expect(phones.phone(phone.id) != nil)
+      #expect(try await ben.get("/phones/99/remove").status == 404)
     }
   }
 
@@ -187,9 +303,10 @@ struct PhonePageTests {
       }
       try send("Shown", ["notification": ["channel_id": "orders", "image": "https://a.b/c.png"]])
       let shown = ScenePage(try await ben.get("/phones"))
-      for word in ["Shown", "Channel orders, image https://a.b/c.png", "onNewIntent", "priority: NORMAL"] {
+      for word in ["Shown", "Channel orders, image https://a.b/c.png", "onNewIntent"] {
         #expect(shown.text.contains(word), "\(word)")
       }
+      #expect(try await ben.get("/phones?show=headers").text.contains("priority: NORMAL"))
       #expect(shown.text.contains(phone.tokenText) && shown.links.contains("/devices/1"))
       #expect(try await act("channel_off", "orders") == 303)
       #expect(try await act("action", "doze") == 303)
@@ -243,6 +360,8 @@ struct PhonePageTests {
         #expect(ScenePage(answer).values("count").contains(count), "what was typed stays")
       }
       #expect(simulator.faults(.production).faults.answers.first?.status == 503)
+      let stopped = try await ben.post("/phones/faults", [("server", "production"), ("fault", "503"), ("stop", "1")])
+      #expect(stopped.status == 303 && simulator.faults(.production).faults == Faults())
       #expect(try await set("nowhere", "429", "").status == 422)
       #expect(try await set("production", "dance", "").status == 422)
     }

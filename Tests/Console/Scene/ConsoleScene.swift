@@ -114,7 +114,7 @@ struct ConsoleScene: Sendable {
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
-    if let streamPause { (configuration.streamPause, configuration.legacyPause) = (streamPause, streamPause) }
+    if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools, look: look,
       clock: { clock.now }, log: logger)

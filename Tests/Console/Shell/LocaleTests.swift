@@ -72,6 +72,7 @@ struct LocaleTests {
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
+    add("phones.", ["payload", "headers", "callbacks"])
     add("severity.", Lint.Severity.allCases.map(\.rawValue))
     add("dialects.", Dialect.allCases.map(\.rawValue))
     add("actor.", Reason.Actor.allCases.map(\.rawValue))

@@ -65,6 +65,7 @@ struct RouteAccessTests {
     ("POST /certificates/calendar/remove", .viewer),
     ("GET /phones", .viewer), ("GET /phones/events", .viewer), ("GET /phones/new", .operator),
     ("GET /phones/ca.pem", .viewer), ("POST /phones", .operator), ("POST /phones/faults", .operator),
+    ("GET /phones/wall", .viewer), ("GET /phones/:id/remove", .operator), ("POST /first-run", .operator),
     ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
     ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),

@@ -2,24 +2,6 @@ import Mustache
 import Model
 import Simulator
 
-/// `/phones`: the simulated phones and the simulated errors.
-struct PhoneListView: PageView {
-  static let template = "phones/index"
-  static let section: Section? = .phones
-
-  let phones: [PhoneCard]
-  let faults: [PhoneFaultsView]
-  /// The active simulated errors as text.
-  let active: String
-
-  static let fields: [Field<Self>] = [
-    .list("phones") { $0.phones },
-    .number("count") { $0.phones.count },
-    .view("notice") { $0.active.isEmpty ? nil : FaultNotice(faults: $0.active) },
-    .list("environments") { $0.faults },
-  ]
-}
-
 /// The argument of the text that names the active errors.
 struct FaultNotice: View {
   let faults: String
@@ -73,6 +55,16 @@ struct NewPhoneView: PageView {
     .view("provider") { FieldView(choices: $0.providers) },
     .view("register") { FieldView(isChecked: $0.form.has("register")) },
   ]
+}
+
+/// Asks before a phone is deleted.
+struct RemovePhoneView: PageView {
+  static let template = "phones/remove"
+  static let section: Section? = .phones
+
+  let phone: SimulatedPhone
+
+  static let fields: [Field<Self>] = [.written("id") { $1.write(Int($0.phone.id)) }, .text("name") { $0.phone.name }]
 }
 
 /// Shown when the simulator is not running.
