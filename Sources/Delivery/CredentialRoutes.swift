@@ -1,6 +1,6 @@
 package import Foundation
 package import HTTP2
-import JSON
+package import JSON
 package import Logging
 import OpenSSL
 package import Providers
@@ -134,15 +134,18 @@ package final class CredentialRoutes: RouteFinder {
       batches, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
-  /// Asks JPush for its own figures of a push's messages; see `JPushMaker.results`.
-  func jpushResults(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
-    let credential = try await store.read { database -> Credential? in
-      let push = try Push.get(database, id: id)
-      return try Credential.find(database, app: push.appID, provider: .jpush, environment: push.environment)
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func ask(
+    _ operation: JPushOperation, app: Int64, environment: Model.Environment
+  ) async throws -> JSONValue {
+    let credential = try await store.read {
+      try Credential.find($0, app: app, provider: .jpush, environment: environment)
     }
-    guard let credential else { throw NoRoute("The app has no credential for JPush any more.", .noCredential) }
-    return try await JPushMaker().results(
-      of: messages, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
+    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
+      throw Self.noCredential(.jpush, environment)
+    }
+    return try await JPushMaker().ask(
+      operation, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
   /// What the credential's provider is holding back, and why.

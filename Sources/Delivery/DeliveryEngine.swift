@@ -131,6 +131,9 @@ package final class DeliveryEngine: Sendable {
     ChannelKeeper(store: store) { [routes] in try await routes.ask($0, app: $1, environment: $2) }
   }
 
+  /// What JPush itself keeps of apps.
+  package var jpush: JPushKeeper { JPushKeeper(store: store, routes: routes) }
+
   /// The subscriptions of topics.
   package var topics: TopicKeeper { TopicKeeper(store: store, routes: routes, clock: clock) }
 

@@ -1,5 +1,6 @@
 package import Certificates
 package import Foundation
+package import JSON
 package import Providers
 package import Model
 package import Store
@@ -32,8 +33,14 @@ package protocol RouteFinder: Sendable {
 
   /// Makes one request about an app's broadcast channels; see ``ChannelKeeper``.
   ///
-  /// - Throws: `ChannelRefusal`, ``NoRoute``.
+  /// - Throws: `ServiceRefusal`, ``NoRoute``.
   func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply
+
+  /// Makes one call to JPush with an app's keys; see ``JPushKeeper``.
+  ///
+  /// - Returns: JPush's answer; null for an empty one.
+  /// - Throws: `ServiceRefusal`, ``NoRoute``, `ProviderProblem`.
+  func ask(_ operation: JPushOperation, app: Int64, environment: Environment) async throws -> JSONValue
 
   /// Subscribes tokens of an app to topics of FCM, or unsubscribes them; see ``TopicKeeper``.
   ///
@@ -55,6 +62,10 @@ extension RouteFinder {
   /// Always refused: there is no credential.
   package func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply {
     throw NoRoute("Channels cannot be managed here.", .noCredential)
+  }
+  /// Always refused: there is no credential.
+  package func ask(_ operation: JPushOperation, app: Int64, environment: Environment) async throws -> JSONValue {
+    throw NoRoute("JPush cannot be asked here.", .noCredential)
   }
   /// Always refused: there is no credential.
   package func change(

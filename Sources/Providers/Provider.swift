@@ -163,6 +163,21 @@ package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertib
   package init(_ description: String) { self.description = description }
 }
 
+/// What a push service refuses besides a push: a change of a channel, or a question to JPush.
+package struct ServiceRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// HTTP; 0 without an answer.
+  package let status: Int
+  /// The service's reason, or ours.
+  package let reason: String
+
+  package init(status: Int, reason: String) { (self.status, self.reason) = (status, reason) }
+
+  package var description: String {
+    let known = Reason.of(reason)
+    return known.isKnown ? "\(reason): \(known.cause) \(known.remedy)" : "\(status) \(reason)"
+  }
+}
+
 /// All providers.
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.

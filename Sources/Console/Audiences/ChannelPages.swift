@@ -56,7 +56,7 @@ enum ChannelPages {
     do {
       try await body(app, environment, author)
       return page.redirect(to: "/apps/\(app.id)/channels", flash: flash)
-    } catch let error as ChannelRefusal {
+    } catch let error as ServiceRefusal {
       let known = Reason.of(error.reason)
       let texts = page.texts
       let cause = texts.known("messages." + known.causeCode) ?? known.cause

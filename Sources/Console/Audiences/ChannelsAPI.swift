@@ -84,7 +84,7 @@ enum ChannelsAPI {
   static func telling(_ body: () async throws -> Response) async throws -> Response {
     do {
       return try await body()
-    } catch let error as ChannelRefusal {
+    } catch let error as ServiceRefusal {
       throw APIError(502, error.description)
     } catch let error as NoRoute {
       throw APIError(.conflict, error.description)

@@ -20,7 +20,7 @@ final class ScriptedProvider: RouteFinder {
     var health: ProviderHealth?
     /// The channels that Apple has, of every app.
     var channels: [String: ChannelPolicy] = [:]
-    var channelRefusal: ChannelRefusal?
+    var channelRefusal: ServiceRefusal?
     var topics: (@Sendable (DeviceToken) -> TopicResult)? = { _ in .done }
   }
 
@@ -50,15 +50,15 @@ final class ScriptedProvider: RouteFinder {
   }
 
   /// Refuses every request about channels from now on; nil: none.
-  func refuseChannels(_ refusal: ChannelRefusal?) { state.withLock { $0.channelRefusal = refusal } }
+  func refuseChannels(_ refusal: ServiceRefusal?) { state.withLock { $0.channelRefusal = refusal } }
 
   /// Adds a channel at Apple that nobody here knows.
   func addChannel(_ id: String) { state.withLock { $0.channels[id] = .storesLatest } }
 
   func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
-    let result = state.withLock { state -> Result<ChannelReply, ChannelRefusal> in
+    let result = state.withLock { state -> Result<ChannelReply, ServiceRefusal> in
       if let refusal = state.channelRefusal { return .failure(refusal) }
-      let missing = ChannelRefusal(status: 400, reason: "ChannelNotRegistered")
+      let missing = ServiceRefusal(status: 400, reason: "ChannelNotRegistered")
       switch request {
       case .create(let policy):
         let id = Data("channel-\(state.channels.count)".utf8).base64EncodedString()
