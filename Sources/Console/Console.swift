@@ -172,6 +172,8 @@ package struct Console: Sendable {
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)
     TopicPages.add(to: &routes)
+    JPushRemotePages.add(to: &routes)
+    JPushDevicePage.add(to: &routes)
     CertificatePages.add(to: &routes)
     CalendarPages.add(to: &routes)
     HostPages.add(to: &routes)

@@ -1,4 +1,3 @@
-package import Foundation
 package import JSON
 package import Model
 package import Providers
@@ -36,7 +35,7 @@ package struct JPushKeeper: Sendable {
     let before = try await self.device(device)
     guard !before.isSame else { return before }
     guard before.problems.isEmpty else { throw Problems(before.problems) }
-    func note(_ outcome: String) async throws {
+    func record(_ outcome: String) async throws {
       try await note(
         "device.jpush", "device \(device.id)",
         [
@@ -50,10 +49,10 @@ package struct JPushKeeper: Sendable {
         _ = try await ask(.changeDevice(device.tokenText, change), device.appID, device.environment)
       }
     } catch let refusal as ServiceRefusal {
-      try await note(refusal.reason)
+      try await record(refusal.reason)
       throw refusal
     }
-    try await note("done")
+    try await record("done")
     return try await self.device(device)
   }
 
@@ -134,6 +133,6 @@ package struct JPushKeeper: Sendable {
   ) async throws {
     let entry = NewAuditEntry(
       actor: author.actor, action: action, subject: subject, detail: detail, address: author.address)
-    try await store.write { try AuditEntry.add($0, entry, now: author.now) }
+    _ = try await store.write { try AuditEntry.add($0, entry, now: author.now) }
   }
 }

@@ -31,6 +31,14 @@ package protocol RouteFinder: Sendable {
   /// Tests whether the push service accepts a certificate or key; see ``CredentialTrial``.
   func attempt(_ trial: CredentialTrial) async -> ProviderVerdict
 
+  /// Asks a push service whether it would take a push, without sending it; see ``Provider/validate(_:_:)``.
+  ///
+  /// - Returns: the first result that is not an acceptance, or the last; nil: the service cannot be asked.
+  /// - Throws: ``NoRoute``, `ProviderProblem`.
+  func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider: ProviderKind
+  ) async throws -> SendResult?
+
   /// Makes one request about an app's broadcast channels; see ``ChannelKeeper``.
   ///
   /// - Throws: `ServiceRefusal`, ``NoRoute``.
@@ -59,6 +67,10 @@ extension RouteFinder {
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     .undecided(reason: "This cannot be tested here.")
   }
+  /// Always nil.
+  package func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider: ProviderKind
+  ) async throws -> SendResult? { nil }
   /// Always refused: there is no credential.
   package func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply {
     throw NoRoute("Channels cannot be managed here.", .noCredential)

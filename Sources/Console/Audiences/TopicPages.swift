@@ -49,18 +49,15 @@ enum TopicPages {
     guard (1...TopicBatch.limit).contains(tokens.count) else {
       return try await show(page, problem: texts("topics.token_count", ["limit": TopicBatch.limit.grouped]))
     }
-    let author = ChannelKeeper.Author(page.actor, from: page.request.remoteAddress?.host, now: page.now)
     do {
       let results = try await page.console.engine.topics.change(
-        TopicBatch(topic: topic, joins: joins, tokens: tokens), app: app, environment, by: author)
+        TopicBatch(topic: topic, joins: joins, tokens: tokens), app: app, environment, by: page.author)
       guard results.contains(where: { $0 != .done }) else {
         return page.redirect(to: "/apps/\(app.id)/topics", flash: joins ? "topic_joined" : "topic_left")
       }
       return try await show(page, results: zip(tokens, results).compactMap { TopicResultRow($0, $1, texts) })
-    } catch let error as NoRoute {
-      return try await show(page, problem: error.description)
-    } catch let error as ProviderProblem {
-      return try await show(page, problem: error.description)
+    } catch {
+      return try await show(page, problem: try page.trouble(error))
     }
   }
 
