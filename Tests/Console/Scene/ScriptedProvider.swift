@@ -1,6 +1,7 @@
 import Certificates
 import Delivery
 import Foundation
+import JSON
 import Providers
 import Model
 import Store
@@ -21,6 +22,8 @@ final class ScriptedProvider: RouteFinder {
     /// The channels that Apple has, of every app.
     var channels: [String: ChannelPolicy] = [:]
     var channelRefusal: ServiceRefusal?
+    var jpush: (@Sendable (JPushOperation) throws -> JSONValue)?
+    var validation: SendResult?
     var topics: (@Sendable (DeviceToken) -> TopicResult)? = { _ in .done }
   }
 
@@ -72,6 +75,26 @@ final class ScriptedProvider: RouteFinder {
     }
     return try result.get()
   }
+
+  /// Answers like this for JPush from now on; nil: there are no keys.
+  func answerJPush(_ script: (@Sendable (JPushOperation) throws -> JSONValue)?) {
+    state.withLock { $0.jpush = script }
+  }
+
+  func ask(_ operation: JPushOperation, app: Int64, environment: Model.Environment) async throws -> JSONValue {
+    guard let script = state.withLock({ $0.jpush }) else {
+      throw NoRoute("The app has no credential for JPush. Assign its keys on the app's page.", .noCredential)
+    }
+    return try script(operation)
+  }
+
+  /// What every service says of a push that it is to check.
+  func answerValidation(_ result: SendResult?) { state.withLock { $0.validation = result } }
+
+  func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Model.Environment,
+    provider: ProviderKind
+  ) async throws -> SendResult? { state.withLock { $0.validation } }
 
   /// Answers like this about topics from now on; nil: there is no service account.
   func answerTopics(_ script: (@Sendable (DeviceToken) -> TopicResult)?) { state.withLock { $0.topics = script } }
