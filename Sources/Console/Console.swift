@@ -172,6 +172,7 @@ package struct Console: Sendable {
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)
     TopicPages.add(to: &routes)
+    TopicChangePages.add(to: &routes)
     JPushRemotePages.add(to: &routes)
     JPushDevicePage.add(to: &routes)
     CertificatePages.add(to: &routes)

@@ -59,6 +59,31 @@ struct WebhookProxyTests {
     }
   }
 
+  @Test("a webhook is posted through a proxy of others, with the right password alone", arguments: OtherProxy.installed)
+  func others(program: OtherProxy) async throws {
+    let now = Date()
+    let authority = try CertificateAuthority(
+      subject: [.commonName("Authority")], notBefore: now - 3600, notAfter: now + 86_400)
+    let (certificate, key) = try authority.issueServer(
+      names: ["localhost"], notBefore: now - 3600, notAfter: now + 3600)
+    let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["http/1.1"])
+    var router = Router()
+    router.on(.post, "/hook") { _ in Response(.ok, body: .bytes(Array("thanks".utf8))) }
+    try await WebTestServer.with(router, tls: tls) { address in
+      try await program.with(login: ("ann", "s3cret")) { proxy, log in
+        let (url, trust) = ("https://localhost:\(address.port)/hook", authority.certificate.pem)
+        let answer = try await Self.post(url, trust: trust, ProxyRules(always: proxy)).get()
+        #expect(answer.words == "200 thanks" && log().contains("CONNECT localhost:\(address.port)"), "\(log())")
+        let wrong = ProxyServer(host: proxy.host, port: proxy.port, user: "ann", password: "wrong")
+        guard case .failure(let error) = try await Self.post(url, trust: trust, ProxyRules(always: wrong)) else {
+          Issue.record("it was sent")
+          return
+        }
+        #expect("\(error)".contains("ProxyAuthenticationRequired"), "\(error)")
+      }
+    }
+  }
+
   @Test("what libcurl finds in the environment does not count, and this machine is reached directly")
   func environment() async throws {
     var router = Router()

@@ -65,10 +65,10 @@ enum TopicPages {
     _ page: PageContext, problem: String? = nil, results: [TopicResultRow] = []
   ) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (topics, rules, delays) = try await page.store.read { database in
+    let (topics, changes, rules, delays) = try await page.store.read { database in
       (
-        try Topic.all(database, app: app.id), try TopicRules.find(database, app: app.id),
-        try TopicSubscription.delays(database, app: app.id)
+        try Topic.all(database, app: app.id), try TopicChange.all(database, app: app.id),
+        try TopicRules.find(database, app: app.id), try TopicSubscription.delays(database, app: app.id)
       )
     }
     let texts = page.texts
@@ -95,6 +95,10 @@ enum TopicPages {
         SubscribedTopicRow(
           topic: topic, app: app, environment: topic.environment.word(texts), mayChange: page.may(.operator))
       },
+      changes: changes.map {
+        TopicChangeRow(
+          change: $0, audience: $0.audience.text(texts), environment: $0.environment.word(texts), now: page.now)
+      },
       topic: page.form["topic"], tokens: page.form.raw("tokens"),
       environments: SendForm(form: page.form).environments(texts))
     return page.answer(view, status: problem == nil ? .ok : .unprocessableContent)
@@ -118,6 +122,7 @@ struct TopicListView: PageView {
   let pending: Int
   let delays: [TopicDelayView]
   let rows: [SubscribedTopicRow]
+  let changes: [TopicChangeRow]
   let topic: String
   let tokens: String
   let environments: [ChoiceView]
@@ -136,6 +141,8 @@ struct TopicListView: PageView {
     .list("delays") { $0.delays },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .list("changes") { $0.changes },
+    .flag("has_changes") { !$0.changes.isEmpty },
     .view("topic") { FieldView(value: $0.topic) },
     .view("tokens") { FieldView(value: $0.tokens) },
     .view("environment") { FieldView(choices: $0.environments) },
@@ -172,7 +179,7 @@ struct TopicResultRow: View {
     }
   }
 
-  private static func sentence(_ reason: String, _ texts: Texts) -> String {
+  static func sentence(_ reason: String, _ texts: Texts) -> String {
     let known = Reason.of(reason)
     return "\(reason): \(texts.known("messages." + known.causeCode) ?? known.cause)"
   }

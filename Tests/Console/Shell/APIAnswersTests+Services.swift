@@ -8,13 +8,16 @@ import Store
 extension APIAnswersTests {
   private static let registrationID = "1a0018970a8f4a3b2c1"
 
-  /// A device registered with JPush, the seventh, and a JPush that answers.
+  /// A device registered with JPush, the seventh, one of FCM's, and a JPush that answers.
   static func answerServices(_ scene: ConsoleScene, _ app: App) async throws {
     let token = DeviceToken(bytes: Array(registrationID.utf8))
     _ = try await scene.store.write { database in
       var registration = Registration(token: token, environment: .development, platform: .android)
       registration.provider = .jpush
-      return try Device.register(database, app: app.id, [registration], now: ConsoleScene.noon)
+      let fcm = Registration(
+        token: DeviceToken(bytes: Array("fWx9kQ2dSxyZ:APA91bHun4MxP5egoKMwt2KZ".utf8)), environment: .development,
+        platform: .android)
+      return try Device.register(database, app: app.id, [registration, fcm], now: ConsoleScene.noon)
     }
     scene.provider.answerJPush { operation in
       switch operation {
@@ -43,7 +46,19 @@ extension APIAnswersTests {
     let (base, shop) = ("/apps/{app}/jpush/{environment}", "/apps/\(app)/jpush/development")
     let (tag, alias, schedule) = (base + "/tags/{name}", base + "/aliases/{name}", base + "/schedules/{name}")
     let tagged = tag + "/devices/{device}"
+    let (changes, shopChanges) = (
+      "/apps/{app}/topics/{environment}/changes", "/apps/\(app)/topics/production/changes"
+    )
+    let (change, members) = (changes + "/{change}", changes + "/{change}/devices")
+    let everyone: JSONValue = ["topic": "news", "action": "subscribe", "audience": "all"]
     return [
+      Call(.post, changes, shopChanges, 422, json: everyone),
+      Call(.post, changes, "/apps/\(app)/topics/development/changes", 202, json: everyone),
+      Call(.get, changes, "/apps/\(app)/topics/development/changes", 200),
+      Call(.get, changes, "/apps/\(app)/topics/staging/changes", 404),
+      Call(.get, change, "/apps/\(app)/topics/development/changes/1", 200), Call(.get, change, shopChanges + "/1", 404),
+      Call(.get, members, "/apps/\(app)/topics/development/changes/1/devices?state=pending", 200),
+      Call(.get, members, "/apps/\(app)/topics/development/changes/1/devices?state=odd", 422),
       Call(.get, "/devices/{id}/jpush", "/devices/7/jpush", 200),
       Call(.get, "/devices/{id}/jpush", "/devices/1/jpush", 409),
       Call(.post, "/devices/{id}/jpush", "/devices/7/jpush", 200),

@@ -90,6 +90,7 @@ struct LocaleTests {
     }
     add("flash.jpush_", ["schedule", "tag", "alias"], "_removed")
     add("confirm.service_", PushValidation.Answer.allCases.map(\.rawValue))
+    add("topics.state_", TopicChange.State.allCases.map(\.name))
     add("topics.rule_", TopicRule.allCases.map(\.rawValue))
     add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(

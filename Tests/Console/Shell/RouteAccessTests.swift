@@ -40,6 +40,8 @@ struct RouteAccessTests {
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
     ("GET /apps/:id/topics", .viewer), ("POST /apps/:id/topics/rules", .operator),
     ("POST /apps/:id/topics/subscribe", .operator), ("POST /apps/:id/topics/unsubscribe", .operator),
+    ("GET /apps/:id/topics/audience", .operator), ("POST /apps/:id/topics/audience/subscribe", .operator),
+    ("POST /apps/:id/topics/audience/unsubscribe", .operator), ("GET /apps/:id/topics/changes/:change", .viewer),
     ("GET /apps/:id/jpush", .viewer), ("GET /apps/:id/jpush/remove", .operator),
     ("POST /apps/:id/jpush/remove", .operator), ("GET /devices/:id/jpush", .viewer),
     ("POST /devices/:id/jpush", .operator),
