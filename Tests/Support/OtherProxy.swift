@@ -23,9 +23,10 @@ package enum OtherProxy: String, Sendable, CaseIterable, CustomStringConvertible
   /// - Parameters:
   ///   - login: user and password that it wants; nil: none.
   ///   - ports: the only ports that it connects to; empty: all.
+  ///   - hosts: names that are this machine's; squid alone can be told.
   ///   - body: gets the proxy, and its log so far, which has the head of each request.
   package func with(
-    login: (user: String, password: String)? = nil, ports: [UInt16] = [],
+    login: (user: String, password: String)? = nil, ports: [UInt16] = [], hosts: [String] = [],
     _ body: (_ proxy: ProxyServer, _ log: @escaping @Sendable () -> String) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -38,7 +39,7 @@ package enum OtherProxy: String, Sendable, CaseIterable, CustomStringConvertible
       let port = try Self.freePort()
       let lines =
         try self == .tinyproxy
-        ? Self.tinyproxy(port, folder.path, login, ports) : Self.squid(port, folder.path, login, ports)
+        ? Self.tinyproxy(port, folder.path, login, ports) : Self.squid(port, folder.path, login, ports, hosts)
       try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: folder.appending(path: "conf"))
       let process = Process()
       process.executableURL = URL(filePath: path)
@@ -71,7 +72,7 @@ package enum OtherProxy: String, Sendable, CaseIterable, CustomStringConvertible
   /// Everything in `folder`, without a cache. Section 11 of its debug log at level 2 has the heads of requests, at once;
   /// its access log has a tunnel only when it is closed.
   private static func squid(
-    _ port: UInt16, _ folder: String, _ login: (user: String, password: String)?, _ ports: [UInt16]
+    _ port: UInt16, _ folder: String, _ login: (user: String, password: String)?, _ ports: [UInt16], _ hosts: [String]
   ) throws -> [String] {
     var lines = [
       "http_port 127.0.0.1:\(port)", "pid_filename none", "coredump_dir \(folder)", "cache deny all",
@@ -85,6 +86,10 @@ package enum OtherProxy: String, Sendable, CaseIterable, CustomStringConvertible
         "auth_param basic program \(squidPasswords) \(folder)/passwords", "acl known proxy_auth REQUIRED",
         "http_access deny !known",
       ]
+    }
+    if !hosts.isEmpty {
+      try Data("127.0.0.1 \(hosts.joined(separator: " "))\n".utf8).write(to: URL(filePath: "\(folder)/hosts"))
+      lines.append("hosts_file \(folder)/hosts")
     }
     if !ports.isEmpty {
       lines += ["acl open port \(ports.map(String.init).joined(separator: " "))", "http_access deny !open"]

@@ -58,7 +58,9 @@ enum DevicePage {
       form: DeviceEditView(form: form, errors: errors, problem: problem),
       jpush: device.provider == .jpush
         ? jpush ?? JPushDeviceView(device: device, mayChange: page.may(.operator)) : nil)
-    return page.answer(view, status: errors.isEmpty && jpush?.problem == nil ? .ok : .unprocessableContent)
+    // A refusal of JPush's is the answer to a question, but no answer to a change.
+    let isRefused = page.request.method == .post && jpush?.problem != nil
+    return page.answer(view, status: errors.isEmpty && !isRefused ? .ok : .unprocessableContent)
   }
 
   private static func parked(_ device: Device, _ texts: Texts) -> ParkedDevice? {

@@ -12,7 +12,7 @@ enum JPushDevicePage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/devices/:id/jpush") { page in try await DevicePage.show(page, jpush: try await look(page)) }
     routes.page(.post, "/devices/:id/jpush", role: .operator) { page in
-      let device = try await device(page)
+      guard let device = try await device(page) else { throw PageError.notFound("device", list: "/devices") }
       do {
         _ = try await page.console.engine.jpush.align(device, by: page.author)
         return page.redirect(to: "/devices/\(device.id)/jpush", flash: "jpush_aligned")
@@ -24,15 +24,15 @@ enum JPushDevicePage {
     }
   }
 
-  private static func device(_ page: PageContext) async throws -> Device {
+  /// Nil: it is not registered with JPush.
+  private static func device(_ page: PageContext) async throws -> Device? {
     let id = try page.id()
     let device = try await page.store.read { try Device.find($0, id: id) }
-    guard let device, device.provider == .jpush else { throw PageError.notFound("device", list: "/devices") }
-    return device
+    return device.flatMap { $0.provider == .jpush ? $0 : nil }
   }
 
-  private static func look(_ page: PageContext) async throws -> JPushDeviceView {
-    let device = try await device(page)
+  private static func look(_ page: PageContext) async throws -> JPushDeviceView? {
+    guard let device = try await device(page) else { return nil }
     var view = JPushDeviceView(device: device, mayChange: page.may(.operator))
     do {
       view.known = try await page.console.engine.jpush.device(device)

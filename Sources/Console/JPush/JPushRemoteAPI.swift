@@ -86,11 +86,9 @@ enum JPushRemoteAPI {
       fields.elements(name, atMost: JPushMembers.limit) { text throws(Problem) in text }
     }
     let (added, removed) = (list("add"), list("remove"))
-    if added.isEmpty, removed.isEmpty, fields.problems.isEmpty {
-      fields.report("add", Problem("", FieldMessage.required))
-    }
     try fields.finish()
     return try await asking(call) { keeper, app, environment in
+      guard !added.isEmpty || !removed.isEmpty else { return APIContext.nothing }
       try await keeper.change(
         tag: name(call), added: added, removed: removed, app: app, environment, by: call.author)
       return APIContext.nothing

@@ -79,7 +79,7 @@ enum JPushRemotePages {
     } catch {
       view.problem = try page.trouble(error)
     }
-    return page.answer(view, status: view.problem == nil ? .ok : .unprocessableContent)
+    return page.answer(view)
   }
 
   /// With the device's page for those that are known here.

@@ -153,12 +153,16 @@ extension PageContext {
   ///
   /// - Throws: every other error, as it is.
   func trouble(_ error: any Error) throws -> String {
+    func told(_ reason: String) -> [String] {
+      let known = Reason.of(reason)
+      return [
+        texts.known("messages." + known.causeCode) ?? known.cause,
+        texts.known("messages." + known.remedyCode) ?? known.remedy,
+      ]
+    }
     switch error {
-    case let error as ServiceRefusal:
-      let known = Reason.of(error.reason)
-      let cause = texts.known("messages." + known.causeCode) ?? known.cause
-      let remedy = texts.known("messages." + known.remedyCode) ?? known.remedy
-      return ["\(error.reason): \(cause)", remedy].sentences
+    case let error as ServiceRefusal: return (["\(error.reason):"] + told(error.reason)).sentences
+    case let error as NoRoute where error.reason == .noCredential: return told(error.reason.rawValue).sentences
     case let error as NoRoute: return error.description
     case let error as ProviderProblem: return error.description
     case let error as Problems: return error.all.map(texts.text).sentences

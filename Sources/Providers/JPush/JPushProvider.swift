@@ -89,7 +89,8 @@ package final class JPushProvider: LinkedProvider {
         let members = indices.map { devices[$0] }
         let (platforms, audience) = Self.receivers(members)
         let body = message.request(
-          to: platforms, audience: audience, cid: Self.cid(appKey, push, members), sendno: push.id, timeToLive: timeToLive)
+          to: platforms, audience: audience, cid: Self.cid(appKey, push, members), sendno: push.id,
+          timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
           template: Self.template, tag: push.id, capacity: 1,
           notes: notes.map { GroupNotes($0, indices, members.map(\.id)) })

@@ -55,9 +55,10 @@ struct JPushRemoteTests {
 
       scene.provider.answerJPush { _ in throw ServiceRefusal(status: 503, reason: "JPush 7030") }
       let busy = try await ben.get("/devices/\(device)/jpush")
-      #expect(busy.status == 422 && busy.text.contains("JPush 7030: JPush’s device service is busy."), "\(busy.text)")
+      #expect(busy.status == 200 && busy.text.contains("device service is busy."), "\(busy.text)")
       scene.provider.answerJPush(nil)
-      #expect(try await ben.get("/devices/\(device)/jpush").text.contains("no credential for JPush"))
+      #expect(try await ben.get("/devices/\(device)/jpush").text.contains("no credential for this provider"))
+      #expect(try await ben.post("/devices/\(device)/jpush").status == 422)
       #expect(try await ben.get("/devices/999/jpush").status == 404)
     }
   }
@@ -116,7 +117,7 @@ struct JPushRemoteTests {
         path + "/remove", [("kind", "schedule"), ("name", "s-1"), ("environment", "development")])
       #expect(gone.status == 422 && gone.text.contains("JPush 8104"))
       let refused = try await ben.get(path + "?environment=development")
-      #expect(refused.status == 422 && refused.text.contains("JPush 8104"))
+      #expect(refused.status == 200 && refused.text.contains("JPush 8104"))
       let actions = try await scene.audit().map(\.action).filter { $0.hasPrefix("jpush.") }
       #expect(actions == ["jpush.alias_remove", "jpush.tag_remove", "jpush.schedule_remove"])
     }

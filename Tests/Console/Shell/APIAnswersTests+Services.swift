@@ -71,7 +71,7 @@ extension APIAnswersTests {
       Call(.get, tagged, shop + "/tags/vip/devices/\(registrationID)", 200),
       Call(.get, tagged, "/apps/com.example.none/jpush/production/tags/vip/devices/1", 404),
       Call(.post, tag, shop + "/tags/vip", 204, json: ["add": [.string(registrationID)]]),
-      Call(.post, tag, shop + "/tags/vip", 422, json: [:]), Call(.delete, tag, shop + "/tags/vip", 204),
+      Call(.post, tag, shop + "/tags/vip", 422, json: ["add": 1]), Call(.delete, tag, shop + "/tags/vip", 204),
       Call(.delete, tag, "/apps/com.example.none/jpush/production/tags/vip", 404),
       Call(.get, alias, shop + "/aliases/usr_ada", 200),
       Call(.get, alias, "/apps/com.example.none/jpush/production/aliases/usr_ada", 404),

@@ -90,8 +90,10 @@ struct RouteAccessTests {
   }
 
   private static func target(_ pattern: String) -> String {
-    pattern.replacing(":uid", with: "none").replacing(":device", with: "1").replacing(":id", with: "999")
-      .replacing(":environment", with: "development").replacing(":section", with: "pushes")
+    pattern.replacing(":uid", with: "none").replacing(":device", with: "1").replacing(":change", with: "1").replacing(
+      ":id", with: "999"
+    )
+    .replacing(":environment", with: "development").replacing(":section", with: "pushes")
   }
 
   @Test("the table has every route, and no other")

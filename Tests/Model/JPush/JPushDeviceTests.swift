@@ -13,7 +13,8 @@ struct JPushDeviceTests {
       ["alias": "ada", "tags": ["old", "both"], "mobile": .null], "grace", ["both", "new"],
       ["alias": "grace", "tags": ["add": ["new"], "remove": ["old"]]]
     ),
-    (["alias": "ada", "tags": []], nil, [], ["alias": ""]), (["alias": "", "tags": .null], "ada", [], ["alias": "ada"]),
+    (["alias": "ada", "tags": []], nil, [], ["alias": ""]),
+    (["alias": "", "tags": .null], "ada", [], ["alias": "ada"]),
     (["alias": "ada", "tags": ["a", "b"]], "ada", [], ["tags": ["remove": ["a", "b"]]]),
   ]
 

@@ -80,7 +80,7 @@ extension TopicTests {
   func replaced() async throws {
     try await Self.run { scene in
       let phones = try await Self.add(scene, 2)
-      let clock = Mutex(Date())
+      let clock = Mutex(Date() + 60)
       let isOut = Mutex(true)
       let routes = scene.routes
       let keeper = TopicKeeper(store: scene.store, clock: { clock.withLock { $0 } }) { batches, app, environment in
