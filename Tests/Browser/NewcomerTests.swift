@@ -38,12 +38,15 @@ extension InBrowser {
 
         // Both kinds light up without a reload, and a tap on each opens the app.
         try await browser.go(toWindow: phones)
-        for name in ["Ada's iPhone", "Robin's Android"] {
+        let names = ["Ada's iPhone", "Robin's Android"]
+        for name in names {
           try await browser.wait(for: scene.phone(name) + "//*[contains(.,'Opening day')][contains(.,'we are open')]")
+        }
+        #expect(try await browser.run(script: "return window.untouched") as? Bool == true)
+        for name in names {
           try await browser.click(xpath: scene.phone(name) + "//button[normalize-space()='Tap']")
           try await browser.wait(for: scene.phone(name) + "//p[@class='hint'][contains(.,'apped')]")
         }
-        #expect(try await browser.run(script: "return window.untouched") as? Bool == true)
         try await browser.go(toWindow: form)
         try await browser.wait(for: "//td[@data-receipt='opened'][.='2']")
         try await scene.sees("Reported by 7 of 7 devices")
