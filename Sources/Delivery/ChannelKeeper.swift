@@ -30,7 +30,7 @@ package struct ChannelKeeper: Sendable {
 
   /// Creates a channel.
   ///
-  /// - Throws: `ChannelRefusal`, ``NoRoute``.
+  /// - Throws: `ServiceRefusal`, ``NoRoute``.
   package func create(
     _ policy: ChannelPolicy, name: String, app: App, _ environment: Environment, by author: Author
   ) async throws -> Channel {
@@ -76,7 +76,7 @@ package struct ChannelKeeper: Sendable {
     }
     do {
       _ = try await ask(.delete(id), app, environment)
-    } catch let refusal as ChannelRefusal where isKnown && refusal.reason == "ChannelNotRegistered" {
+    } catch let refusal as ServiceRefusal where isKnown && refusal.reason == "ChannelNotRegistered" {
       // Somebody else has deleted it.
     }
     try await store.write { database in
@@ -85,8 +85,8 @@ package struct ChannelKeeper: Sendable {
     }
   }
 
-  private var unreadable: ChannelRefusal {
-    ChannelRefusal(status: 0, reason: OwnReason.unreadableAnswer.rawValue)
+  private var unreadable: ServiceRefusal {
+    ServiceRefusal(status: 0, reason: OwnReason.unreadableAnswer.rawValue)
   }
 
   private func note(

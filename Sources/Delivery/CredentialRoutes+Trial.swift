@@ -1,4 +1,5 @@
 package import Certificates
+package import Model
 package import Providers
 import Store
 
@@ -39,5 +40,36 @@ extension CredentialRoutes {
     }
     defer { timer.cancel() }
     return await verdicts.first { _ in true } ?? .undecided(reason: "no answer")
+  }
+
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider kind: ProviderKind
+  ) async throws -> SendResult? {
+    let credential = try await credential(kind, app: app, environment)
+    let (results, hand) = AsyncStream.makeStream(of: SendResult.self)
+    let provider = try maker(kind).make(
+      try await account(credential),
+      try tools(
+        credential, report: { report in for (_, result) in report.results { hand.yield(result) } },
+        stateChanged: { state in
+          guard case .failing(let failure) = state else { return }
+          hand.yield(.notSent(reason: failure.reason))
+        }))
+    defer { provider.stop() }
+    let requests = provider.validate(push, devices)
+    guard requests > 0 else { return nil }
+    let timer = Task {
+      do { try await Task.sleep(for: Self.trialTime) } catch { return }
+      hand.yield(.notSent(reason: OwnReason.timedOut.rawValue))
+    }
+    defer { timer.cancel() }
+    var accepted = 0
+    for await result in results {
+      guard case .outcome(.accepted) = result else { return result }
+      accepted += 1
+      if accepted == requests { return result }
+    }
+    return nil
   }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 package import HTTP2
-import JSON
+package import JSON
 package import Logging
 import OpenSSL
 package import Providers
@@ -66,12 +66,7 @@ package final class CredentialRoutes: RouteFinder {
     app: Int64, environment: Environment, provider kind: ProviderKind, report: @escaping @Sendable (SendReport) -> Void
   ) async throws -> Route {
     let maker = try maker(kind)
-    let found = try await store.read {
-      try Credential.find($0, app: app, provider: kind, environment: environment)
-    }
-    guard let credential = found, credential.certificateID != nil || credential.place == .simulator else {
-      throw Self.noCredential(kind, environment)
-    }
+    let credential = try await credential(kind, app: app, environment)
     let key = Key(credential)
     if let route = open.withLock({ $0[key] }) { return route }
     let account = try await account(credential)
@@ -93,6 +88,17 @@ package final class CredentialRoutes: RouteFinder {
     }
   }
 
+  /// The credential of an app for a service.
+  ///
+  /// - Throws: ``NoRoute``.
+  func credential(_ kind: ProviderKind, app: Int64, _ environment: Model.Environment) async throws -> Credential {
+    let found = try await store.read { try Credential.find($0, app: app, provider: kind, environment: environment) }
+    guard let found, found.certificateID != nil || found.place == .simulator else {
+      throw Self.noCredential(kind, environment)
+    }
+    return found
+  }
+
   private static func noCredential(_ kind: ProviderKind, _ environment: Model.Environment) -> NoRoute {
     let wanted =
       switch kind {
@@ -107,12 +113,7 @@ package final class CredentialRoutes: RouteFinder {
 
   /// Uses a connection of its own; see ``RouteFinder``.
   package func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
-    let credential = try await store.read {
-      try Credential.find($0, app: app.id, provider: .apns, environment: environment)
-    }
-    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
-      throw Self.noCredential(.apns, environment)
-    }
+    let credential = try await credential(.apns, app: app.id, environment)
     return try await APNsMaker().ask(
       request, bundleID: app.bundleID, try await account(credential),
       try tools(credential, report: { _ in }, stateChanged: { _ in }))
@@ -122,27 +123,18 @@ package final class CredentialRoutes: RouteFinder {
   package func change(
     _ batches: [TopicBatch], app: Int64, environment: Model.Environment
   ) async throws -> [[TopicResult]] {
-    let credential = try await store.read {
-      try Credential.find($0, app: app, provider: .fcm, environment: environment)
-    }
-    guard let credential, credential.certificateID != nil || credential.place == .simulator else {
-      throw NoRoute(
-        "The app has no credential for FCM in \(environment.rawValue). Assign a service account on the app's page.",
-        .noCredential)
-    }
+    let credential = try await credential(.fcm, app: app, environment)
     return try await FCMMaker().change(
       batches, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
-  /// Asks JPush for its own figures of a push's messages; see `JPushMaker.results`.
-  func jpushResults(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
-    let credential = try await store.read { database -> Credential? in
-      let push = try Push.get(database, id: id)
-      return try Credential.find(database, app: push.appID, provider: .jpush, environment: push.environment)
-    }
-    guard let credential else { throw NoRoute("The app has no credential for JPush any more.", .noCredential) }
-    return try await JPushMaker().results(
-      of: messages, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
+  /// Uses a connection of its own; see ``RouteFinder``.
+  package func ask(
+    _ operation: JPushOperation, app: Int64, environment: Model.Environment
+  ) async throws -> JSONValue {
+    let credential = try await credential(.jpush, app: app, environment)
+    return try await JPushMaker().ask(
+      operation, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
   }
 
   /// What the credential's provider is holding back, and why.
@@ -227,7 +219,7 @@ package final class CredentialRoutes: RouteFinder {
 
   // MARK: Accounts
 
-  private func account(_ credential: Credential) async throws -> ProviderAccount {
+  func account(_ credential: Credential) async throws -> ProviderAccount {
     guard let id = credential.certificateID else { return try account(credential, nil, material: nil) }
     let sealer = store.sealer
     let (certificate, material) = try await store.read { database in

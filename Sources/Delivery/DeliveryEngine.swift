@@ -126,10 +126,18 @@ package final class DeliveryEngine: Sendable {
   /// Tests whether the push service accepts a certificate or key before it is used.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict { await routes.attempt(trial) }
 
+  /// Asks the services that a push would go through whether they would take it, without sending it.
+  package func validate(_ check: PushCheck) async throws -> [PushValidation] {
+    try await PushValidation.find(check, store, routes, now: clock())
+  }
+
   /// The broadcast channels of apps.
   package var channels: ChannelKeeper {
     ChannelKeeper(store: store) { [routes] in try await routes.ask($0, app: $1, environment: $2) }
   }
+
+  /// What JPush itself keeps of apps.
+  package var jpush: JPushKeeper { JPushKeeper(store: store, routes: routes) }
 
   /// The subscriptions of topics.
   package var topics: TopicKeeper { TopicKeeper(store: store, routes: routes, clock: clock) }

@@ -2,6 +2,7 @@ package import Foundation
 import JSON
 package import Logging
 import Model
+import Providers
 package import Store
 
 /// Asks JPush, some time after a push, what it says became of its messages, and keeps the answers beside our own counts.
@@ -39,12 +40,22 @@ package struct JPushReportWorker: Sendable {
     guard let push = due.first?.pushID else { return false }
     var results: [String: JSONValue] = [:]
     do {
-      results = try await routes.jpushResults(of: due.map(\.id), push: push)
+      results = try await self.results(of: due.map(\.id), push: push)
     } catch {
       log.notice("no report from JPush", ["push": push, "reason": "\(error)"])
     }
     let found = results
     try await store.write { try SentJPushMessage.asked($0, due, found, now: now) }
     return true
+  }
+
+  /// JPush's figures by message ID, as received (docs/protocols.md §4.5).
+  private func results(of messages: [String], push id: Int64) async throws -> [String: JSONValue] {
+    let push = try await store.read { try Push.get($0, id: id) }
+    let answer = try await routes.ask(.results(messages), app: push.appID, environment: push.environment)
+    let pairs = (answer.array ?? []).compactMap { entry in
+      (entry["msg_id"]?.string ?? entry["msg_id"]?.integer.map(String.init)).map { ($0, entry) }
+    }
+    return Dictionary(pairs) { first, _ in first }
   }
 }

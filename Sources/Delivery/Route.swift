@@ -1,5 +1,6 @@
 package import Certificates
 package import Foundation
+package import JSON
 package import Providers
 package import Model
 package import Store
@@ -30,10 +31,24 @@ package protocol RouteFinder: Sendable {
   /// Tests whether the push service accepts a certificate or key; see ``CredentialTrial``.
   func attempt(_ trial: CredentialTrial) async -> ProviderVerdict
 
+  /// Asks a push service whether it would take a push, without sending it; see ``Provider/validate(_:_:)``.
+  ///
+  /// - Returns: the first result that is not an acceptance, or the last; nil: the service cannot be asked.
+  /// - Throws: ``NoRoute``, `ProviderProblem`.
+  func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider: ProviderKind
+  ) async throws -> SendResult?
+
   /// Makes one request about an app's broadcast channels; see ``ChannelKeeper``.
   ///
-  /// - Throws: `ChannelRefusal`, ``NoRoute``.
+  /// - Throws: `ServiceRefusal`, ``NoRoute``.
   func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply
+
+  /// Makes one call to JPush with an app's keys; see ``JPushKeeper``.
+  ///
+  /// - Returns: JPush's answer; null for an empty one.
+  /// - Throws: `ServiceRefusal`, ``NoRoute``, `ProviderProblem`.
+  func ask(_ operation: JPushOperation, app: Int64, environment: Environment) async throws -> JSONValue
 
   /// Subscribes tokens of an app to topics of FCM, or unsubscribes them; see ``TopicKeeper``.
   ///
@@ -52,9 +67,17 @@ extension RouteFinder {
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
     .undecided(reason: "This cannot be tested here.")
   }
+  /// Always nil.
+  package func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider: ProviderKind
+  ) async throws -> SendResult? { nil }
   /// Always refused: there is no credential.
   package func ask(_ request: ChannelRequest, app: App, environment: Environment) async throws -> ChannelReply {
     throw NoRoute("Channels cannot be managed here.", .noCredential)
+  }
+  /// Always refused: there is no credential.
+  package func ask(_ operation: JPushOperation, app: Int64, environment: Environment) async throws -> JSONValue {
+    throw NoRoute("JPush cannot be asked here.", .noCredential)
   }
   /// Always refused: there is no credential.
   package func change(

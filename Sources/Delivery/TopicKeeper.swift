@@ -3,7 +3,7 @@ import JSON
 package import Logging
 package import Model
 package import Providers
-import SQLite
+package import SQLite
 package import Store
 
 /// Subscribes devices to topics of FCM, and unsubscribes them: at once for a person or a program, and as a worker what
@@ -64,6 +64,30 @@ package struct TopicKeeper: Sendable {
     return results
   }
 
+  // MARK: Audiences
+
+  /// Stores that an audience joins or leaves a topic; the worker queues its devices, and carries them out.
+  ///
+  /// - Throws: `Problems` at `audience`.
+  package static func queue(
+    _ database: Database, topic: String, joins: Bool, _ audience: Audience, app: App, _ environment: Environment,
+    by author: ChannelKeeper.Author
+  ) throws -> TopicChange {
+    let change = try TopicChange.create(
+      database, app: app.id, environment: environment, topic: topic, joins: joins, audience: audience,
+      by: author.actor, now: author.now)
+    try AuditEntry.add(
+      database,
+      NewAuditEntry(
+        actor: author.actor, action: joins ? "topic.subscribe" : "topic.unsubscribe",
+        subject: "app \(app.bundleID)",
+        detail: [
+          "environment": .string(environment.rawValue), "topic": .string(topic), "audience": audience.json,
+          "change": .integer(change.id),
+        ], address: author.address), now: author.now)
+    return change
+  }
+
   // MARK: The worker
 
   /// Runs until the task is cancelled.
@@ -81,19 +105,23 @@ package struct TopicKeeper: Sendable {
     }
   }
 
-  /// Compares devices with the rules, or carries out the due changes of one app.
+  /// Compares devices with the rules, queues those of an audience, or carries out the due changes of one app.
   ///
   /// - Returns: whether there was anything to do.
   package func work(_ log: Logger? = nil) async throws -> Bool {
     let now = clock()
-    let (hasChecks, due) = try await store.read { database in
+    let (hasChecks, hasChange, due) = try await store.read { database in
       (
-        try TopicSubscription.hasChecks(database),
+        try TopicSubscription.hasChecks(database), try TopicChange.isDue(database, now: now),
         try TopicSubscription.due(database, now: now, size: TopicBatch.limit)
       )
     }
     if hasChecks {
       try await store.write { try TopicSubscription.check($0, now: now) }
+      return true
+    }
+    if hasChange {
+      try await store.write { try TopicChange.work($0, now: now) }
       return true
     }
     guard let due else { return false }

@@ -27,10 +27,22 @@ package protocol Provider: AnyObject, Sendable {
   /// reported for push 0.
   func probe(topic: String)
 
+  /// Asks the service whether it would take a push to these devices, with requests that reach nobody; their results are
+  /// reported for push 0.
+  ///
+  /// - Parameter devices: at most 1000; none for a topic. A service that names one device in a request takes the first.
+  /// - Returns: the number of requests; 0: the service has no such call.
+  func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int
+
   var state: ProviderState { get }
 
   /// The present limits and their reasons, which callers of ``PreparedPush/send(_:noting:)`` respect.
   func health(at now: Date) -> ProviderHealth
+}
+
+extension Provider {
+  /// 0, as for APNs.
+  package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int { 0 }
 }
 
 /// A push encoded by a provider.
@@ -54,8 +66,11 @@ package struct ProviderPush: Sendable {
   package let draft: PushDraft
   /// The time to live counts from here.
   package let sentAt: Date
-  package init(id: Int64, uid: String, seed: UInt64, draft: PushDraft, sentAt: Date) {
+  package init(
+    id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date
+  ) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
+    self.signature = signature
   }
 
   /// For a service that takes the time to live in seconds from its request on: what is left of it. Nil: the draft's own
@@ -161,6 +176,21 @@ package struct ProviderProblem: Error, Sendable, Hashable, CustomStringConvertib
   /// What is wrong, and what to do.
   package let description: String
   package init(_ description: String) { self.description = description }
+}
+
+/// What a push service refuses besides a push: a change of a channel, or a question to JPush.
+package struct ServiceRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// HTTP; 0 without an answer.
+  package let status: Int
+  /// The service's reason, or ours.
+  package let reason: String
+
+  package init(status: Int, reason: String) { (self.status, self.reason) = (status, reason) }
+
+  package var description: String {
+    let known = Reason.of(reason)
+    return known.isKnown ? "\(reason): \(known.cause) \(known.remedy)" : "\(status) \(reason)"
+  }
 }
 
 /// All providers.

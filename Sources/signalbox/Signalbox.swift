@@ -19,6 +19,7 @@ enum Signalbox {
     DevicesCommand.command,
     ChannelsCommand.command,
     TopicsCommand.command,
+    JPushCommand.command,
     CertificatesCommand.command,
     InspectCommand.command,
     CheckCertificatesCommand.command,

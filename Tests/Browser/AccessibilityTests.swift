@@ -1,6 +1,7 @@
 import JSON
 import Store
 import Console
+import Foundation
 import Simulator
 import Model
 import Testing
@@ -75,17 +76,24 @@ extension PagesInBrowser {
         try await scene.heading("Import report")
         try await scene.audit("the import report")
 
-        let (device, app, certificate) = try await scene.service.store.read { database in
+        let registered = try #require(simulator.phones.phones().first { $0.provider == .jpush })
+        let (device, jpush, app, certificate) = try await scene.service.store.write { database in
           let app = try #require(try App.all(database).first)
           let device = try #require(try Device.find(database, app: app.id, token: phone.token))
-          return (device.id, app.id, try #require(try TrackedCertificate.all(database).first).id)
+          let jpush = try #require(try Device.find(database, app: app.id, token: registered.token))
+          _ = try TopicChange.create(
+            database, app: app.id, environment: .development, topic: "news", joins: true, audience: .all, by: "test",
+            now: Date())
+          return (device.id, jpush.id, app.id, try #require(try TrackedCertificate.all(database).first).id)
         }
         try await audit(
           scene,
           paths: Self.lists + [
             "/phones?n=1&show=headers", "/phones?show=callbacks", "/phones?q=nobody", "/phones/\(phone.id)/remove",
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
-            "/apps/\(app)/topics",
+            "/apps/\(app)/topics", "/apps/\(app)/topics/audience", "/apps/\(app)/topics/changes/1",
+            "/apps/\(app)/jpush", "/apps/\(app)/jpush?environment=development&alias=usr_x",
+            "/apps/\(app)/jpush/remove?environment=development&kind=schedule&name=s-1", "/devices/\(jpush)/jpush",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",

@@ -94,17 +94,17 @@ struct TunnelTests {
     }
   }
 
-  @Test("tinyproxy opens tunnels, with and without a password", .enabled(if: Tinyproxy.isInstalled))
-  func tinyproxy() async throws {
+  @Test("a proxy of others opens tunnels, with and without a password", arguments: OtherProxy.installed)
+  func others(program: OtherProxy) async throws {
     let server = TestServer(TestServer.accept)
     try await withServer(server) { running in
-      try await Tinyproxy.with { proxy, log in
+      try await program.with { proxy, log in
         let client = try TestClient(running, configuration: Self.configuration(proxy))
         #expect(await client.send(200).statuses == [200: 200])
         await client.stop()
         #expect(log().contains("CONNECT localhost:\(running.address.port)"), "\(log())")
       }
-      try await Tinyproxy.with(login: ("ann", "s3cret")) { proxy, _ in
+      try await program.with(login: ("ann", "s3cret")) { proxy, _ in
         let client = try TestClient(running, configuration: Self.configuration(proxy))
         #expect(await client.send(10).statuses == [200: 10])
         await client.stop()
@@ -117,14 +117,14 @@ struct TunnelTests {
     }
   }
 
-  @Test("tinyproxy's refusals are understood", .enabled(if: Tinyproxy.isInstalled))
-  func tinyproxyRefuses() async throws {
+  @Test("the refusals of others are understood", arguments: OtherProxy.installed)
+  func othersRefuse(program: OtherProxy) async throws {
     try await withServer(TestServer(TestServer.accept)) { running in
-      try await Tinyproxy.with(ports: [1]) { proxy, _ in
+      try await program.with(ports: [1]) { proxy, _ in
         let forbidden = try await failure(running, Self.configuration(proxy))
         #expect(forbidden?.code == .proxy(.forbidden), "\(forbidden?.message ?? "")")
       }
-      try await Tinyproxy.with { proxy, _ in
+      try await program.with { proxy, _ in
         let unknown = try await failure(running, Self.configuration(proxy), host: "nowhere.invalid")
         #expect(unknown?.code == .proxy(.cannotConnect), "\(unknown?.message ?? "")")
       }

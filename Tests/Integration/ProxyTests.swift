@@ -12,25 +12,43 @@ import Testing
 @Suite("Delivery through a proxy", .timeLimit(.minutes(3)))
 struct ProxyTests {
   /// The credential's own setting, as the command line makes it.
-  private static func set(_ scene: DeliveryScene, _ url: String, password: String? = nil) async {
+  private static func set(
+    _ scene: DeliveryScene, _ url: String, password: String? = nil, _ service: String = "apns"
+  ) async {
     let environment = password.map { ["SIGNALBOX_PROXY_PASSWORD": $0] } ?? [:]
     let result = await scene.box.run(
-      "apps", "proxy", DeliveryScene.topic, "development", url, environment: environment, now: Date())
+      "apps", "proxy", DeliveryScene.topic, "development", url, "--provider", service, environment: environment,
+      now: Date())
     #expect(result.code == 0, "\(result)")
   }
 
   @Test(
-    "a broadcast arrives through tinyproxy, with the credential's user and password",
-    .enabled(if: Tinyproxy.isInstalled))
-  func tinyproxy() async throws {
+    "a broadcast of every service arrives through a proxy of others, with the credential's user and password",
+    arguments: OtherProxy.installed)
+  func others(program: OtherProxy) async throws {
     try await DeliveryScene.run { scene in
-      try await Tinyproxy.with(login: ("ann", "s3cret")) { proxy, log in
-        let phones = try await scene.add(200)
-        await Self.set(scene, "http://ann@127.0.0.1:\(proxy.port)", password: "s3cret")
+      try await program.with(login: ("ann", "s3cret")) { proxy, log in
+        try await scene.addServices()
+        let phones = try await scene.addThirds(201)
+        for service in ["apns", "fcm", "jpush"] {
+          await Self.set(scene, "http://ann@127.0.0.1:\(proxy.port)", password: "s3cret", service)
+        }
         let push = try await scene.deliver()
         let tally = try await scene.tally(push, phones)
-        #expect(tally.isWhole && tally.outcomes == ["accepted": 200], "\(tally)")
-        #expect(log().contains("CONNECT 127.0.0.1:"), "\(log())")
+        #expect(tally.isWhole && tally.outcomes == ["accepted": 201], "\(tally)")
+        for server in [SimulatedServer.development, .fcm, .jpush] {
+          let port = try #require(scene.simulator.endpoint(server)).port
+          #expect(log().contains(":\(port)"), "\(server): \(log())")
+        }
+        // What is asked of the services besides pushes goes the same way.
+        let asked = log().requests
+        let jpush = try #require(phones.first { $0.provider == .jpush })
+        _ = try await scene.engine.jpush.device(try await scene.device(jpush))
+        let fcm = try #require(phones.first { $0.provider == .fcm })
+        let joined = try await scene.engine.topics.change(
+          TopicBatch(topic: "news", joins: true, tokens: [fcm.token]), app: scene.app, .development,
+          by: ChannelKeeper.Author("test", now: Date()))
+        #expect(joined == [.done] && log().requests > asked + 1)
         let shown = await scene.box.run("apps", "show", DeliveryScene.topic)
         #expect(shown.output.contains("through http://ann@127.0.0.1:\(proxy.port)"), "\(shown)")
         #expect(!shown.output.contains("s3cret"))
@@ -38,12 +56,12 @@ struct ProxyTests {
         let wal = (try? Data(contentsOf: URL(fileURLWithPath: scene.box.data + "/signalbox.sqlite-wal"))) ?? Data()
         for file in [bytes, wal] { #expect(file.range(of: Data("s3cret".utf8)) == nil, "the password is sealed") }
         // What was built on the old setting is closed once it is noticed.
-        await Self.set(scene, "none")
+        for service in ["apns", "fcm", "jpush"] { await Self.set(scene, "none", service) }
         try await scene.routes.refresh()
-        let before = log()
+        let before = log().requests
         let direct = try await scene.deliver()
-        #expect(direct.counts.accepted == 200)
-        #expect(log() == before, "the second push is not the proxy's business")
+        #expect(direct.counts.accepted == 201)
+        #expect(log().requests == before, "the second push is not the proxy's business")
       }
     }
   }
@@ -96,4 +114,9 @@ struct ProxyTests {
       #expect(!none.output.contains("proxy.example.com"))
     }
   }
+}
+
+extension String {
+  /// How many tunnels a proxy was asked for.
+  fileprivate var requests: Int { ranges(of: "CONNECT ").count }
 }

@@ -17,7 +17,7 @@ struct TopicTests {
   private static let all = ["common", "platform-android", "timezone-Asia%2FShanghai", "version-1.0"]
 
   /// A scene whose app sends through FCM too, in production.
-  private static func run(_ body: (DeliveryScene) async throws -> Void) async throws {
+  static func run(_ body: (DeliveryScene) async throws -> Void) async throws {
     try await DeliveryScene.run { scene in
       let server = try #require(scene.simulator.endpoint(.fcm))
       let account: JSONValue = [
@@ -37,7 +37,7 @@ struct TopicTests {
   }
 
   /// Android phones whose app registers itself, with its version and time zone.
-  private static func add(
+  static func add(
     _ scene: DeliveryScene, _ count: Int, version: String = "1.0"
   ) async throws -> [SimulatedPhone] {
     let phones = try (1...count).map {
@@ -64,7 +64,7 @@ struct TopicTests {
   }
 
   /// The topics of a phone, as Firebase has them.
-  private static func topics(_ scene: DeliveryScene, _ phone: SimulatedPhone) -> [String] {
+  static func topics(_ scene: DeliveryScene, _ phone: SimulatedPhone) -> [String] {
     (scene.simulator.phones.phone(phone.id)?.android?.topics ?? [:]).keys.sorted()
   }
 

@@ -59,6 +59,34 @@ struct WebhookProxyTests {
     }
   }
 
+  // Webhooks to this machine take no proxy, so that it needs a proxy that finds another name here.
+  @Test(
+    "a webhook is posted through squid, with the right password alone",
+    .enabled(if: OtherProxy.installed.contains(.squid)))
+  func squid() async throws {
+    let now = Date()
+    let authority = try CertificateAuthority(
+      subject: [.commonName("Authority")], notBefore: now - 3600, notAfter: now + 86_400)
+    let (certificate, key) = try authority.issueServer(
+      names: ["hooks.invalid"], notBefore: now - 3600, notAfter: now + 3600)
+    let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["http/1.1"])
+    var router = Router()
+    router.on(.post, "/hook") { _ in Response(.ok, body: .bytes(Array("thanks".utf8))) }
+    try await WebTestServer.with(router, tls: tls) { address in
+      try await OtherProxy.squid.with(login: ("ann", "s3cret"), hosts: ["hooks.invalid"]) { proxy, log in
+        let (url, trust) = ("https://hooks.invalid:\(address.port)/hook", authority.certificate.pem)
+        let answer = try await Self.post(url, trust: trust, ProxyRules(always: proxy)).get()
+        #expect(answer.words == "200 thanks" && log().contains("CONNECT hooks.invalid:\(address.port)"), "\(log())")
+        let wrong = ProxyServer(host: proxy.host, port: proxy.port, user: "ann", password: "wrong")
+        guard case .failure(let error) = try await Self.post(url, trust: trust, ProxyRules(always: wrong)) else {
+          Issue.record("it was sent")
+          return
+        }
+        #expect("\(error)".contains("ProxyAuthenticationRequired"), "\(error)")
+      }
+    }
+  }
+
   @Test("what libcurl finds in the environment does not count, and this machine is reached directly")
   func environment() async throws {
     var router = Router()

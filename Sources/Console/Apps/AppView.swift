@@ -36,6 +36,7 @@ struct AppView: PageView {
     .flag("has_devices") { !$0.counts.isEmpty },
     .view("snippets") { $0.snippets },
     .view("jpush") { $0.jpush },
+    .flag("has_jpush") { $0.overview.credentials.contains { $0.provider == .jpush } },
     .view("client_keys") { $0.clientKeys },
   ]
 

@@ -15,22 +15,22 @@ enum ChannelPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps/:id/channels") { page in try await show(page) }
     routes.page(.post, "/apps/:id/channels", role: .operator) { page in
-      try await act(page, flash: "channel_created") { app, environment, author in
+      try await act(page, flash: "channel_created") { app, environment in
         let policy = (ChannelPolicy.Word(rawValue: page.form["storage"]) ?? .none).policy
         let name = String(page.form["name"].prefix(Channel.nameLimit))
-        _ = try await page.console.engine.channels.create(policy, name: name, app: app, environment, by: author)
+        _ = try await page.console.engine.channels.create(policy, name: name, app: app, environment, by: page.author)
       }
     }
     routes.page(.post, "/apps/:id/channels/refresh", role: .operator) { page in
-      try await act(page, flash: "channels_listed") { app, environment, _ in
+      try await act(page, flash: "channels_listed") { app, environment in
         _ = try await page.console.engine.channels.list(app: app, environment, now: page.now)
       }
     }
     routes.page(.post, "/apps/:id/channels/remove", role: .operator) { page in
-      try await act(page, flash: "channel_removed") { app, environment, author in
+      try await act(page, flash: "channel_removed") { app, environment in
         let id = page.form["channel"]
         guard try await isKnown(id, app, environment, page) else { return }
-        try await page.console.engine.channels.delete(id, app: app, environment, by: author)
+        try await page.console.engine.channels.delete(id, app: app, environment, by: page.author)
       }
     }
   }
@@ -45,29 +45,18 @@ enum ChannelPages {
 
   /// Does something at Apple; a refusal is shown above the list, with its cause and remedy.
   private static func act(
-    _ page: PageContext, flash: String, _ body: (App, Environment, ChannelKeeper.Author) async throws -> Void
+    _ page: PageContext, flash: String, _ body: (App, Environment) async throws -> Void
   ) async throws -> Response {
     let app = try await AppPages.find(page)
     guard let environment = Environment(rawValue: page.form["environment"]) else {
       throw PageError(.notFound, "not_found")
     }
-    let author = ChannelKeeper.Author(page.actor, from: page.request.remoteAddress?.host, now: page.now)
-    let problem: String
     do {
-      try await body(app, environment, author)
-      return page.redirect(to: "/apps/\(app.id)/channels", flash: flash)
-    } catch let error as ChannelRefusal {
-      let known = Reason.of(error.reason)
-      let texts = page.texts
-      let cause = texts.known("messages." + known.causeCode) ?? known.cause
-      let remedy = texts.known("messages." + known.remedyCode) ?? known.remedy
-      problem = "\(error.reason): \(cause) \(remedy)"
-    } catch let error as NoRoute {
-      problem = error.description
-    } catch let error as ProviderProblem {
-      problem = error.description
+      try await body(app, environment)
+    } catch {
+      return try await show(page, problem: try page.trouble(error))
     }
-    return try await show(page, problem: problem)
+    return page.redirect(to: "/apps/\(app.id)/channels", flash: flash)
   }
 
   private static func show(_ page: PageContext, problem: String? = nil) async throws -> Response {

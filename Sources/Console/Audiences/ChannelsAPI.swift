@@ -36,8 +36,7 @@ enum ChannelsAPI {
       let (app, environment) = try await place(call)
       let channel = try await channel(call, app, environment)
       return try await telling {
-        let author = ChannelKeeper.Author(call.actor, from: call.request.remoteAddress?.host, now: call.now)
-        try await call.console.engine.channels.delete(channel.channel, app: app, environment, by: author)
+        try await call.console.engine.channels.delete(channel.channel, app: app, environment, by: call.author)
         return APIContext.nothing
       }
     }
@@ -71,9 +70,8 @@ enum ChannelsAPI {
     guard let policy = storage?.policy else { throw Problems([Problem("storage", FieldMessage.required)]) }
     let (app, environment) = try await place(call)
     return try await telling {
-      let author = ChannelKeeper.Author(call.actor, from: call.request.remoteAddress?.host, now: call.now)
       let channel = try await call.console.engine.channels.create(
-        policy, name: name ?? "", app: app, environment, by: author)
+        policy, name: name ?? "", app: app, environment, by: call.author)
       return APIContext.answer(
         channel, status: .created,
         location: "/api/v1/apps/\(app.bundleID)/channels/\(environment.rawValue)/\(channel.id)")
@@ -84,7 +82,7 @@ enum ChannelsAPI {
   static func telling(_ body: () async throws -> Response) async throws -> Response {
     do {
       return try await body()
-    } catch let error as ChannelRefusal {
+    } catch let error as ServiceRefusal {
       throw APIError(502, error.description)
     } catch let error as NoRoute {
       throw APIError(.conflict, error.description)

@@ -49,18 +49,15 @@ enum TopicPages {
     guard (1...TopicBatch.limit).contains(tokens.count) else {
       return try await show(page, problem: texts("topics.token_count", ["limit": TopicBatch.limit.grouped]))
     }
-    let author = ChannelKeeper.Author(page.actor, from: page.request.remoteAddress?.host, now: page.now)
     do {
       let results = try await page.console.engine.topics.change(
-        TopicBatch(topic: topic, joins: joins, tokens: tokens), app: app, environment, by: author)
+        TopicBatch(topic: topic, joins: joins, tokens: tokens), app: app, environment, by: page.author)
       guard results.contains(where: { $0 != .done }) else {
         return page.redirect(to: "/apps/\(app.id)/topics", flash: joins ? "topic_joined" : "topic_left")
       }
       return try await show(page, results: zip(tokens, results).compactMap { TopicResultRow($0, $1, texts) })
-    } catch let error as NoRoute {
-      return try await show(page, problem: error.description)
-    } catch let error as ProviderProblem {
-      return try await show(page, problem: error.description)
+    } catch {
+      return try await show(page, problem: try page.trouble(error))
     }
   }
 
@@ -68,10 +65,10 @@ enum TopicPages {
     _ page: PageContext, problem: String? = nil, results: [TopicResultRow] = []
   ) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (topics, rules, delays) = try await page.store.read { database in
+    let (topics, changes, rules, delays) = try await page.store.read { database in
       (
-        try Topic.all(database, app: app.id), try TopicRules.find(database, app: app.id),
-        try TopicSubscription.delays(database, app: app.id)
+        try Topic.all(database, app: app.id), try TopicChange.all(database, app: app.id),
+        try TopicRules.find(database, app: app.id), try TopicSubscription.delays(database, app: app.id)
       )
     }
     let texts = page.texts
@@ -98,6 +95,10 @@ enum TopicPages {
         SubscribedTopicRow(
           topic: topic, app: app, environment: topic.environment.word(texts), mayChange: page.may(.operator))
       },
+      changes: changes.map {
+        TopicChangeRow(
+          change: $0, audience: $0.audience.text(texts), environment: $0.environment.word(texts), now: page.now)
+      },
       topic: page.form["topic"], tokens: page.form.raw("tokens"),
       environments: SendForm(form: page.form).environments(texts))
     return page.answer(view, status: problem == nil ? .ok : .unprocessableContent)
@@ -121,6 +122,7 @@ struct TopicListView: PageView {
   let pending: Int
   let delays: [TopicDelayView]
   let rows: [SubscribedTopicRow]
+  let changes: [TopicChangeRow]
   let topic: String
   let tokens: String
   let environments: [ChoiceView]
@@ -139,6 +141,8 @@ struct TopicListView: PageView {
     .list("delays") { $0.delays },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .list("changes") { $0.changes },
+    .flag("has_changes") { !$0.changes.isEmpty },
     .view("topic") { FieldView(value: $0.topic) },
     .view("tokens") { FieldView(value: $0.tokens) },
     .view("environment") { FieldView(choices: $0.environments) },
@@ -175,7 +179,7 @@ struct TopicResultRow: View {
     }
   }
 
-  private static func sentence(_ reason: String, _ texts: Texts) -> String {
+  static func sentence(_ reason: String, _ texts: Texts) -> String {
     let known = Reason.of(reason)
     return "\(reason): \(texts.known("messages." + known.causeCode) ?? known.cause)"
   }

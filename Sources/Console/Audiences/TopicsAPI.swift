@@ -67,8 +67,7 @@ enum TopicsAPI {
     let (app, environment) = try await ChannelsAPI.place(call)
     let batch = TopicBatch(topic: topic ?? "", joins: joins, tokens: tokens)
     return try await ChannelsAPI.telling {
-      let author = ChannelKeeper.Author(call.actor, from: call.request.remoteAddress?.host, now: call.now)
-      let results = try await call.console.engine.topics.change(batch, app: app, environment, by: author)
+      let results = try await call.console.engine.topics.change(batch, app: app, environment, by: call.author)
       return APIContext.answer { json in
         json.member("topic", batch.topic)
         json.member("succeeded", results.count { $0 == .done })

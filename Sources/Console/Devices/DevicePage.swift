@@ -34,16 +34,19 @@ enum DevicePage {
     return try await page.store.read { try Facts($0, id) }
   }
 
-  static func show(_ page: PageContext) async throws -> Response {
+  /// - Parameter jpush: what JPush knows of the device; nil: it was not asked.
+  static func show(_ page: PageContext, jpush: JPushDeviceView? = nil) async throws -> Response {
     let facts = try await facts(page)
     let device = facts.device
     let form = Form([
       ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.parts(device.tags)),
     ])
-    return show(page, facts, form, FieldErrors())
+    return show(page, facts, form, FieldErrors(), jpush: jpush)
   }
 
-  private static func show(_ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors) -> Response {
+  private static func show(
+    _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors, jpush: JPushDeviceView? = nil
+  ) -> Response {
     let texts = page.texts
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
@@ -52,8 +55,12 @@ enum DevicePage {
       now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
-      form: DeviceEditView(form: form, errors: errors, problem: problem))
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+      form: DeviceEditView(form: form, errors: errors, problem: problem),
+      jpush: device.provider == .jpush
+        ? jpush ?? JPushDeviceView(device: device, mayChange: page.may(.operator)) : nil)
+    // A refusal of JPush's is the answer to a question, but no answer to a change.
+    let isRefused = page.request.method == .post && jpush?.problem != nil
+    return page.answer(view, status: errors.isEmpty && !isRefused ? .ok : .unprocessableContent)
   }
 
   private static func parked(_ device: Device, _ texts: Texts) -> ParkedDevice? {

@@ -21,6 +21,8 @@ struct DeviceView: PageView {
   let keptDays: Int
   let events: [DeviceEventRow]
   let form: DeviceEditView
+  /// Nil: the device is not registered with JPush.
+  let jpush: JPushDeviceView?
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.device.id)) },
@@ -39,6 +41,7 @@ struct DeviceView: PageView {
     .view("about") { DeviceFactsView(device: $0.device, details: $0.details, app: $0.app) },
     .text("token") { $0.device.tokenText },
     .view("form") { $0.form },
+    .view("jpush") { $0.jpush },
   ]
 }
 

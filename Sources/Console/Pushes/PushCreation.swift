@@ -19,7 +19,9 @@ enum PushCreation {
     guard !draft.options.dryRun else {
       return try await call.console.intake.preview(order, once: idempotency) { check in
         guard let count = check.count else { throw AudienceAPI.tookTooLong }
-        return Idempotency.Answer(status: .ok, json: PushDryRun(check: check, count: count, now: call.now))
+        let services = try await call.console.engine.validate(check)
+        return Idempotency.Answer(
+          status: .ok, json: PushDryRun(check: check, count: count, services: services, now: call.now))
       }.response
     }
     return try await call.console.intake.take(order, once: idempotency) { database, kept in
@@ -40,6 +42,7 @@ enum PushCreation {
 private struct PushDryRun: JSONWritable {
   let check: PushCheck
   let count: AudienceCount
+  let services: [PushValidation]
   let now: Date
 
   func write(to json: inout JSONWriter) {
@@ -65,6 +68,7 @@ private struct PushDryRun: JSONWritable {
           if !finding.problem.field.isEmpty { json.member("field", finding.problem.field) }
         }
       }
+      json.array("services", services) { json, service in service.write(to: &json) }
       guard let rule = draft.recurrence else { return }
       json.member(
         "next",

@@ -71,6 +71,15 @@ struct SendForm {
     return .object(members)
   }
 
+  /// The audience alone, of devices.
+  ///
+  /// - Throws: `Problems`, each with the name of a form field.
+  func deviceAudience(platforms: Set<Platform>) throws(Problems) -> Audience {
+    let fields = JSONFields(.object(audience.map { ["audience": $0] } ?? [:]))
+    if let audience = Audience.read(fields, platforms: platforms), fields.problems.isEmpty { return audience }
+    throw Problems(fields.problems.map(Self.asked).map(Self.placed))
+  }
+
   private var audience: JSONValue? {
     func list(_ names: [String]) -> JSONValue { .array(names.map(JSONValue.string)) }
     switch form["audience"] {

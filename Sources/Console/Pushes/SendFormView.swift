@@ -1,4 +1,5 @@
 import Mustache
+import Delivery
 import Model
 
 /// `/pushes/new`: the send form.
@@ -98,6 +99,10 @@ struct SendReviewView: PageView {
   let preview: PushPreviewView
   /// The problems that block sending.
   let problems: [FindingView]
+  /// What the push services answered to the question whether they would take it; empty: they were not asked.
+  let services: [ServiceAnswerRow]
+  /// Whether a service can be asked.
+  let canValidate: Bool
   /// The request to type the app's name; nil if it is not needed.
   let question: String?
   let confirm: FieldView
@@ -110,9 +115,39 @@ struct SendReviewView: PageView {
     .view("preview") { $0.preview },
     .list("problems") { $0.problems },
     .flag("has_problems") { !$0.problems.isEmpty },
+    .list("services") { $0.services },
+    .flag("has_services") { !$0.services.isEmpty },
+    .flag("can_validate") { $0.canValidate },
     .optional("must_type") { $0.question },
     .view("confirm") { $0.question == nil ? nil : $0.confirm },
     .text("send") { $0.send },
+  ]
+}
+
+/// A push service's answer to the question whether it would take a push.
+struct ServiceAnswerRow: View {
+  let service: String
+  let answer: PushValidation.Answer
+  let text: String
+
+  init(_ validation: PushValidation, _ texts: Texts) {
+    (service, answer) = (validation.provider.name, validation.answer)
+    let said = texts("confirm.service_\(validation.answer.rawValue)")
+    guard let reason = validation.reason else {
+      text = said
+      return
+    }
+    let cause = texts.known("messages." + reason.causeCode) ?? reason.cause
+    let remedy = texts.known("messages." + reason.remedyCode) ?? reason.remedy
+    text = [said, "\(reason.code):", cause, remedy].sentences
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("service") { $0.service },
+    .flag("accepted") { $0.answer == .accepted },
+    .flag("failed") { $0.answer == .refused },
+    .flag("undecided") { $0.answer == .undecided },
+    .text("text") { $0.text },
   ]
 }
 

@@ -152,7 +152,8 @@ enum SendPages {
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
       let errors = passed(preview.draft, page)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
-      return confirmPage(page, preview)
+      let services = page.form.has("validate") ? try await page.console.engine.validate(preview.check) : []
+      return confirmPage(page, preview, services: services)
     }
   }
 
@@ -185,11 +186,12 @@ enum SendPages {
   }
 
   private static func confirmPage(
-    _ page: PageContext, _ preview: PushPreview, error: String? = nil, status: Status = .ok
+    _ page: PageContext, _ preview: PushPreview, services: [PushValidation] = [], error: String? = nil,
+    status: Status = .ok
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
-    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "idempotency_key"].contains($0.name) }
+    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "validate", "idempotency_key"].contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
     let label =
       isLater
@@ -201,6 +203,8 @@ enum SendPages {
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
         problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
+        services: services.map { ServiceAnswerRow($0, texts) },
+        canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
         send: preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }

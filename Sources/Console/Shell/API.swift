@@ -15,6 +15,8 @@ enum API {
     AudienceAPI.add(to: &routes)
     ChannelsAPI.add(to: &routes)
     TopicsAPI.add(to: &routes)
+    TopicChangesAPI.add(to: &routes)
+    JPushRemoteAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     DialectPages.addCalls(to: &routes)
     IncidentsAPI.add(to: &routes)

@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 package import JSON
@@ -17,6 +18,9 @@ struct APIContext: Sendable {
 
   /// The name in timelines and beside pushes.
   var actor: String { principal.name }
+
+  /// For what the push services are asked to change.
+  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(

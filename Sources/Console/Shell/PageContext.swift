@@ -1,9 +1,11 @@
 import Calendar
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
 import Model
 import OpenSSL
+import Providers
 import Reactor
 import SQLite
 import Store
@@ -50,6 +52,9 @@ struct PageContext: Sendable {
   var address: String {
     console.address(request)
   }
+
+  /// For what the push services are asked to change.
+  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
@@ -139,6 +144,29 @@ extension PageContext {
     } catch is CancellationError {
       // Nobody receives this answer; it keeps the disconnect from being logged as an internal error.
       throw HTTPError(499, "The client disconnected.")
+    }
+  }
+}
+
+extension PageContext {
+  /// Why a push service refused something, or could not be asked, for people.
+  ///
+  /// - Throws: every other error, as it is.
+  func trouble(_ error: any Error) throws -> String {
+    func told(_ reason: String) -> [String] {
+      let known = Reason.of(reason)
+      return [
+        texts.known("messages." + known.causeCode) ?? known.cause,
+        texts.known("messages." + known.remedyCode) ?? known.remedy,
+      ]
+    }
+    switch error {
+    case let error as ServiceRefusal: return (["\(error.reason):"] + told(error.reason)).sentences
+    case let error as NoRoute where error.reason == .noCredential: return told(error.reason.rawValue).sentences
+    case let error as NoRoute: return error.description
+    case let error as ProviderProblem: return error.description
+    case let error as Problems: return error.all.map(texts.text).sentences
+    default: throw error
     }
   }
 }

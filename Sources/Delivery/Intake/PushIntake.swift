@@ -94,14 +94,14 @@ package struct PushIntake: Sendable {
     return written
   }
 
-  /// Answers a dry run without storing a push; its idempotency key is still used up.
+  /// Answers a dry run without storing a push; `answer` may ask the push services. Its idempotency key is still used up.
   ///
   /// - Throws: see ``take(_:once:confirm:answer:)``.
   package func preview(
-    _ order: Order, once idempotency: Idempotency, answer: @Sendable (PushCheck) throws -> Idempotency.Answer
+    _ order: Order, once idempotency: Idempotency, answer: @Sendable (PushCheck) async throws -> Idempotency.Answer
   ) async throws -> Idempotency.Answer {
     if let known = try await store.read({ try idempotency.known($0) }) { return known }
-    let written = try answer(try await accept(order))
+    let written = try await answer(try await accept(order))
     guard idempotency.key != nil else { return written }
     return try await store.write { database in try idempotency.once(database) { (written, ()) }.answer }
   }

@@ -9,8 +9,8 @@ package struct JPushDeviceChange: Sendable, Hashable {
   private var removed: [String] = []
 
   /// Tags added or removed in one call, and their bytes.
-  private static let tagLimit = 100
-  private static let tagBytes = 1000
+  static let tagLimit = 100
+  static let tagBytes = 1000
 
   /// - Throws: ``JPushError``, the first thing that is wrong.
   package init(_ json: JSONValue) throws(JPushError) {

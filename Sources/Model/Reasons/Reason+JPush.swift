@@ -1,9 +1,11 @@
 import JSON
 
-// JPush, REST API v3 push, error codes (docs/protocols.md §4.3). A code is kept as `JPush 1011`.
+// JPush, REST API v3, error codes (docs/protocols.md §4.3). A code is kept as `JPush 1011`.
 
 extension Reason {
-  static let jpush: [Reason] = [
+  static let jpush: [Reason] = jpushPush + jpushOthers
+
+  private static let jpushPush: [Reason] = [
     Reason(
       "JPush 1000", .jpush, 500, .later, .nobody,
       cause: "JPush had an internal error.", remedy: "No action needed: it is retried later."),
@@ -74,5 +76,69 @@ extension Reason {
       "JPush 2009", .jpush, 403, .later, .operations,
       cause: "JPush limits the AppKey's pushes for now.",
       remedy: "It is retried later. If it stays, contact JPush support."),
+  ]
+
+  /// Devices, schedules and reports.
+  private static let jpushOthers: [Reason] = [
+    Reason(
+      "JPush 7000", .jpush, 500, .later, .nobody,
+      cause: "JPush's device service had an internal error.",
+      remedy: "Try again later."),
+    Reason(
+      "JPush 7001", .jpush, 401, .afterCredential, .operations,
+      cause: "The call had no AppKey and master secret.",
+      remedy: "Assign the keys again on the app's page. Check for a proxy that removes headers."),
+    Reason(
+      "JPush 7002", .jpush, 400, .never, .appDeveloper,
+      cause: "JPush refuses a value: an unknown registration ID, or an alias or tag that its rule forbids.",
+      remedy: "See JPush's message for the value. Aliases and tags have at most 40 bytes, without “-”."),
+    Reason(
+      "JPush 7004", .jpush, 401, .afterCredential, .operations,
+      cause: "The AppKey and master secret do not match.",
+      remedy: "Copy both again from the same app in the JPush console."),
+    Reason(
+      "JPush 7008", .jpush, 400, .afterCredential, .operations,
+      cause: "JPush does not know the AppKey.",
+      remedy: "Copy the AppKey again from the JPush console."),
+    Reason(
+      "JPush 7013", .jpush, 400, .never, .appDeveloper,
+      cause: "JPush refused some of the registration IDs, and changed nothing.",
+      remedy: "Leave out the IDs that JPush's message names."),
+    Reason(
+      "JPush 7015", .jpush, 400, .never, .appDeveloper,
+      cause: "The alias already has 10 devices, which is JPush's limit.",
+      remedy: "Remove the alias from a device that is no longer used, or send by tag."),
+    Reason(
+      "JPush 7030", .jpush, 503, .later, .nobody,
+      cause: "JPush's device service is busy.",
+      remedy: "Try again later."),
+    Reason(
+      "JPush 8100", .jpush, 400, .never, .appDeveloper,
+      cause: "JPush refuses a value of the schedule.",
+      remedy: "See JPush's message for the value."),
+    Reason(
+      "JPush 8101", .jpush, 401, .afterCredential, .operations,
+      cause: "The AppKey and master secret do not match.",
+      remedy: "Copy both again from the same app in the JPush console."),
+    Reason(
+      "JPush 8104", .jpush, 404, .never, .nobody,
+      cause: "JPush has no such schedule: it has ended, or somebody deleted it.",
+      remedy: "List the schedules again."),
+    Reason(
+      "JPush 8200", .jpush, 500, .later, .nobody,
+      cause: "JPush's schedule service had an internal error.",
+      remedy: "Try again later."),
+    Reason(
+      "JPush 8203", .jpush, 503, .later, .nobody,
+      cause: "JPush's schedule service did not answer in time.",
+      remedy: "Try again later."),
+    Reason(
+      "JPush 10", .jpush, 500, .later, .nobody,
+      cause: "JPush's report service had an internal error.",
+      remedy: "No action needed: it is asked again later."),
+    Reason(
+      "JPush 3001", .jpush, 401, .afterCredential, .operations,
+      cause: "The AppKey and master secret do not match.",
+      remedy: "Copy both again from the same app in the JPush console."),
   ]
 }

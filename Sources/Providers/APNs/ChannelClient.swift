@@ -22,25 +22,10 @@ package enum ChannelReply: Sendable, Hashable {
   case channels([String])
 }
 
-/// Why a request about channels failed.
-package struct ChannelRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// HTTP; 0 without an answer.
-  package let status: Int
-  /// APNs' reason, or ours.
-  package let reason: String
-
-  package init(status: Int, reason: String) { (self.status, self.reason) = (status, reason) }
-
-  package var description: String {
-    let known = Reason.of(reason)
-    return known.isKnown ? "\(reason): \(known.cause) \(known.remedy)" : "\(status) \(reason)"
-  }
-}
-
 extension APNsMaker {
   /// Makes one request about an app's channels over a connection of its own.
   ///
-  /// - Throws: ``ChannelRefusal``; an error about the account, with a text for people.
+  /// - Throws: ``ServiceRefusal``; an error about the account, with a text for people.
   package func ask(
     _ request: ChannelRequest, bundleID: String, _ account: ProviderAccount, _ tools: ProviderTools
   ) async throws -> ChannelReply {
@@ -54,8 +39,8 @@ extension APNsMaker {
       let token = ProviderToken(key: key, keyID: keyID, teamID: teamID)
       switch token.current(at: tools.clock()) {
       case .value(let text): fields.append(HeaderField("authorization", text, indexing: .never))
-      case .refused(let reason): throw ChannelRefusal(status: 0, reason: reason)
-      case .awaited: throw ChannelRefusal(status: 0, reason: OwnReason.credentialUnusable.rawValue)
+      case .refused(let reason): throw ServiceRefusal(status: 0, reason: reason)
+      case .awaited: throw ServiceRefusal(status: 0, reason: OwnReason.credentialUnusable.rawValue)
       }
     }
     let client = ChannelClient(endpoint, tools)
@@ -95,10 +80,10 @@ extension ChannelRequest {
   }
 
   /// Reads an answer of 2xx.
-  fileprivate func reply(_ answer: ChannelClient.Reply) throws(ChannelRefusal) -> ChannelReply {
+  fileprivate func reply(_ answer: ChannelClient.Reply) throws(ServiceRefusal) -> ChannelReply {
     guard (200..<300).contains(answer.status) else {
       let reason = APNsResponse(status: answer.status, body: answer.body).reason
-      throw ChannelRefusal(status: answer.status, reason: reason.isEmpty ? "HTTP \(answer.status)" : reason)
+      throw ServiceRefusal(status: answer.status, reason: reason.isEmpty ? "HTTP \(answer.status)" : reason)
     }
     let json = (try? JSONValue(parsing: answer.body)) ?? .null  // an empty body, or none that is needed
     switch self {
@@ -116,9 +101,9 @@ extension ChannelRequest {
   }
 }
 
-extension ChannelRefusal {
-  fileprivate static func unreadable(_ answer: ChannelClient.Reply) -> ChannelRefusal {
-    ChannelRefusal(status: answer.status, reason: OwnReason.unreadableAnswer.rawValue)
+extension ServiceRefusal {
+  fileprivate static func unreadable(_ answer: ChannelClient.Reply) -> ServiceRefusal {
+    ServiceRefusal(status: answer.status, reason: OwnReason.unreadableAnswer.rawValue)
   }
 }
 
@@ -130,7 +115,7 @@ private final class ChannelClient: ClientGroupHandler, Sendable {
     let body: [UInt8]
   }
 
-  private typealias Result = Swift.Result<Reply, ChannelRefusal>
+  private typealias Result = Swift.Result<Reply, ServiceRefusal>
 
   private let endpoint: Endpoint
   private let tools: ProviderTools
@@ -142,7 +127,7 @@ private final class ChannelClient: ClientGroupHandler, Sendable {
     (results, hand) = AsyncStream<Result>.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  func ask(_ batch: RequestBatch) async throws(ChannelRefusal) -> Reply {
+  func ask(_ batch: RequestBatch) async throws(ServiceRefusal) -> Reply {
     var connections = tools.connections
     connections.maximumConnections = 1
     connections.connection.requestTimeout = .seconds(20)
@@ -159,7 +144,7 @@ private final class ChannelClient: ClientGroupHandler, Sendable {
       break
     }
     group.onLoop { $0.stop() }
-    return try (first ?? .failure(ChannelRefusal(status: 0, reason: OwnReason.interrupted.rawValue))).get()
+    return try (first ?? .failure(ServiceRefusal(status: 0, reason: OwnReason.interrupted.rawValue))).get()
   }
 
   func group(_ group: ClientGroup, ended answers: [Answer]) {
@@ -182,14 +167,14 @@ private final class ChannelClient: ClientGroupHandler, Sendable {
       if case .proxy = error.code { error.reason } else {
         Reason.combined(error.isTrust ? .untrusted : .unreachable, after: error.message)
       }
-    hand.yield(.failure(ChannelRefusal(status: 0, reason: reason)))
+    hand.yield(.failure(ServiceRefusal(status: 0, reason: reason)))
   }
 
   func group(_ group: ClientGroup, heard goAway: GoAway) {}
   func groupWillSend(_ group: ClientGroup) {}
 
   private func fail(_ reason: OwnReason) {
-    hand.yield(.failure(ChannelRefusal(status: 0, reason: reason.rawValue)))
+    hand.yield(.failure(ServiceRefusal(status: 0, reason: reason.rawValue)))
   }
 }
 

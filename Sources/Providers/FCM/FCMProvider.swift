@@ -37,6 +37,17 @@ package final class FCMProvider: LinkedProvider {
     link.submit(batch.build())
   }
 
+  package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
+    let target = push.draft.audience.topicTarget ?? devices.first.map { ["token": .string($0.token.text)] }
+    guard let target else { return 0 }
+    let message = FCMMessage(push.draft, uid: push.uid, signature: push.signature).json.object ?? [:]
+    let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]
+    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+    batch.append(id: 0, path: path, body: body.bytes)
+    link.submit(batch.build())
+    return 1
+  }
+
   fileprivate func send(
     _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice],
     noting notes: (any DepartureNotes)?

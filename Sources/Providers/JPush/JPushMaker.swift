@@ -46,24 +46,31 @@ package struct JPushMaker: ProviderMaker {
 
 /// Where JPush answers (docs/protocols.md §4.1).
 struct JPushEndpoint: Sendable, Hashable {
-  let host: String
-  /// Of the reports, which JPush has on another host.
-  let reportHost: String
+  /// Nil: JPush's own, of which each part of its API has one.
+  let host: String?
   let port: UInt16
   /// PEM certificates; nil: the system's.
   let trust: [UInt8]?
 
   init(_ endpoint: ProviderEndpoint) {
     switch endpoint {
-    case .service: (host, reportHost, port, trust) = ("api.jpush.cn", "report.jpush.cn", 443, nil)
-    case .custom(let host, let port, let trust):
-      (self.host, reportHost, self.port, self.trust) = (host, host, port, trust)
+    case .service: (host, port, trust) = (nil, 443, nil)
+    case .custom(let host, let port, let trust): (self.host, self.port, self.trust) = (host, port, trust)
     }
   }
 
-  /// - Parameter isReport: whether it is for reports.
-  func endpoint(isReport: Bool = false) throws(TLSError) -> Endpoint {
+  func endpoint(_ family: JPushFamily = .push) throws(TLSError) -> Endpoint {
     let tls = try TLSContext.client(trust: trust.map { .pem($0) } ?? .system, identity: nil, alpn: ["h2"])
-    return Endpoint(host: isReport ? reportHost : host, port: port, tls: tls)
+    return Endpoint(host: host ?? family.host, port: port, tls: tls)
+  }
+}
+
+extension JPushFamily {
+  fileprivate var host: String {
+    switch self {
+    case .push, .schedule: "api.jpush.cn"
+    case .device: "device.jpush.cn"
+    case .report: "report.jpush.cn"
+    }
   }
 }

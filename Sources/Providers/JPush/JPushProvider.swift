@@ -41,6 +41,32 @@ package final class JPushProvider: LinkedProvider {
     link.submit(batch.build())
   }
 
+  package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
+    let message = JPushMessage(push.draft, uid: push.uid, signature: push.signature)
+    let groups = Self.groups(Array(devices.indices), devices, message)
+    for indices in groups {
+      let (platforms, audience) = Self.receivers(indices.map { devices[$0] })
+      var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+      batch.append(
+        id: 0, path: "/v3/push/validate",
+        body: message.request(to: platforms, audience: audience, cid: nil).bytes)
+      link.submit(batch.build())
+    }
+    return groups.count
+  }
+
+  /// The devices of each request.
+  private static func groups(_ indices: [Int], _ devices: [ProviderDevice], _ message: JPushMessage) -> [[Int]] {
+    guard !message.fitsBothPlatforms else { return indices.isEmpty ? [] : [indices] }
+    return Platform.allCases.map { platform in indices.filter { devices[$0].platform == platform } }
+      .filter { !$0.isEmpty }
+  }
+
+  private static func receivers(_ members: [ProviderDevice]) -> (platforms: Set<Platform>, audience: JSONValue) {
+    let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
+    return (Set(members.map(\.platform)), ["registration_id": .array(ids)])
+  }
+
   /// With the limits in devices, and the pause that JPush's limits ask for.
   package func health(at now: Date) -> ProviderHealth {
     var health = link.health(at: now)
@@ -59,16 +85,12 @@ package final class JPushProvider: LinkedProvider {
       $0..<min($0 + JPushMessage.deviceLimit, devices.count)
     }
     for chunk in chunks {
-      var groups = [Array(chunk)]
-      if !message.fitsBothPlatforms {
-        groups = Platform.allCases.map { platform in chunk.filter { devices[$0].platform == platform } }
-      }
-      for indices in groups where !indices.isEmpty {
+      for indices in Self.groups(Array(chunk), devices, message) {
         let members = indices.map { devices[$0] }
-        let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
+        let (platforms, audience) = Self.receivers(members)
         let body = message.request(
-          to: Set(members.map(\.platform)), audience: ["registration_id": .array(ids)],
-          cid: Self.cid(appKey, push, members), sendno: push.id, timeToLive: timeToLive)
+          to: platforms, audience: audience, cid: Self.cid(appKey, push, members), sendno: push.id,
+          timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
           template: Self.template, tag: push.id, capacity: 1,
           notes: notes.map { GroupNotes($0, indices, members.map(\.id)) })

@@ -76,27 +76,34 @@ package struct TopicSubscription: Sendable, Hashable {
   package static func record(
     _ database: Database, _ endings: [(line: TopicSubscription, ending: Ending)], askedAt: Date, now: Date
   ) throws {
+    var tally = TopicChange.Tally()
     for (line, ending) in endings {
       let place = "topic_id = ?1 AND device_id = ?2 AND joins = ?3 AND token = ?4 AND state = 1"
-      func write(_ sql: String, _ date: Date, _ reason: String?) throws {
+      func write(_ sql: String, _ date: Date, _ reason: String?) throws -> Int {
         try database.run(
           "\(sql) WHERE \(place)", line.topicID, line.deviceID, line.joins, line.token.bytes, date, reason)
       }
       switch ending {
       case .later(let reason, let date):
-        try write("UPDATE topic_subscriptions SET attempts = attempts + 1, due_at = ?5, reason = ?6", date, reason)
+        _ = try write(
+          "UPDATE topic_subscriptions SET attempts = attempts + 1, due_at = ?5, reason = ?6", date, reason)
       case .refused(let reason) where line.joins:
-        try write(
+        let changed = try write(
           "UPDATE topic_subscriptions SET state = \(State.refused.rawValue), due_at = ?5, reason = ?6", now, reason)
+        if changed > 0 { try tally.note(database, line, refusal: reason) }
       case .done where line.joins:
-        try write("UPDATE topic_subscriptions SET state = \(State.done.rawValue), due_at = ?5, reason = ?6", now, nil)
+        let changed = try write(
+          "UPDATE topic_subscriptions SET state = \(State.done.rawValue), due_at = ?5, reason = ?6", now, nil)
+        if changed > 0 { try tally.note(database, line) }
       // Whoever cannot leave is not subscribed.
       case .done, .refused:
-        try database.run(
+        let removed = try database.run(
           "DELETE FROM topic_subscriptions WHERE \(place)", line.topicID, line.deviceID, line.joins, line.token.bytes)
+        if removed > 0 { try tally.note(database, line) }
         try rejoin(database, line, now: now)
       }
     }
+    try tally.keep(database, now: now)
     try judge(database, endings.map { ($0.line.deviceID, $0.ending) }, askedAt: askedAt, now: now)
     try Topic.removeEmpty(database, Set(endings.map(\.line.topicID)))
   }
@@ -172,6 +179,13 @@ package struct TopicSubscription: Sendable, Hashable {
     }
     try judge(database, endings.map { ($0.device, $0.ending) }, askedAt: askedAt, now: now)
     try Topic.removeEmpty(database, [id])
+  }
+
+  /// Queues a change that somebody asked for.
+  static func queue(
+    _ database: Database, topic: Int64, device: Int64, _ token: DeviceToken, joins: Bool, now: Date
+  ) throws {
+    try put(database, topic, device, token, joins: joins, byRule: false, .pending, due: now)
   }
 
   fileprivate static func put(

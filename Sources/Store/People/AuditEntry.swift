@@ -104,7 +104,7 @@ package enum ActivityKind: String, Sendable, CaseIterable {
     switch self {
     case .pushes: ["push", "schedule", "incident"]
     case .devices: ["device", "alias", "tag"]
-    case .apps: ["app", "credential", "jpush_key", "client_key", "channel", "topic", "demo"]
+    case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]
     case .people: ["user", "session", "token", "calendar"]
     case .settings: ["settings", "setting", "receiver", "retention", "key", "database"]

@@ -138,7 +138,7 @@ enum ChannelsCommand {
     }
     do {
       return try await body(routes, named, store)
-    } catch let error as ChannelRefusal {
+    } catch let error as ServiceRefusal {
       throw CommandFailure(error.description)
     } catch let error as NoRoute {
       throw CommandFailure(error.description)

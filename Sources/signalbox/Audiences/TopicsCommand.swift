@@ -16,7 +16,18 @@ enum TopicsCommand {
     if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is no topic: \(problem.text)") }
     return text
   }
-  private static let tokens = Option(repeated: "device", "token", "An FCM token; at most 1000.")
+  private static let tokens = Option(
+    repeated: "device", "token", "An FCM token; at most 1000. Asked of FCM at once, with a result for each.")
+  private static let tags = Option(repeated: "tag", "name", "Devices with this tag, in the background.")
+  private static let aliases = Option(repeated: "alias", "name", "Devices with this alias, in the background.")
+  private static let registrationIDs = Option(
+    repeated: "registration-id", "id", "The device with this registration ID, in the background.")
+  private static let all = Flag("all", "Every active Android device that FCM reaches, in the background.")
+  private static let number = Argument("change", "The number that subscribe or changes printed.") {
+    text throws(BadValue) in
+    guard let number = Int64(text), number > 0 else { throw BadValue("is not a number of at least 1") }
+    return number
+  }
   private static let rules = Option(
     repeated: "rule", "rule", "A rule: common, platform, version, or time_zone."
   ) { text throws(BadValue) in
@@ -25,23 +36,34 @@ enum TopicsCommand {
   }
   private static let none = Flag("none", "Turn every rule off.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
-  private static let change = [app.parameter, environment.parameter, topic.parameter, tokens.parameter]
+  private static let change = [
+    app.parameter, environment.parameter, topic.parameter, tokens.parameter, tags.parameter, aliases.parameter,
+    registrationIDs.parameter, all.parameter,
+  ]
 
   static let command = Command<Action>(
     "topics", "List topics of FCM, subscribe devices, and set the rules.",
     discussion: """
-      A push goes to a topic with signalbox send --topic or --condition. The running server carries out the rules.
+      A push goes to a topic with signalbox send --topic or --condition. The running server carries out the rules, and \
+      what is done in the background.
       """,
     subcommands: [
       Command(
         "list", "List an app's topics, with the numbers of their devices.",
         parameters: [app.parameter, environment.parameter] + common, action: list),
       Command(
-        "subscribe", "Subscribe FCM tokens to a topic.",
+        "subscribe", "Subscribe FCM tokens or an audience to a topic.",
         parameters: change + [CommonOptions.proxy.parameter] + common, action: { try await set($0, $1, joins: true) }),
       Command(
-        "unsubscribe", "Unsubscribe FCM tokens from a topic.",
+        "unsubscribe", "Unsubscribe FCM tokens or an audience from a topic.",
         parameters: change + [CommonOptions.proxy.parameter] + common, action: { try await set($0, $1, joins: false) }),
+      Command(
+        "changes", "List the audiences that were subscribed or unsubscribed.",
+        parameters: [app.parameter, environment.parameter] + common, action: listChanges),
+      Command(
+        "change", "Show what became of each device of an audience.",
+        discussion: "Exit codes: 0: every device is done. 1: some are refused or taken over. 75: some are pending.",
+        parameters: [app.parameter, number.parameter] + common, action: showChange),
       Command(
         "rules", "Show the rules, or set them.",
         parameters: [app.parameter, rules.parameter, none.parameter] + common, action: setRules),
@@ -62,7 +84,91 @@ enum TopicsCommand {
     return ExitCode.done
   }
 
+  /// Stores that an audience joins or leaves.
+  private static func queue(
+    _ values: Parsed, _ io: CommandIO, _ kinds: [(String, [String])], joins: Bool
+  ) throws -> Int32 {
+    let members = kinds.map { ($0.0, JSONValue.array($0.1.map(JSONValue.string))) }
+    let json: JSONValue = values[all] ? "all" : .object(Dictionary(uniqueKeysWithValues: members))
+    let fields = JSONFields(["audience": json])
+    let audience = Audience.read(fields, platforms: [.android])
+    guard let audience, fields.problems.isEmpty else {
+      throw CommandFailure.usage(fields.problems.map(\.description).joined(separator: "\n"))
+    }
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let (bundleID, environment, name) = (values[app], values[environment], values[topic])
+    let author = ChannelKeeper.Author("cli", now: io.now())
+    do {
+      let change = try store.writeSync { database in
+        try TopicKeeper.queue(
+          database, topic: name, joins: joins, audience, app: try App.named(bundleID, database), environment,
+          by: author)
+      }
+      io.print(values[CommonOptions.json] ? change.prettyJSON : "\(change.id)")
+      io.note("queued for the server; see: signalbox topics change \(bundleID) \(change.id)")
+      return ExitCode.done
+    } catch let problems as Problems {
+      throw CommandFailure(problems.all.map(\.text).joined(separator: "\n"))
+    }
+  }
+
+  private static let listChanges: Action = { values, io in
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let (bundleID, environment) = (values[app], values[environment])
+    let changes = try store.readSync {
+      try TopicChange.all($0, app: try App.named(bundleID, $0).id, environment: environment)
+    }
+    if values[CommonOptions.json] {
+      io.print(changes.prettyJSON)
+    } else {
+      var table = TextTable("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
+      for change in changes {
+        table.add(
+          "\(change.id)", change.joins ? "subscribe" : "unsubscribe", change.topic, "\(change.devices)",
+          "\(change.done)", "\(change.pending)", "\(change.refused)", change.endedAt == nil ? "in progress" : "ended")
+      }
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static let showChange: Action = { values, io in
+    let store = try DataDirectory(values, io).open(now: io.now())
+    defer { store.close() }
+    let (bundleID, id) = (values[app], values[number])
+    let (change, members) = try store.readSync { database in
+      guard let change = try TopicChange.find(database, app: try App.named(bundleID, database).id, id: id) else {
+        throw CommandFailure("There is no change \(id) of \(bundleID). See: signalbox topics changes.")
+      }
+      return (change, try TopicChange.members(database, of: change, limit: .max - 1).items)
+    }
+    if values[CommonOptions.json] {
+      io.print(members.prettyJSON)
+    } else {
+      var table = TextTable("DEVICE", "TOKEN", "STATE", "REASON")
+      for member in members {
+        table.add(
+          "\(member.deviceID)", member.token?.abbreviated ?? "–", member.state.name,
+          member.reason.map(Reason.line) ?? "")
+      }
+      io.print(table)
+    }
+    if change.endedAt == nil { return ExitCode.unfinished }
+    return change.done == change.devices ? ExitCode.done : ExitCode.failed
+  }
+
   private static func set(_ values: Parsed, _ io: CommandIO, joins: Bool) async throws -> Int32 {
+    let kinds = [
+      ("tag", values[tags]), ("alias", values[aliases]), ("registration_id", values[registrationIDs]),
+    ].filter { !$0.1.isEmpty }
+    if !kinds.isEmpty || values[all] {
+      guard values[tokens].isEmpty, kinds.isEmpty || !values[all] else {
+        throw CommandFailure.usage("Choose --device, --all, or any of --tag, --alias, and --registration-id.")
+      }
+      return try queue(values, io, kinds, joins: joins)
+    }
     var devices: [DeviceToken] = []
     for text in values[tokens] {
       do throws(Problem) {
@@ -72,7 +178,9 @@ enum TopicsCommand {
       }
     }
     guard (1...TopicBatch.limit).contains(devices.count) else {
-      throw CommandFailure.usage("Give from 1 to \(TopicBatch.limit) tokens with --device.")
+      throw CommandFailure.usage(
+        "Give from 1 to \(TopicBatch.limit) tokens with --device, or an audience: --tag, --alias, --registration-id, --all."
+      )
     }
     let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)
     let author = ChannelKeeper.Author("cli", now: io.now())

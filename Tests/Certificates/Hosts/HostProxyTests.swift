@@ -61,4 +61,27 @@ struct HostProxyTests {
       #expect(!failure.description.contains("s3cret"))
     }
   }
+
+  @Test("a probe goes through a proxy of others, with and without the right password", arguments: OtherProxy.installed)
+  func others(program: OtherProxy) async throws {
+    let certificates = try HostCertificates()
+    let context = try certificates.context(["localhost"])
+    let host = try ScriptedHost { $0.shakeHands(other: context) }
+    defer { host.stop() }
+    let address = HostAddress(host: "localhost", port: host.address.port, startProtocol: .tls)
+    try await program.with(login: ("ann", "s3cret")) { proxy, log in
+      func look(password: String) throws -> HostOutcome {
+        let server = ProxyServer(host: proxy.host, port: proxy.port, user: "ann", password: password)
+        return try HostProbe(trust: certificates.trust, timeout: .seconds(5), proxies: ProxyRules(always: server))
+          .look(at: address)
+      }
+      let sighting = try look(password: "s3cret").get()
+      #expect(sighting.names == ["localhost"] && log().contains("CONNECT localhost:\(host.address.port)"), "\(log())")
+      guard case .failure(let failure) = try look(password: "wrong") else {
+        Issue.record("seen")
+        return
+      }
+      #expect(failure.description.contains("ProxyAuthenticationRequired"), "\(failure)")
+    }
+  }
 }

@@ -46,7 +46,7 @@ struct ChannelTests {
   func refused() async throws {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
-      scene.provider.refuseChannels(ChannelRefusal(status: 400, reason: "FeatureNotEnabled"))
+      scene.provider.refuseChannels(ServiceRefusal(status: 400, reason: "FeatureNotEnabled"))
       let refused = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "none"])
       #expect(refused.status == 502)
       #expect(refused.text.contains("FeatureNotEnabled") && refused.text.contains("broadcast capability"))

@@ -104,6 +104,47 @@ struct TopicTests {
     }
   }
 
+  @Test("an audience is queued on a page of its own, and its devices are shown with their results")
+  func audience() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await Self.addAndroid(scene, app, 3)
+      scene.provider.answerTopics { $0.text == Self.token(1) ? .refused(reason: "UNREGISTERED") : .done }
+      var ben = try await scene.signIn(.operator)
+      let path = "/apps/\(app.id)/topics"
+      #expect(ScenePage(try await ben.get(path)).links.contains(path + "/audience"))
+      #expect(try await ben.get(path + "/audience").text.contains("name=\"tag_and\""))
+      let form = [("environment", "production"), ("topic", "news"), ("audience", "all")]
+      for wrong in [
+        ("topic", "a b"), ("environment", ""), ("audience", ""), ("audience", "tag"), ("audience", "alias"),
+      ] {
+        let changed = form.map { $0.0 == wrong.0 ? wrong : $0 }
+        let answer = try await ben.post(path + "/audience/subscribe", changed)
+        #expect(
+          answer.status == 422 && ScenePage(answer).error(wrong.0 == "audience" ? "audience" : wrong.0) != "",
+          "\(wrong)")
+      }
+      let nobody = try await ben.post(
+        path + "/audience/subscribe", [("environment", "development")] + form.dropFirst())
+      #expect(nobody.status == 422 && nobody.text.contains("No active Android device"))
+      let queued = try await ben.post(path + "/audience/subscribe", form)
+      let page = try #require(queued.location)
+      #expect(queued.status == 303 && page == path + "/changes/1")
+      #expect(try await ben.get(page).text.contains("Collecting the devices"))
+      while try await scene.engine.topics.work() {}
+      let done = try await ben.get(page)
+      #expect(
+        done.text.contains("UNREGISTERED: The app was removed") && !done.text.contains("Collecting"), "\(done.text)")
+      #expect(try await ben.get(page + "?state=pending").text.contains("No devices."))
+      #expect(try await ben.get(path).text.contains("2 / 3"))
+      #expect(try await ben.get(path + "/changes/9").status == 404)
+      let left = try await ben.post(path + "/audience/unsubscribe", form)
+      #expect(left.location == path + "/changes/2")
+      let actions = try await scene.audit().map(\.action).filter { $0.hasPrefix("topic.") }
+      #expect(actions == ["topic.unsubscribe", "topic.subscribe"])
+    }
+  }
+
   @Test("the form, the review and the result say that only FCM knows the receivers")
   func push() async throws {
     try await ConsoleScene.with { scene in

@@ -28,7 +28,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     /// Routes of which not every certificate has a page.
     private static let renewal = [
       "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
-      "/certificates/:id/undo": "replaced",
+      "/certificates/:id/undo": "replaced", "/apps/:id/topics/changes/:change": "changes",
     ]
 
     /// Every address of a route; one that leads to nothing if there is none.
@@ -37,7 +37,9 @@ enum SceneWorld: String, CaseIterable, Sendable {
       if let group = Self.renewal[pattern] {
         return (ids[group] ?? ["999/999"]).map { place in
           let parts = place.split(separator: "/").map(String.init)
-          return pattern.replacing(":id", with: parts.first ?? "999").replacing(":uid", with: parts.last ?? "999")
+          return ["uid", "change"].reduce(pattern.replacing(":id", with: parts.first ?? "999")) {
+            $0.replacing(":\($1)", with: parts.last ?? "999")
+          }
         }
       }
       let group = pattern.split(separator: "/").first.map(String.init) ?? ""
@@ -49,8 +51,9 @@ enum SceneWorld: String, CaseIterable, Sendable {
           let parts = place.split(separator: "/").map(String.init)
           return "/pushes/\(parts.first ?? "999")/deliveries/\(parts.last ?? "999")"
         }
+        let query = pattern.hasSuffix("/jpush/remove") ? "?environment=development&kind=tag&name=vip" : ""
         return pattern.replacing(":uid", with: place).replacing(":id", with: place)
-          .replacing(":environment", with: "development").replacing(":section", with: "devices")
+          .replacing(":environment", with: "development").replacing(":section", with: "devices") + query
       }
     }
   }
@@ -62,7 +65,10 @@ enum SceneWorld: String, CaseIterable, Sendable {
     case .demo: try await Self.demo(scene)
     case .hostile: try await Self.hostile(scene)
     }
-    if self != .empty { try await Self.renewal(scene) }
+    if self != .empty {
+      try await Self.renewal(scene)
+      try await Self.topicChange(scene)
+    }
     return try await Self.addresses(scene)
   }
 
@@ -89,6 +95,21 @@ enum SceneWorld: String, CaseIterable, Sendable {
     }
   }
 
+  /// An audience of one device that joins a topic.
+  private static func topicChange(_ scene: ConsoleScene) async throws {
+    try await scene.store.write { database in
+      let app = try #require(try App.all(database).first)
+      let token = DeviceToken(bytes: Array("fWx9kQ2dSxyZ:APA91bHun4MxP5egoKMwt2KZ".utf8))
+      _ = try Device.register(
+        database, app: app.id, [Registration(token: token, environment: .production, platform: .android)],
+        now: yesterday)
+      _ = try TopicChange.create(
+        database, app: app.id, environment: .production, topic: "news", joins: true, audience: .all, by: attack,
+        now: ConsoleScene.noon)
+      try TopicChange.work(database, now: ConsoleScene.noon)
+    }
+  }
+
   private static func addresses(_ scene: ConsoleScene) async throws -> Addresses {
     var addresses = try await scene.store.read { database in
       func all(_ sql: String) throws -> [String] { try database.fetchAll(sql) { $0.text(0) } }
@@ -102,6 +123,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
+        "changes": try all("SELECT app_id || '/' || id FROM topic_changes"),
         "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
       ])
     }

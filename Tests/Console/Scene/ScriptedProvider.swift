@@ -1,6 +1,7 @@
 import Certificates
 import Delivery
 import Foundation
+import JSON
 import Providers
 import Model
 import Store
@@ -20,7 +21,9 @@ final class ScriptedProvider: RouteFinder {
     var health: ProviderHealth?
     /// The channels that Apple has, of every app.
     var channels: [String: ChannelPolicy] = [:]
-    var channelRefusal: ChannelRefusal?
+    var channelRefusal: ServiceRefusal?
+    var jpush: (@Sendable (JPushOperation) throws -> JSONValue)?
+    var validation: SendResult?
     var topics: (@Sendable (DeviceToken) -> TopicResult)? = { _ in .done }
   }
 
@@ -50,15 +53,15 @@ final class ScriptedProvider: RouteFinder {
   }
 
   /// Refuses every request about channels from now on; nil: none.
-  func refuseChannels(_ refusal: ChannelRefusal?) { state.withLock { $0.channelRefusal = refusal } }
+  func refuseChannels(_ refusal: ServiceRefusal?) { state.withLock { $0.channelRefusal = refusal } }
 
   /// Adds a channel at Apple that nobody here knows.
   func addChannel(_ id: String) { state.withLock { $0.channels[id] = .storesLatest } }
 
   func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
-    let result = state.withLock { state -> Result<ChannelReply, ChannelRefusal> in
+    let result = state.withLock { state -> Result<ChannelReply, ServiceRefusal> in
       if let refusal = state.channelRefusal { return .failure(refusal) }
-      let missing = ChannelRefusal(status: 400, reason: "ChannelNotRegistered")
+      let missing = ServiceRefusal(status: 400, reason: "ChannelNotRegistered")
       switch request {
       case .create(let policy):
         let id = Data("channel-\(state.channels.count)".utf8).base64EncodedString()
@@ -72,6 +75,26 @@ final class ScriptedProvider: RouteFinder {
     }
     return try result.get()
   }
+
+  /// Answers like this for JPush from now on; nil: there are no keys.
+  func answerJPush(_ script: (@Sendable (JPushOperation) throws -> JSONValue)?) {
+    state.withLock { $0.jpush = script }
+  }
+
+  func ask(_ operation: JPushOperation, app: Int64, environment: Model.Environment) async throws -> JSONValue {
+    guard let script = state.withLock({ $0.jpush }) else {
+      throw NoRoute("The app has no credential for JPush. Assign its keys on the app's page.", .noCredential)
+    }
+    return try script(operation)
+  }
+
+  /// What every service says of a push that it is to check.
+  func answerValidation(_ result: SendResult?) { state.withLock { $0.validation = result } }
+
+  func validate(
+    _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Model.Environment,
+    provider: ProviderKind
+  ) async throws -> SendResult? { state.withLock { $0.validation } }
 
   /// Answers like this about topics from now on; nil: there is no service account.
   func answerTopics(_ script: (@Sendable (DeviceToken) -> TopicResult)?) { state.withLock { $0.topics = script } }

@@ -10,7 +10,7 @@ import Store
 import Testing
 
 /// A call and what it must answer.
-private struct Call {
+struct Call {
   let method: HTTPServer.Method
   /// As the document writes it, with what the braces stand for in ``target``.
   let path: String
@@ -45,7 +45,7 @@ private struct Call {
 /// Every operation's answers against the schemas of the document.
 @Suite("API: answers and their schemas")
 struct APIAnswersTests {
-  private static let app = ConsoleScene.bundleID
+  static let app = ConsoleScene.bundleID
 
   /// Calls in their order; each operation has one that succeeds and one that does not.
   private func calls(push: String, schedule: String, certificate: Int64, request: String) throws -> [Call] {
@@ -190,7 +190,7 @@ struct APIAnswersTests {
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
     ]
-      + reminderCalls(certificate) + settingsCalls + [
+      + reminderCalls(certificate) + settingsCalls + Self.serviceCalls + [
         Call(
           .patch, "/certificates/{id}", "/certificates/\(certificate)", 200,
           json: ["name": "Push", "made_by": "anna@example.com", "note": "two\nlines", "app": .string(Self.app)]),
@@ -307,6 +307,7 @@ struct APIAnswersTests {
           ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: nil)) : .outcome(.accepted)
       }
       let push = try await self.push(scene)
+      try await Self.answerServices(scene, app)
       let certificate = try await CertificateSamples.keep(scene)
       let draft = PushDraft(
         app: Self.app, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())

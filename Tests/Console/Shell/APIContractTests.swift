@@ -106,6 +106,7 @@ struct APIContractTests {
           let name = try #require(parameter["name"]?.string)
           var value = try #require(samples[name])
           if ["/api/v1/devices", "/api/v1/schedules"].contains(operation.path), name == "state" { value = "active" }
+          if operation.path.hasSuffix("/changes/{change}/devices"), name == "state" { value = "pending" }
           if operation.path == "/api/v1/incidents", name == "state" { value = "open" }
           if operation.path == "/api/v1/activity", name == "kind" { value = "pushes" }
           // A list out of two tables.

@@ -37,6 +37,9 @@ struct DocumentStrangerTests {
           "path.app" = "\(ConsoleScene.bundleID)"
           "path.id" = 1
           "path.environment" = "development"
+          "path.name" = "vip"
+          "path.device" = "1a0018970a8f4a3b2c1"
+          "path.change" = 1
           "query.wait" = "0s"
           """.utf8
         ).write(to: settings)

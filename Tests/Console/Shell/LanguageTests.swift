@@ -93,6 +93,7 @@ struct LanguageTests {
     var messages = MessageCatalogue.all.mapValues { Optional($0) }
     func add<Set: MessageSet>(_ set: Set.Type) { for one in set.allCases { messages[one.rawValue] = one.english } }
     add(ImportMessage.self)
+    add(TopicChangeProblem.self)
     add(RenewalMessage.self)
     add(HostMessage.self)
     add(CredentialMessage.self)
@@ -186,8 +187,8 @@ struct LanguageTests {
 
   /// Words that templates write in every language: formats, keys of payloads, commands.
   private static let templateWords: Set<String> = [
-    "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "UTC", "content-available", "curl",
-    "http://user:password@proxy.example.com:3128", "iOS",
+    "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "JPush", "Signalbox", "UTC",
+    "content-available", "curl", "http://user:password@proxy.example.com:3128", "iOS",
     "msg_id", "mutable-content", "openapi.json", "show-", "signalbox users link",
     "signalbox users link you@example.com",
   ]

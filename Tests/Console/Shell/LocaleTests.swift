@@ -1,5 +1,6 @@
 import Calendar
 import Certificates
+import Delivery
 import Foundation
 import JSON
 import Mail
@@ -88,6 +89,9 @@ struct LocaleTests {
       add("confirm.", ["send_" + subscribers, "schedule_" + subscribers])
       add("push.", ["_accepted", "_failed"].map { subscribers + $0 })
     }
+    add("flash.jpush_", ["schedule", "tag", "alias"], "_removed")
+    add("confirm.service_", PushValidation.Answer.allCases.map(\.rawValue))
+    add("topics.state_", TopicChange.State.allCases.map(\.name))
     add("topics.rule_", TopicRule.allCases.map(\.rawValue))
     add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(

@@ -40,6 +40,11 @@ struct RouteAccessTests {
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
     ("GET /apps/:id/topics", .viewer), ("POST /apps/:id/topics/rules", .operator),
     ("POST /apps/:id/topics/subscribe", .operator), ("POST /apps/:id/topics/unsubscribe", .operator),
+    ("GET /apps/:id/topics/audience", .operator), ("POST /apps/:id/topics/audience/subscribe", .operator),
+    ("POST /apps/:id/topics/audience/unsubscribe", .operator), ("GET /apps/:id/topics/changes/:change", .viewer),
+    ("GET /apps/:id/jpush", .viewer), ("GET /apps/:id/jpush/remove", .operator),
+    ("POST /apps/:id/jpush/remove", .operator), ("GET /devices/:id/jpush", .viewer),
+    ("POST /devices/:id/jpush", .operator),
     ("GET /apps/:id/channels", .viewer), ("POST /apps/:id/channels", .operator),
     ("POST /apps/:id/channels/refresh", .operator), ("POST /apps/:id/channels/remove", .operator),
     ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
@@ -86,8 +91,10 @@ struct RouteAccessTests {
   }
 
   private static func target(_ pattern: String) -> String {
-    pattern.replacing(":uid", with: "none").replacing(":device", with: "1").replacing(":id", with: "999")
-      .replacing(":environment", with: "development").replacing(":section", with: "pushes")
+    pattern.replacing(":uid", with: "none").replacing(":device", with: "1").replacing(":change", with: "1").replacing(
+      ":id", with: "999"
+    )
+    .replacing(":environment", with: "development").replacing(":section", with: "pushes")
   }
 
   @Test("the table has every route, and no other")
