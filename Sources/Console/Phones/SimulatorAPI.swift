@@ -226,14 +226,7 @@ enum SimulatorAPI {
   private static func notifications(_ call: Call) async throws -> Response {
     var query = APIQuery(call.request)
     var wanted = NotificationQuery()
-    let waitText = query.text("wait")
-    let wait = waitText.flatMap(TimeText.duration).flatMap { $0 <= longestWait ? $0 : nil }
-    if let waitText, wait == nil {
-      query.report(
-        Problem(
-          "wait", code: "simulator.wait", "Must be a duration of up to 5min, e.g. 500ms, 5s, or 1min, not “{value}”.",
-          ["value": String(waitText.prefix(40))]))
-    }
+    let wait = query.wait(upTo: longestWait)
     let count = query.number("count", in: 1...10_000) ?? 1
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     if let text = query.text("token") {

@@ -19,6 +19,7 @@ enum API {
     DialectPages.addCalls(to: &routes)
     IncidentsAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
+    SmokeTestsAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)
     RenewalAPI.add(to: &routes)
