@@ -1,5 +1,5 @@
 package import Foundation
-package import JSON
+import JSON
 package import Model
 package import SQLite
 

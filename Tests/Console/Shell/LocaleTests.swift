@@ -164,6 +164,15 @@ struct LocaleTests {
     for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue)) }
     add("incidents.now.", ["parked", "dead"])
     add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen"])
+    add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])
+    add("smoketests.heading_", SmokeRunState.allCases.map(\.rawValue) + ["never"])
+    add("smoketests.errors.", SmokeRunError.allCases.map(\.rawValue))
+    add(
+      "smoketests.answers.",
+      [
+        SmokeDifference.notReached, SmokeDifference.displayed, SmokeDifference.notDisplayed,
+        SmokeDifference.displayedLate,
+      ])
     add("search.kinds.", ["pushes", "devices", "apps", "certificates", "reasons", "pages"])
     add("activity.kinds.", ActivityKind.allCases.map(\.rawValue))
     add("activity.from.", ActivityActor.Source.allCases.map(\.rawValue))
