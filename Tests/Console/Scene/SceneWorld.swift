@@ -143,7 +143,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
     scene.provider.answer { _ in .notSent(reason: OwnReason.dryRun.rawValue) }
     draft.environment = .production
     try await scene.send(draft)
-    try await scene.addSmokeTest("Order shipped", of: try #require(try await scene.store.read { try App.all($0).first }))
+    let app = try await scene.store.read { try App.all($0).first }
+    try await scene.addSmokeTest("Order shipped", of: try #require(app))
     let phone = try #require(phones.phones().first)
     try phones.receive(phone, ["aps": ["alert": "Hello"]])
     try phones.receive(phone, ["aps": ["content-available": 1]], pushType: .background)

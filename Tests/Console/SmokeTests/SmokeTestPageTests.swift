@@ -44,7 +44,8 @@ struct SmokeTestPageTests {
       #expect(later.status == 422 && ScenePage(later).values("title") == ["Order shipped"], "\(later.status)")
 
       let wrong = try await lin.post(
-        "/smoke-tests", [("name", ""), ("others", "acepted"), ("devices", "abc"), ("push", "{"), ("displayed_within", "0")])
+        "/smoke-tests",
+        [("name", ""), ("others", "acepted"), ("devices", "abc"), ("push", "{"), ("displayed_within", "0")])
       #expect(wrong.status == 422)
       #expect(ScenePage(wrong).failedFields == ["name", "others", "devices", "push", "displayed_within"])
       #expect(ScenePage(wrong).error("others").contains("accepted"))

@@ -79,7 +79,8 @@ struct SmokeRunTests {
   func failed() throws {
     try withRun { database, run, _, _ in
       let late = noon.addingTimeInterval(SmokeRun.patience)
-      #expect(try SmokeRun.settle(database, id: run.id, now: late).error == .timedOut)
+      let ended = try SmokeRun.settle(database, id: run.id, now: late)
+      #expect(ended.error == .timedOut)
     }
     for (state, error) in [(PushState.cancelled, SmokeRunError.canceled), (.failed, .notSent), (.finished, .nobody)] {
       try withRun { database, run, push, _ in
