@@ -1,6 +1,6 @@
 package import Foundation
 package import Logging
-package import Model
+import Model
 import SQLite
 package import Store
 
