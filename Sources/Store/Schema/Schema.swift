@@ -16,7 +16,7 @@ package enum Schema {
     applicationID: applicationID,
     [
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
-      pushAnnouncements, deliveryBadges, incidents, smokeTests,
+      pushAnnouncements, deliveryBadges, incidents, smokeTests, drafts,
     ])
 
   /// The schema of the first release.
