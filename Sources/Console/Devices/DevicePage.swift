@@ -51,7 +51,8 @@ enum DevicePage {
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
     let view = DeviceView(
-      device: device, isOwn: facts.isOwn, details: facts.details, app: facts.app, platform: texts("platform.\(device.platform.rawValue)"),
+      device: device, isOwn: facts.isOwn, details: facts.details, app: facts.app,
+      platform: texts("platform.\(device.platform.rawValue)"),
       now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },

@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Model
 import Mustache
+import Reactor
 import SQLite
 import Store
 import Text
@@ -69,7 +70,7 @@ enum DraftPages {
   /// A draft is done once its push is stored.
   static func close(_ page: PageContext) async throws {
     guard let id = Int64(page.form["draft"]), let user = page.user?.id else { return }
-    try await page.store.write { try SavedDraft.delete($0, id: id, user: user) }
+    _ = try await page.store.write { try SavedDraft.delete($0, id: id, user: user) }
   }
 
   // MARK: To my device first

@@ -133,7 +133,8 @@ enum SendPages {
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
-        pasted: pasted, links: links, ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }
+        pasted: pasted, links: links,
+        ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
@@ -209,7 +210,8 @@ enum SendPages {
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
-    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "review", "fix", "idempotency_key"].contains($0.name) }
+    let passing = ["csrf", "confirm", "edit", "review", "fix", "idempotency_key"]
+    let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
     let label =
       isLater

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Reactor
 import SQLite
 import Store
 import Text
