@@ -172,6 +172,7 @@ package struct Console: Sendable {
     IncidentPages.add(to: &routes)
     SchedulePages.add(to: &routes)
     SmokeTestPages.add(to: &routes)
+    TemplatePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)

@@ -18,7 +18,8 @@ extension PagesInBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/pushes/drafts", "/incidents", "/schedules", "/smoke-tests", "/smoke-tests/new", "/devices", "/devices/new", "/devices/import", "/apps",
+      "/", "/pushes/new", "/pushes", "/pushes/drafts", "/incidents", "/schedules", "/smoke-tests", "/smoke-tests/new",
+      "/templates", "/templates/new", "/devices", "/devices/new", "/devices/import", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",

@@ -3,6 +3,7 @@ import FoundationXML
 import JSON
 import Model
 import OpenSSL
+import Reactor
 import Simulator
 import Store
 import Testing

@@ -253,7 +253,8 @@ enum SimulatorAPI {
       let missing = count == 1 ? "No matching notification" : "Only \(found.count) of \(count) matching notifications"
       throw APIError(
         .notFound,
-        "\(missing) arrived within \(call.request.queryItems["wait"] ?? ""); \(phones.arrivals(others).count) arrived on all phones.")
+        "\(missing) arrived within \(call.request.queryItems["wait"] ?? ""); "
+          + "\(phones.arrivals(others).count) arrived on all phones.")
     }
     return APIContext.answer { json in
       json.member("total", found.count)

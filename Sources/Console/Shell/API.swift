@@ -20,6 +20,7 @@ enum API {
     IncidentsAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
     SmokeTestsAPI.add(to: &routes)
+    TemplatesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)
     RenewalAPI.add(to: &routes)

@@ -23,4 +23,18 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX own_devices_device ON own_devices(device_id);
       """)
+
+  /// Saved messages with places.
+  static let templates = Migration(
+    id: "2026-11-23 templates",
+    sql: """
+      CREATE TABLE push_templates(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL COLLATE NOCASE UNIQUE,
+        content TEXT NOT NULL,               -- JSON of MessageTemplate
+        created_by TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        changed_at INTEGER NOT NULL
+      ) STRICT;
+      """)
 }

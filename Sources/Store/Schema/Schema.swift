@@ -17,6 +17,7 @@ package enum Schema {
     [
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
       pushAnnouncements, deliveryBadges, incidents, smokeTests, drafts,
+      templates,
     ])
 
   /// The schema of the first release.

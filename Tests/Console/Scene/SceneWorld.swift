@@ -104,6 +104,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
         "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
         "smoke-tests": try all("SELECT id FROM smoke_tests"),
+        "templates": try all("SELECT id FROM push_templates"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -297,6 +298,11 @@ extension ConsoleScene {
         VALUES (?1, ?2, ?3, '{"others":"accepted","devices":{"x":"Unregistered"},"displayed_within":5}', ?4, ?5, ?5)
         """, app.id, text, push.draftJSON, name, Self.noon)
       let test = database.lastInsertedID
+      let content = JSONValue.object(["notification": ["title": .string(text), "body": "{{place}}"]])
+      try database.run(
+        """
+        INSERT INTO push_templates(name, content, created_by, created_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?4)
+        """, text, content.text(), name, Self.noon)
       for (push, detail) in [(Optional(push.id), String?.none), (nil, text)] {
         try database.run(
           """

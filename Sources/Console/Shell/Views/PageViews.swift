@@ -12,7 +12,7 @@ struct PageViews: Sendable {
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
     AppPages.views, ChannelPages.views, TopicPages.views, CertificatePages.views, HostPages.views, PhonePages.views,
-    AccountPages.views, SmokeTestPages.views,
+    AccountPages.views, SmokeTestPages.views, TemplatePages.views,
     ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
   /// Parts of pages that are updated in place.
