@@ -69,6 +69,29 @@ extension PagesInBrowser {
         try await scene.sees("Delivery")
         try await scene.audit("one delivery")
 
+        try await scene.open("/smoke-tests/new?from=\(result.split(separator: "/").last ?? "")")
+        try await scene.audit("a new smoke test")
+        try await scene.press("Save")
+        try await scene.sees("Smoke test saved.")
+        try await scene.press("Run now")
+        try await scene.sees("Doesn’t match the app’s name", beside: "confirm")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Run now")
+        try await scene.sees("devices as expected")
+        try await scene.audit("a smoke test that passed")
+        try await scene.open("/smoke-tests/1/edit")
+        try await scene.fill("others", "BadTopic")
+        try await scene.press("Save")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Run now")
+        try await scene.sees("differ")
+        try await scene.audit("a smoke test that failed")
+        try await scene.open("/pushes/new")
+        try await scene.fill("title", "{{order}} of a title that no table can show in one line, whatever its width is")
+        try await scene.press("Save as template")
+        try await scene.press("Save")
+        try await scene.sees("Template saved.")
+
         try await scene.open("/devices/import")
         try await scene.fill("text", "token,environment,platform,app\nabc,development,ios,com.example.shop")
         try await scene.press("Import devices")
@@ -84,7 +107,7 @@ extension PagesInBrowser {
           scene,
           paths: Self.lists + [
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
-            "/apps/\(app)/topics",
+            "/apps/\(app)/topics", "/smoke-tests/1/remove", "/templates/1", "/templates/1/use",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",

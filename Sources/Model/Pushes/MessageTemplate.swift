@@ -30,6 +30,9 @@ package struct MessageTemplate: Sendable, Hashable {
     content = (json.object ?? [:]).filter { Self.members.contains($0.key) }
   }
 
+  /// What ``json`` wrote, unchecked.
+  package init(stored json: JSONValue) { content = json.object ?? [:] }
+
   package var json: JSONValue { .object(content) }
 
   /// The names of its places, in alphabetical order.

@@ -37,12 +37,13 @@ package struct SmokeExpectation: Sendable, Hashable {
   package init(_ fields: JSONFields) {
     if let answer = fields.string("others", check: Self.problem(withAnswer:)) { others = answer }
     for (device, value) in (fields.members("devices") ?? [:]).sorted(by: { $0.key < $1.key }) {
-      let path = "devices[\"\(device.prefix(60))\"]"
+      let path = "[\"\(device.prefix(60))\"]"
       guard let answer = value.string else {
-        fields.report(path, Problem("", FieldMessage.expected, ["expected": "string", "found": "value"]))
+        let problem = Problem(path, FieldMessage.expected, ["expected": "string", "found": value.typeName])
+        fields.report("devices", problem)
         continue
       }
-      if let problem = Self.problem(withAnswer: answer) { fields.report(path, problem) }
+      if let problem = Self.problem(withAnswer: answer) { fields.report("devices", problem.under(path)) }
       devices.append(Named(device: Self.plain(device), answer: answer))
     }
     if devices.count > Self.limit {

@@ -21,11 +21,7 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
   private init(_ row: borrowing Row) throws {
     (id, name) = (row.int64(0), row.text(1))
     (createdBy, createdAt, changedAt) = (row.text(3), row.date(4), row.date(5))
-    do {
-      message = try MessageTemplate(json: try JSONValue(parsing: Array(row.text(2).utf8)))
-    } catch {
-      throw StoreError.unreadable(column: "push_templates.content", value: row.text(2))
-    }
+    message = MessageTemplate(stored: try JSONValue(parsing: Array(row.text(2).utf8)))
   }
 
   /// Adds a template, or changes `id`.
@@ -50,7 +46,7 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
       throw Problems([Problem("name", TemplateMessage.taken)])
     }
     let template = try get(database, id: id ?? database.lastInsertedID)
-    try template.note(database, id == nil ? "create" : "update", entry, now: now)
+    try template.note(database, id == nil ? "template.create" : "template.update", entry, now: now)
     return template
   }
 
@@ -58,12 +54,12 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
   package static func delete(_ database: Database, id: Int64, by entry: NewAuditEntry, now: Date) throws {
     let template = try get(database, id: id)
     try database.run("DELETE FROM push_templates WHERE id = ?", id)
-    try template.note(database, "delete", entry, now: now)
+    try template.note(database, "template.delete", entry, now: now)
   }
 
-  private func note(_ database: Database, _ verb: String, _ entry: NewAuditEntry, now: Date) throws {
+  private func note(_ database: Database, _ action: String, _ entry: NewAuditEntry, now: Date) throws {
     var entry = entry
-    (entry.action, entry.subject, entry.detail) = ("template.\(verb)", "template \(id)", ["name": .string(name)])
+    (entry.action, entry.subject, entry.detail) = (action, "template \(id)", ["name": .string(name)])
     try AuditEntry.add(database, entry, now: now)
   }
 

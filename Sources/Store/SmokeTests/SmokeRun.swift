@@ -125,7 +125,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
       DELETE FROM smoke_runs WHERE test_id = ?1 AND id <=
         (SELECT id FROM smoke_runs WHERE test_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
       """, test.id, kept)
-    try test.note(database, "run", entry, now: now)
+    try test.note(database, "smoke_test.run", entry, now: now)
     return try get(database, id: id)
   }
 

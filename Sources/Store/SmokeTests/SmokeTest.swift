@@ -80,7 +80,7 @@ extension SmokeTest {
         """, app.id, content.name, content.draft.json.text(), content.expected.json.text(), entry.actor, now)
     }
     let test = try get(database, id: database.lastInsertedID)
-    try test.note(database, "create", entry, now: now)
+    try test.note(database, "smoke_test.create", entry, now: now)
     return test
   }
 
@@ -95,7 +95,7 @@ extension SmokeTest {
         content.name, content.draft.json.text(), content.expected.json.text(), now, id)
     }
     let test = try get(database, id: id)
-    try test.note(database, "update", entry, now: now)
+    try test.note(database, "smoke_test.update", entry, now: now)
     return test
   }
 
@@ -105,12 +105,12 @@ extension SmokeTest {
   package static func delete(_ database: Database, id: Int64, by entry: NewAuditEntry, now: Date) throws {
     let test = try get(database, id: id)
     try database.run("DELETE FROM smoke_tests WHERE id = ?", id)
-    try test.note(database, "delete", entry, now: now)
+    try test.note(database, "smoke_test.delete", entry, now: now)
   }
 
-  func note(_ database: Database, _ verb: String, _ entry: NewAuditEntry, now: Date) throws {
+  func note(_ database: Database, _ action: String, _ entry: NewAuditEntry, now: Date) throws {
     var entry = entry
-    (entry.action, entry.subject, entry.detail) = ("smoke_test.\(verb)", subject, ["name": .string(name)])
+    (entry.action, entry.subject, entry.detail) = (action, subject, ["name": .string(name)])
     try AuditEntry.add(database, entry, now: now)
   }
 

@@ -68,7 +68,7 @@ struct LocaleTests {
     add("receipts.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since", "good", "expired", "revoked"])
     add("platform.", Platform.allCases.map(\.rawValue))
-    add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule"])
+    add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
     add("schedules.", ScheduleState.allCases.map(\.rawValue))

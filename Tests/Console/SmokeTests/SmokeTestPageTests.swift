@@ -75,6 +75,8 @@ struct SmokeTestPageTests {
       let label = red.tags.first { $0.attributes["class"] == "runs" }?.attributes["aria-label"]
       #expect(label == "Last runs: 1 passed, 1 failed. Newest: Failed")
       #expect(ScenePage(try await lin.get("/smoke-tests?")).text.contains("Smoke test fails: Shipped"))
+      let overview = ScenePage(try await lin.get("/"))
+      #expect(overview.text.contains("Shipped failed") && overview.links.contains("/smoke-tests/1"))
       #expect(ScenePage(try await lin.get("/smoke-tests/1?run=1")).text.contains("2 devices as expected"))
 
       // From the finished push: what it answered is what the new test expects.
