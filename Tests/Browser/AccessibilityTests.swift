@@ -88,6 +88,8 @@ extension PagesInBrowser {
         try await scene.audit("a smoke test that failed")
         try await scene.open("/pushes/new")
         try await scene.fill("title", "{{order}} of a title that no table can show in one line, whatever its width is")
+        try await scene.browser.click(xpath: "//summary[normalize-space()='Save']")
+        try await scene.audit("the form with its menu")
         try await scene.press("Save as template")
         try await scene.press("Save")
         try await scene.sees("Template saved.")

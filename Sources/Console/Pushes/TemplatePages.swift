@@ -25,9 +25,7 @@ enum TemplatePages {
     }
     routes.page(.post, "/templates/:id", role: .operator) { page in try await save(page, id: try await find(page).id) }
     routes.page(.get, "/templates/:id/use", role: .operator) { page in
-      let template = try await find(page)
-      return template.message.places.isEmpty
-        ? try await fill(page, template) : page.answer(TemplateUseView(template: template, form: Form()))
+      page.answer(TemplateUseView(template: try await find(page), form: Form()))
     }
     routes.page(.post, "/templates/:id/use", role: .operator) { page in try await fill(page, try await find(page)) }
     routes.page(.post, "/templates/:id/remove", role: .operator) { page in
@@ -200,6 +198,8 @@ struct TemplateUseView: PageView {
   static let fields: [Field<Self>] = [
     .text("name") { $0.template.name },
     .text("action") { "/templates/\($0.template.id)/use" },
+    .text("edit") { "/templates/\($0.template.id)" },
+    .flag("has_places") { !$0.template.message.places.isEmpty },
     .optional("problem") { $0.errors.others($0.template.message.places.map { "value.\($0)" }) },
     .list("places") { view in
       view.template.message.places.map { place in

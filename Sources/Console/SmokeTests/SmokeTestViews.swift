@@ -180,6 +180,7 @@ struct SmokeTestView: PageView {
       texts.labelled(String($0.device.prefix(16)), SmokeWords.answer($0.answer, texts))
     }
     let more = expected.devices.count - devices.count
+    let others = SmokeWords.answer(expected.others, texts)
     return [
       FactView(
         texts("facts.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(test.appID)"),
@@ -188,7 +189,7 @@ struct SmokeTestView: PageView {
         texts("smoketests.expected"),
         texts.phrases(
           devices + (more > 0 ? ["+\(more)"] : [])
-            + [texts("smoketests.others_fact", ["answer": SmokeWords.answer(expected.others, texts)])])),
+            + [devices.isEmpty ? others : texts("smoketests.others_fact", ["answer": others])])),
       FactView(
         texts("smoketests.displayed_fact"),
         expected.displayedWithin.map { texts("smoketests.seconds", count: $0) }),
