@@ -81,7 +81,7 @@ function set(element, text) {
 const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };
 
 function lint(list, findings) {
-  const items = findings.map(({ severity, severity_text: word, message }) => {
+  const items = findings.map(({ severity, severity_text: word, message, fix }) => {
     const [colour, symbol] = marks[severity];
     const mark = Object.assign(document.createElement('span'), { className: colour });
     mark.append(icon(symbol));
@@ -90,11 +90,25 @@ function lint(list, findings) {
     text.append(Object.assign(document.createElement('span'), { className: 'vh', textContent: label }), message);
     const item = document.createElement('li');
     item.append(mark, text);
+    if (fix) item.append(repair(list, fix));
     return item;
   });
   const same = items.length === list.children.length
     && items.every((item, index) => item.textContent.trim() === list.children[index].textContent.trim());
   if (!same) list.replaceChildren(...items);
+}
+
+// No submit button: it would come before the form's own, and Enter would press it.
+function repair(list, fix) {
+  const button = Object.assign(document.createElement('button'), {
+    type: 'button', className: 'button small', textContent: list.dataset.fix,
+  });
+  button.addEventListener('click', () => {
+    const form = list.closest('form');
+    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'fix', value: fix }));
+    form.submit();
+  });
+  return button;
 }
 
 const note = (name, kind) => (name ? document.getElementById(`${name}-${kind}`) : null);

@@ -87,6 +87,8 @@ package struct Console: Sendable {
   let engine: DeliveryEngine
   /// Accepts every push from forms and the API.
   let intake: PushIntake
+  /// Runs smoke tests.
+  package let smoke: SmokeRunner
   /// If nil, the Phones page says how to start the simulator.
   let simulator: PushSimulator?
   let configuration: Configuration
@@ -132,6 +134,7 @@ package struct Console: Sendable {
     self.store = store
     self.engine = engine
     intake = PushIntake(store: store, deliver: engine.enqueue)
+    smoke = SmokeRunner(store: store, intake: intake)
     self.simulator = simulator
     self.configuration = configuration
     self.pools = pools
@@ -168,6 +171,8 @@ package struct Console: Sendable {
     PushPages.add(to: &routes)
     IncidentPages.add(to: &routes)
     SchedulePages.add(to: &routes)
+    SmokeTestPages.add(to: &routes)
+    TemplatePages.add(to: &routes)
     DevicePages.add(to: &routes)
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)

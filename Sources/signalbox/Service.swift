@@ -92,6 +92,7 @@ final class Service: Sendable {
         "Another signalbox is using \(options.data.path). Stop it, or choose another folder with --data.")
     }
     self.store = store
+    try await store.write { _ = try SmokeRun.interrupt($0, now: clock()) }
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pools = Console.Pools()
@@ -141,7 +142,7 @@ final class Service: Sendable {
       stamp.map { TLSRenewal(files, stamp: $0, server: server, pool: pool, log: log.labelled("HTTPServer")) }
     }
     self.renewal = renewal
-    let (engine, engineLoop, courier) = (engine, engineLoop, console.courier)
+    let (engine, engineLoop, courier, smoke) = (engine, engineLoop, console.courier, console.smoke)
     let reports = JPushReportWorker(store: store, routes: routes, clock: clock, log: log)
     var all: [WorkerGroup.Worker] = [
       .init(name: Self.http, loss: .endsService, isCancelled: false) { await server.waitForEnd() },
@@ -151,6 +152,7 @@ final class Service: Sendable {
       .init(name: Self.reminders, loss: .isRestarted) {
         await ReminderWorker(store: store, courier: courier, source: .serve, log: log).run(clock: clock)
       },
+      .init(name: "smoke tests", loss: .isRestarted) { try await smoke.run(clock: clock, log: log) },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
       .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },

@@ -15,6 +15,7 @@ enum Signalbox {
     SendCommand.command,
     IncidentsCommand.command,
     SchedulesCommand.command,
+    SmokeCommand.command,
     AppsCommand.command,
     DevicesCommand.command,
     ChannelsCommand.command,

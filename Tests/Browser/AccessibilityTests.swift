@@ -19,7 +19,8 @@ extension PagesInBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps",
+      "/", "/pushes/new", "/pushes", "/pushes/drafts", "/incidents", "/schedules", "/smoke-tests", "/smoke-tests/new",
+      "/templates", "/templates/new", "/devices", "/devices/new", "/devices/import", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
       "/phones/wall", "/account",
@@ -70,6 +71,31 @@ extension PagesInBrowser {
         try await scene.sees("Delivery")
         try await scene.audit("one delivery")
 
+        try await scene.open("/smoke-tests/new?from=\(result.split(separator: "/").last ?? "")")
+        try await scene.audit("a new smoke test")
+        try await scene.press("Save")
+        try await scene.sees("Smoke test saved.")
+        try await scene.press("Run now")
+        try await scene.sees("Doesn’t match the app’s name", beside: "confirm")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Run now")
+        try await scene.sees("devices as expected")
+        try await scene.audit("a smoke test that passed")
+        try await scene.open("/smoke-tests/1/edit")
+        try await scene.fill("others", "BadTopic")
+        try await scene.press("Save")
+        try await scene.fill("confirm", "Shop")
+        try await scene.press("Run now")
+        try await scene.sees("differ")
+        try await scene.audit("a smoke test that failed")
+        try await scene.open("/pushes/new")
+        try await scene.fill("title", "{{order}} of a title that no table can show in one line, whatever its width is")
+        try await scene.browser.click(xpath: "//summary[normalize-space()='Save']")
+        try await scene.audit("the form with its menu")
+        try await scene.press("Save as template")
+        try await scene.press("Save")
+        try await scene.sees("Template saved.")
+
         try await scene.open("/devices/import")
         try await scene.fill("text", "token,environment,platform,app\nabc,development,ios,com.example.shop")
         try await scene.press("Import devices")
@@ -94,6 +120,7 @@ extension PagesInBrowser {
             "/apps/\(app)/topics", "/apps/\(app)/topics/audience", "/apps/\(app)/topics/changes/1",
             "/apps/\(app)/jpush", "/apps/\(app)/jpush?environment=development&alias=usr_x",
             "/apps/\(app)/jpush/remove?environment=development&kind=schedule&name=s-1", "/devices/\(jpush)/jpush",
+            "/smoke-tests/1/remove", "/templates/1", "/templates/1/use",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",

@@ -64,6 +64,36 @@ struct SendCommandTests {
     }
   }
 
+  @Test("a saved template is sent by its name with values; a missing or unknown place is named")
+  func template() async throws {
+    try await withSimulator { box, simulator in
+      let store = try DataDirectory(box.data).open(now: Date())
+      try store.writeSync { database in
+        _ = try PushTemplate.save(
+          database, name: "Shipped",
+          MessageTemplate(json: ["notification": ["title": "Order {{order}}", "body": "On {{day}}"]]),
+          by: NewAuditEntry(actor: "test", action: "", subject: ""), now: Date())
+      }
+      store.close()
+      let sent = await send(
+        box, "--alias", "anna", "--template", "shipped", "--value", "order=48213", "--value", "day=Tuesday = today")
+      #expect(sent.code == 0, "\(sent)")
+      var wanted = NotificationQuery()
+      (wanted.title, wanted.body) = ("Order 48213", "On Tuesday = today")
+      #expect(simulator.phones.arrivals(wanted).count == 1)
+      let missing = await send(box, "--alias", "anna", "--template", "Shipped", "--value", "ordre=1")
+      #expect(missing.code == 1 && missing.errors.contains("Did you mean “order”?"), "\(missing)")
+      #expect(missing.errors.contains("The template needs a value for “day”."))
+      let none = await send(box, "--alias", "anna", "--template", "None")
+      #expect(none.code == 1 && none.errors.contains("There is no template “None”."), "\(none)")
+      for words in [["--value", "a=b", "--body", "x"], ["--template", "Shipped", "--value", "=b"]] {
+        let wrong = await box.run(
+          ["send", "--app", app, "--environment", "development", "--alias", "anna"] + words, now: Date())
+        #expect(wrong.code == 64, "\(words): \(wrong)")
+      }
+    }
+  }
+
   @Test("the part for Android comes from a file, and is checked as the API checks it")
   func android() async throws {
     try await withSimulator { box, _ in

@@ -17,8 +17,10 @@ enum DevicePage {
     let events: [DeviceEvent]
     let deliveries: [Delivery.WithPush]
     let retention: RetentionPolicy
+    /// Whether the reader marked it as their own.
+    let isOwn: Bool
 
-    init(_ database: Database, _ id: Int64) throws {
+    init(_ database: Database, _ id: Int64, user: Int64) throws {
       guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
       self.device = device
       app = try App.get(database, id: device.appID)
@@ -26,12 +28,13 @@ enum DevicePage {
       events = try DeviceEvent.all(database, device: id)
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
       retention = try RetentionPolicy.find(database)
+      isOwn = try Device.isOwn(database, id: id, user: user)
     }
   }
 
   private static func facts(_ page: PageContext) async throws -> Facts {
-    let id = try page.id()
-    return try await page.store.read { try Facts($0, id) }
+    let (id, user) = (try page.id(), page.user?.id ?? 0)
+    return try await page.store.read { try Facts($0, id, user: user) }
   }
 
   /// - Parameter jpush: what JPush knows of the device; nil: it was not asked.
@@ -51,7 +54,8 @@ enum DevicePage {
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
     let view = DeviceView(
-      device: device, details: facts.details, app: facts.app, platform: texts("platform.\(device.platform.rawValue)"),
+      device: device, isOwn: facts.isOwn, details: facts.details, app: facts.app,
+      platform: texts("platform.\(device.platform.rawValue)"),
       now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
@@ -110,6 +114,16 @@ enum DevicePage {
       }
     }
     return show(page, facts, form, FieldErrors(Problems(problems), page.texts))
+  }
+
+  /// Marks a device as the person's own, or no longer.
+  static func setOwn(_ page: PageContext) async throws -> Response {
+    let (id, user, isOwn) = (try page.id(), page.user?.id ?? 0, page.form["own"] == "1")
+    try await page.store.write { database in
+      guard try Device.find(database, id: id) != nil else { throw PageError.notFound("device", list: "/devices") }
+      try Device.setOwn(database, id: id, user: user, isOwn)
+    }
+    return page.redirect(to: "/devices/\(id)", flash: isOwn ? "device_own" : "device_not_own")
   }
 
   static func release(_ page: PageContext) async throws -> Response {

@@ -21,6 +21,7 @@ enum DevicePages {
     DeviceImportPages.add(to: &routes)
     routes.page(.get, "/devices/:id") { page in try await DevicePage.show(page) }
     routes.page(.post, "/devices/:id", role: .operator) { page in try await DevicePage.update(page) }
+    routes.page(.post, "/devices/:id/own", role: .operator) { page in try await DevicePage.setOwn(page) }
     routes.page(.post, "/devices/:id/release", role: .operator) { page in try await DevicePage.release(page) }
     routes.page(.get, "/devices/:id/remove", role: .operator) { page in try await DevicePage.removePage(page) }
     routes.page(.post, "/devices/:id/remove", role: .operator) { page in try await DevicePage.remove(page) }

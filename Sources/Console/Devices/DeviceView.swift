@@ -10,6 +10,8 @@ struct DeviceView: PageView {
   static let section: Section? = .devices
 
   let device: Device
+  /// Whether the reader marked it as their own.
+  let isOwn: Bool
   let details: DeviceDetails
   let app: App
   let platform: String
@@ -28,6 +30,7 @@ struct DeviceView: PageView {
     .written("id") { $1.write(Int($0.device.id)) },
     .text("title") { $0.device.heading },
     .view("state") { DeviceStateView(state: $0.device.state) },
+    .flag("own") { $0.isOwn },
     .text("app") { $0.app.name },
     .flag("production") { $0.device.environment == .production },
     .text("platform") { $0.platform },

@@ -47,6 +47,8 @@ struct AttentionList {
   var showsReceivers = false
   /// Schedules that missed a run, are late, or stopped.
   var schedules: [ScheduleTrouble] = []
+  /// Smoke tests whose last run failed.
+  var smokeTests: [SmokeTest] = []
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
@@ -56,6 +58,12 @@ struct AttentionList {
   func items(_ texts: Texts) -> [AttentionItem] {
     going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
       + ScheduleAttention.items(schedules, self, texts)
+      + smokeTests.prefix(Self.shown).map { test in
+        item(
+          texts, label: texts("smoketests.states.failed"), failed: true,
+          text: texts("smoketests.heading_failed", ["name": test.name]), detail: texts("smoketests.title"),
+          href: "/smoke-tests/\(test.id)", action: "show")
+      }
       + undeclaredProxy(texts)
   }
 

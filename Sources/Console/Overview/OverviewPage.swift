@@ -41,6 +41,7 @@ enum OverviewPage {
     let taken: [Acknowledgement.Subject: Acknowledgement]
     let schedules: [ScheduleTrouble]
     let firstRun: FirstRun?
+    let smokeTests: [SmokeTest]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -59,6 +60,7 @@ enum OverviewPage {
       taken = try Acknowledgement.all(database, now: now)
       schedules = try ScheduleTrouble.all(database, now: now)
       firstRun = try FirstRun.find(database)
+      smokeTests = try SmokeTest.red(database)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -88,7 +90,7 @@ enum OverviewPage {
       report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: facts.incidents.items,
       moreIncidents: facts.incidentCounts.open - facts.incidents.items.count, now: page.now, late: facts.late,
       taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
-      schedules: facts.schedules,
+      schedules: facts.schedules, smokeTests: facts.smokeTests,
       proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
     return OverviewView(
       attention: attention.items(texts), snoozed: facts.incidentCounts.snoozed,

@@ -226,14 +226,7 @@ enum SimulatorAPI {
   private static func notifications(_ call: Call) async throws -> Response {
     var query = APIQuery(call.request)
     var wanted = NotificationQuery()
-    let waitText = query.text("wait")
-    let wait = waitText.flatMap(TimeText.duration).flatMap { $0 <= longestWait ? $0 : nil }
-    if let waitText, wait == nil {
-      query.report(
-        Problem(
-          "wait", code: "simulator.wait", "Must be a duration of up to 5min, e.g. 500ms, 5s, or 1min, not “{value}”.",
-          ["value": String(waitText.prefix(40))]))
-    }
+    let wait = query.wait(upTo: longestWait)
     let count = query.number("count", in: 1...10_000) ?? 1
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     if let text = query.text("token") {
@@ -260,7 +253,8 @@ enum SimulatorAPI {
       let missing = count == 1 ? "No matching notification" : "Only \(found.count) of \(count) matching notifications"
       throw APIError(
         .notFound,
-        "\(missing) arrived within \(waitText ?? ""); \(phones.arrivals(others).count) arrived on all phones.")
+        "\(missing) arrived within \(call.request.queryItems["wait"] ?? ""); "
+          + "\(phones.arrivals(others).count) arrived on all phones.")
     }
     return APIContext.answer { json in
       json.member("total", found.count)

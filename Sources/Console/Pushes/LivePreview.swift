@@ -19,7 +19,9 @@ enum LivePreview {
     var json: [String: JSONValue] = [:]
     let whole = preview
     if preview == nil { preview = try await sketch(page) }
-    if let view = preview?.view(page) {
+    if var view = preview?.view(page) {
+      // A repair needs a form that is complete.
+      if whole == nil { for index in view.findings.indices { view.findings[index].fix = nil } }
       json = view.json
       json["callbacks_html"] = .string(
         page.console.views.part(CallbackRowsView(callbacks: view.callbacks), page.texts))

@@ -12,7 +12,10 @@ import Store
 enum PushCreation {
   static func answer(_ call: APIContext) async throws -> Response {
     let body = try await call.body()
-    let draft = try PushDraft(json: body)
+    let draft =
+      body["template"] == nil
+      ? try PushDraft(json: body)
+      : try PushDraft(json: try await call.store.read { try PushTemplate.resolved($0, body) })
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let order = PushIntake.Order(
       draft, door: .api, by: call.actor, from: call.request.remoteAddress?.host, now: call.now)

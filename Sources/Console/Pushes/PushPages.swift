@@ -86,7 +86,7 @@ enum PushPages {
           environments: choices("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           sources: choices(
-            "source", ["web", "api", "cli", "jpush", "legacy", "schedule"].map { ($0, texts("source.\($0)")) }),
+            "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
           isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
         searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))

@@ -62,6 +62,8 @@ struct FindingView: View {
   let message: String
   /// The name of the form field.
   let field: String
+  /// Names the repair of ``SendPages``; nil: there is none.
+  var fix: String?
 
   static let fields: [Field<Self>] = [
     .flag("failed") { $0.severity == .error },
@@ -70,12 +72,13 @@ struct FindingView: View {
     .text("severity") { $0.severityText },
     .text("message") { $0.message },
     .text("field") { $0.field },
+    .optional("fix") { $0.fix },
   ]
 
   fileprivate var json: JSONValue {
     [
       "severity": .string(severity.rawValue), "severity_text": .string(severityText), "message": .string(message),
-      "field": .string(field),
+      "field": .string(field), "fix": .optional(fix),
     ]
   }
 }
@@ -84,6 +87,10 @@ extension FindingView {
   init(_ finding: Lint.Finding, _ texts: Texts) {
     self.init(
       severity: finding.severity, severityText: texts("severity.\(finding.severity.rawValue)"),
-      message: texts.text(finding.problem), field: SendForm.placed(finding.problem).field)
+      message: texts.text(finding.problem), field: SendForm.placed(finding.problem).field,
+      fix: finding.fix.map { _ in Self.fix(finding) })
   }
+
+  /// As a form names the repair of a finding.
+  static func fix(_ finding: Lint.Finding) -> String { "\(finding.problem.code) \(finding.problem.field)" }
 }

@@ -12,16 +12,23 @@ extension PushResultPage {
     let child: Push?
     /// The schedule that created this push.
     let schedule: Schedule?
+    /// The reader's draft that was tried out with this push.
+    let draft: SavedDraft?
 
-    init(_ database: Database, _ push: Push) throws {
+    init(_ database: Database, _ push: Push, user: Int64) throws {
       parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
       child = try Push.repeating(database, push: push.id)
       schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
+      draft = try SavedDraft.find(database, push: push.id, user: user)
     }
 
     /// One line with a link for each.
     func views(_ texts: Texts) -> [RelatedView] {
       [
+        draft.map { draft in
+          RelatedView(
+            text: texts("drafts.tried"), href: "/pushes/new?draft=\(draft.id)", label: texts("drafts.back"))
+        },
         schedule.map { schedule in
           RelatedView(
             text: texts("schedules.of"), href: "/schedules/\(schedule.uid)",

@@ -37,6 +37,7 @@ enum PushResultPage {
     let pager = Pager(page.request)
     let filter = DeliverySearch.filter(page)
     let may = page.may(.operator)
+    let user = page.user?.id ?? 0
     // One read for everything: if the push ended between two reads, the page would say "sending" and follow nothing.
     var found = try await page.store.read { database in
       let push = try PushPages.find(database, uid: uid)
@@ -50,7 +51,7 @@ enum PushResultPage {
         deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
         receipts: try ReceiptCounts.find(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
-        retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push),
+        retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, push: push) : nil,

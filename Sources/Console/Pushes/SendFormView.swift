@@ -25,6 +25,8 @@ struct SendFormView: PageView {
   let pasted: PastedPushView
   /// What the rules of the apps' pages name.
   let links: [String]
+  /// The name of the person's own device, to try the push out on; nil: there is none.
+  let ownDevice: String?
 
   static let fields: [Field<Self>] = typed + chosen + state
 
@@ -58,6 +60,9 @@ struct SendFormView: PageView {
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
     .view("paste") { $0.pasted },
+    .text("draft") { $0.form["draft"] },
+    .flag("is_draft") { !$0.form["draft"].isEmpty },
+    .optional("own_device") { $0.ownDevice },
     .list("links") { $0.links.map { ChoiceView(value: $0, label: $0) } },
   ]
 
@@ -113,6 +118,7 @@ struct SendReviewView: PageView {
     .text("idempotency_key") { $0.idempotencyKey },
     .list("fields") { $0.kept },
     .view("preview") { $0.preview },
+    .flag("has_fixes") { $0.preview.findings.contains { $0.fix != nil } },
     .list("problems") { $0.problems },
     .flag("has_problems") { !$0.problems.isEmpty },
     .list("services") { $0.services },

@@ -14,7 +14,7 @@ import Store
 
 /// The send form, its review page, and sending.
 enum SendPages {
-  static let views: [any PageView.Type] = [SendFormView.self, SendReviewView.self]
+  static let views: [any PageView.Type] = [SendFormView.self, SendReviewView.self, DraftListView.self]
   static let parts: [any TemplateView.Type] = [CallbackRowsView.self]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -22,6 +22,7 @@ enum SendPages {
     routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
     routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
     DialectPages.add(to: &routes)
+    DraftPages.add(to: &routes)
   }
 
   private static func begin(_ page: PageContext) async throws -> Response {
@@ -33,6 +34,7 @@ enum SendPages {
 
   /// Prefills the form from another push, a schedule or a device; otherwise only with the app.
   private static func start(_ page: PageContext) async throws -> Form {
+    if let draft = page.filled("draft") { return try await DraftPages.resume(page, draft) }
     if let uid = page.filled("from") {
       let (found, zone) = try await page.store.read { database in
         (try Push.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
@@ -97,8 +99,12 @@ enum SendPages {
     status: Status? = nil
   ) async throws -> Response {
     let texts = page.texts
-    let (apps, types, known, links) = try await page.store.read {
-      (try App.all($0), try offeredTypes(form, $0), try Channel.offered($0), try App.pageTypes($0))
+    let user = page.user?.id ?? 0
+    let (apps, types, known, links, own) = try await page.store.read {
+      (
+        try App.all($0), try offeredTypes(form, $0), try Channel.offered($0), try App.pageTypes($0),
+        try Device.own($0, user: user)
+      )
     }
     let channels = known.map { channel in
       let app = apps.first { $0.id == channel.appID }?.name ?? ""
@@ -127,7 +133,8 @@ enum SendPages {
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
-        pasted: pasted, links: links
+        pasted: pasted, links: links,
+        ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
@@ -148,12 +155,26 @@ enum SendPages {
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
     if page.form.has("edit") { return try await formPage(page, page.form) }
+    if let fix = page.form.filled("fix") { return try await repair(page, fix) }
     return try await orForm(page) {
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
       let errors = passed(preview.draft, page)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
       let services = page.form.has("validate") ? try await page.console.engine.validate(preview.check) : []
       return confirmPage(page, preview, services: services)
+    }
+  }
+
+  /// Repairs what one finding names. The form comes back with it, or the review if it was asked for there.
+  private static func repair(_ page: PageContext, _ fix: String) async throws -> Response {
+    try await orForm(page) {
+      let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
+      let repaired = preview.check.findings.first { FindingView.fix($0) == fix }?.fix ?? preview.draft
+      var page = page
+      let isReview = page.form.has("review")
+      page.form = Form(Form(repaired).all + page.form.all.filter { $0.name == "draft" })
+      guard isReview else { return try await formPage(page, page.form) }
+      return confirmPage(page, try await PushPreview.find(try SendForm(form: page.form).draft(), page))
     }
   }
 
@@ -191,7 +212,8 @@ enum SendPages {
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
-    let kept = page.form.all.filter { !["csrf", "confirm", "edit", "validate", "idempotency_key"].contains($0.name) }
+    let passing = ["csrf", "confirm", "edit", "review", "fix", "validate", "idempotency_key"]
+    let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
     let label =
       isLater
@@ -221,7 +243,9 @@ enum SendPages {
     try await orForm(page) {
       let draft = try SendForm(form: page.form).draft()
       do {
-        return page.redirect(to: try await take(draft, page))
+        let path = try await take(draft, page)
+        try await DraftPages.close(page)
+        return page.redirect(to: path)
       } catch is Problems {
         return confirmPage(page, try await PushPreview.find(draft, page), status: .unprocessableContent)
       } catch let error as Unconfirmed {

@@ -21,6 +21,8 @@ enum API {
     DialectPages.addCalls(to: &routes)
     IncidentsAPI.add(to: &routes)
     SchedulesAPI.add(to: &routes)
+    SmokeTestsAPI.add(to: &routes)
+    TemplatesAPI.add(to: &routes)
     CertificatesAPI.add(to: &routes)
     RetentionAPI.add(to: &routes)
     RenewalAPI.add(to: &routes)

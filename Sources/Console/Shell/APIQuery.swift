@@ -2,6 +2,7 @@ import Calendar
 import Foundation
 import HTTPServer
 import Model
+import Simulator
 import Text
 
 /// Reads the query of a call and collects its problems.
@@ -82,6 +83,19 @@ struct APIQuery {
         [
           "low": String(range.lowerBound), "high": String(range.upperBound), "value": String(text.prefix(40)),
         ]))
+    return nil
+  }
+
+  /// How long the caller waits. Nil if absent or invalid.
+  ///
+  /// - Parameter limit: 5 minutes, as the message says.
+  mutating func wait(upTo limit: Duration) -> Duration? {
+    guard let text = text("wait") else { return nil }
+    if let wait = TimeText.duration(text), wait <= limit { return wait }
+    report(
+      Problem(
+        "wait", code: "simulator.wait", "Must be a duration of up to 5min, e.g. 500ms, 5s, or 1min, not “{value}”.",
+        ["value": String(text.prefix(40))]))
     return nil
   }
 

@@ -11,7 +11,7 @@ package import Store
 /// registers unknown tokens and stores the push or schedule, the audit entry, and the response for repeated requests.
 package struct PushIntake: Sendable {
   /// The origin of a push; the raw value is stored with it.
-  package enum Door: String, Sendable { case web, api, cli, jpush, legacy }
+  package enum Door: String, Sendable { case web, api, cli, jpush, legacy, smoke }
 
   /// A request for a push, with its creator.
   package struct Order: Sendable {

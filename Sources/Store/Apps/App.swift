@@ -81,6 +81,8 @@ extension App {
     /// The certificates themselves stay.
     package let credentials: Int
     package let schedules: Int
+    /// With their runs.
+    package let smokeTests: Int
   }
 
   /// What ``delete(_:id:)`` would delete too.
@@ -89,7 +91,8 @@ extension App {
       devices: try database.int("SELECT coalesce(sum(count), 0) FROM device_counters WHERE app_id = ?", id),
       pushes: try database.int("SELECT count(*) FROM pushes WHERE app_id = ?", id),
       credentials: try database.int("SELECT count(*) FROM credentials WHERE app_id = ?", id),
-      schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id))
+      schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id),
+      smokeTests: try database.int("SELECT count(*) FROM smoke_tests WHERE app_id = ?", id))
   }
 
   /// Deletes an app and everything that belongs to it, except certificates. Blocks the writer, for a million devices

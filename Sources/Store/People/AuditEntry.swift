@@ -102,7 +102,7 @@ package enum ActivityKind: String, Sendable, CaseIterable {
   /// What the actions are done to, as in `push.create`.
   package var nouns: [String] {
     switch self {
-    case .pushes: ["push", "schedule", "incident"]
+    case .pushes: ["push", "schedule", "incident", "smoke_test", "template"]
     case .devices: ["device", "alias", "tag"]
     case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]

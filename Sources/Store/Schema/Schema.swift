@@ -16,7 +16,8 @@ package enum Schema {
     applicationID: applicationID,
     [
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
-      pushAnnouncements, deliveryBadges, incidents, topicChanges,
+      pushAnnouncements, deliveryBadges, incidents, topicChanges, smokeTests, drafts,
+      templates,
     ])
 
   /// The schema of the first release.

@@ -29,6 +29,13 @@ enum SendCommand {
   private static let condition = Option<String?>(
     "condition", "condition", "Send by this condition of FCM, e.g. \"'news' in topics && 'en' in topics\".")
   private static let broadcast = Flag("broadcast", "Send to every device of the app in this environment.")
+  private static let template = Option<String?>("template", "name", "Send the saved template of this name.")
+  private static let values = Option(
+    repeated: "value", "place=text", "With --template: the value of one of its places, e.g. order=48213."
+  ) { text throws(BadValue) in
+    guard let mark = text.firstIndex(of: "="), mark > text.startIndex else { throw BadValue("is not place=text") }
+    return (place: String(text[..<mark]), text: String(text[text.index(after: mark)...]))
+  }
   private static let title = Option<String?>("title", "text", "The title.")
   private static let subtitle = Option<String?>("subtitle", "text", "The subtitle.")
   private static let body = Option<String?>("body", "text", "The message.")
@@ -82,7 +89,8 @@ enum SendCommand {
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
       aliases.parameter, registrationIDs.parameter, channel.parameter, topic.parameter, condition.parameter,
-      broadcast.parameter, title.parameter, subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
+      broadcast.parameter, template.parameter, values.parameter, title.parameter, subtitle.parameter, body.parameter,
+      badge.parameter, sound.parameter,
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
       pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
@@ -90,10 +98,14 @@ enum SendCommand {
     ] + RepeatOptions.parameters
   ) { values, io in
     let io = try io.proxied(values)
-    let draft = try PushDraft(json: try json(values, io))
+    let body = try json(values, io)
+    // Without a template it is checked before anything is opened.
+    var draft = body["template"] == nil ? try PushDraft(json: body) : nil
     let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
+    if draft == nil { draft = try PushDraft(json: try store.readSync { try PushTemplate.resolved($0, body) }) }
+    guard let draft else { return ExitCode.failed }
     let (kept, check) = try await take(draft, store, io)
     guard case .push(let push) = kept else {
       if case .schedule(let schedule) = kept { ScheduleReport(schedule, check.app).tell(values, io) }
@@ -147,6 +159,12 @@ enum SendCommand {
       "app": .string(values[app]), "environment": .string(values[environment].rawValue),
       "audience": try audience(values), "options": .object(options),
     ]
+    if let name = values[template] {
+      let given = Dictionary(values[Self.values].map { ($0.place, JSONValue.string($0.text)) }) { $1 }
+      json["template"] = ["name": .string(name), "values": .object(given)]
+    } else if !values[Self.values].isEmpty {
+      throw CommandFailure.usage("--value needs --template.")
+    }
     if !notification.isEmpty { json["notification"] = .object(notification) }
     if !values[platforms].isEmpty { json["platforms"] = .array(values[platforms].map { .string($0.rawValue) }) }
     if let time = values[at] { json["send_at"] = .string(time) }

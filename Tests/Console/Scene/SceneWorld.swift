@@ -125,6 +125,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),
         "changes": try all("SELECT app_id || '/' || id FROM topic_changes"),
         "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
+        "smoke-tests": try all("SELECT id FROM smoke_tests"),
+        "templates": try all("SELECT id FROM push_templates"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -164,6 +166,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
     scene.provider.answer { _ in .notSent(reason: OwnReason.dryRun.rawValue) }
     draft.environment = .production
     try await scene.send(draft)
+    let app = try await scene.store.read { try App.all($0).first }
+    try await scene.addSmokeTest("Order shipped", of: try #require(app))
     let phone = try #require(phones.phones().first)
     try phones.receive(phone, ["aps": ["alert": "Hello"]])
     try phones.receive(phone, ["aps": ["content-available": 1]], pushType: .background)
@@ -258,6 +262,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     draft.notification.extras = [attack: .string(attack)]
     try await scene.send(draft, app: app, by: attack)
     try await scene.addSchedule(draft, app: app, by: long)
+    try await scene.addSmokeTest(attack, by: long, of: app)
   }
 }
 
@@ -298,6 +303,36 @@ extension ConsoleScene {
         NewPush(draft, app: app, source: "api", by: name)
       }
       return try Schedule.get(database, id: schedule.id)
+    }
+  }
+
+  /// A smoke test of an app's newest push, with a run that failed for one device, and one whose push was refused.
+  func addSmokeTest(_ text: String, by name: String = "lin@example.com", of app: App) async throws {
+    try await store.write { database in
+      let push = try #require(try Push.list(database, PushFilter(), limit: 1).items.first)
+      let differences = JSONValue.array([
+        ["device": 1, "name": .string(text), "expected": "accepted", "got": "BadDeviceToken"],
+        ["device": .null, "name": .string(text), "expected": .string(text), "got": .string(text)],
+      ])
+      try database.run(
+        """
+        INSERT INTO smoke_tests(app_id, name, draft, expected, created_by, created_at, changed_at)
+        VALUES (?1, ?2, ?3, '{"others":"accepted","devices":{"x":"Unregistered"},"displayed_within":5}', ?4, ?5, ?5)
+        """, app.id, text, push.draftJSON, name, Self.noon)
+      let test = database.lastInsertedID
+      let content = JSONValue.object(["notification": ["title": .string(text), "body": "{{place}}"]])
+      try database.run(
+        """
+        INSERT INTO push_templates(name, content, created_by, created_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?4)
+        """, text, content.text(), name, Self.noon)
+      for (push, detail) in [(Optional(push.id), String?.none), (nil, text)] {
+        try database.run(
+          """
+          INSERT INTO smoke_runs(test_id, state, error, detail, expected, push_id, devices, differences, source,
+            started_by, started_at, ended_at)
+          VALUES (?1, 'failed', ?2, ?3, '{}', ?4, 3, ?5, 'web', ?6, ?7, ?7)
+          """, test, detail == nil ? nil : "not_sent", detail, push, differences.text(), name, Self.noon)
+      }
     }
   }
 

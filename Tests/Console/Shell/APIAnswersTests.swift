@@ -78,7 +78,8 @@ struct APIAnswersTests {
       "topic": "news", "tokens": ["fWx9kQ2dSxyZ:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"],
     ]
     let line = Array((device.text() + "\n{}\n").utf8)
-    let (one, taken) = ("/schedules/{id}", "/hosts/{id}/acknowledgement")
+    let (one, taken, smoke) = ("/schedules/{id}", "/hosts/{id}/acknowledgement", "/smoke-tests/{id}")
+    let template = "/templates/{id}"
     return [
       Call(.get, "/apps", 200), Call(.get, "/apps", "/apps?limit=0", 422),
       Call(.post, "/apps", 201, json: ["bundle_id": "com.example.new", "name": "New", "alias_rule": "jpush"]),
@@ -184,6 +185,26 @@ struct APIAnswersTests {
       Call(.post, one + "/resume", "/schedules/\(schedule)/resume", 200),
       Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 200),
       Call(.post, one + "/cancel", "/schedules/\(schedule)/cancel", 409),
+      Call(.post, "/templates", 201, json: ["name": "Hello", "content": ["notification": ["body": "Hi {{name}}"]]]),
+      Call(.post, "/templates", 422, json: ["name": "Hello", "content": ["notification": ["boddy": "x"]]]),
+      Call(.get, "/templates", 200), Call(.get, "/templates", "/templates?limit=0", 422),
+      Call(.get, template, "/templates/1", 200), Call(.get, template, "/templates/999", 404),
+      Call(.patch, template, "/templates/1", 200, json: ["name": "Hello again"]),
+      Call(.patch, template, "/templates/1", 422, json: [:]),
+      Call(.delete, template, "/templates/1", 204), Call(.delete, template, "/templates/1", 404),
+      Call(.post, "/smoke-tests", 201, json: ["name": "Hello", "push": draft, "expected": ["displayed_within": 5]]),
+      Call(.post, "/smoke-tests", 422, json: ["name": "Hello", "push": draft.with("titel", "x")]),
+      Call(.get, "/smoke-tests", 200), Call(.get, "/smoke-tests", "/smoke-tests?app=com.example.none", 422),
+      Call(.get, smoke, "/smoke-tests/1", 200), Call(.get, smoke, "/smoke-tests/999", 404),
+      Call(.patch, smoke, "/smoke-tests/1", 200, json: ["expected": ["devices": ["x": "Unregistered"]]]),
+      Call(.patch, smoke, "/smoke-tests/1", 422, json: ["expected": ["others": "x y"]]),
+      Call(.post, smoke + "/runs", "/smoke-tests/1/runs?wait=5min", 200),
+      Call(.post, smoke + "/runs", "/smoke-tests/999/runs", 404),
+      Call(.get, smoke + "/runs", "/smoke-tests/1/runs", 200),
+      Call(.get, smoke + "/runs", "/smoke-tests/999/runs", 404),
+      Call(.get, smoke + "/runs/{run}", "/smoke-tests/1/runs/1", 200),
+      Call(.get, smoke + "/runs/{run}", "/smoke-tests/1/runs/999", 404),
+      Call(.delete, smoke, "/smoke-tests/1", 204), Call(.delete, smoke, "/smoke-tests/1", 404),
       Call(.post, "/pushes/{id}/move", "/pushes/none/move", 404),
       Call(.post, "/pushes/{id}/move-back", "/pushes/\(push)/move-back", 409),
       Call(.get, "/certificates", 200), Call(.get, "/certificates", "/certificates?within=soon", 422),

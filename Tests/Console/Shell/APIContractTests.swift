@@ -20,6 +20,7 @@ struct APIContractTests {
   private static func target(_ operation: OpenAPIDocument.Operation) -> String {
     operation.path.replacing("{id}", with: "1").replacing("{app}", with: "com.example.none")
       .replacing("{environment}", with: "development").replacing("{key}", with: "sbc_none")
+      .replacing("{run}", with: "1")
   }
 
   @Test("every operation of the document has a route, and every route of the API is in the document")

@@ -69,7 +69,7 @@ struct LocaleTests {
     add("receipts.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since", "good", "expired", "revoked"])
     add("platform.", Platform.allCases.map(\.rawValue))
-    add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule"])
+    add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
@@ -169,6 +169,15 @@ struct LocaleTests {
     for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue)) }
     add("incidents.now.", ["parked", "dead"])
     add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen"])
+    add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])
+    add("smoketests.heading_", SmokeRunState.allCases.map(\.rawValue) + ["never"])
+    add("smoketests.errors.", SmokeRunError.allCases.map(\.rawValue))
+    add(
+      "smoketests.answers.",
+      [
+        SmokeDifference.notReached, SmokeDifference.displayed, SmokeDifference.notDisplayed,
+        SmokeDifference.displayedLate,
+      ])
     add("search.kinds.", ["pushes", "devices", "apps", "certificates", "reasons", "pages"])
     add("activity.kinds.", ActivityKind.allCases.map(\.rawValue))
     add("activity.from.", ActivityActor.Source.allCases.map(\.rawValue))

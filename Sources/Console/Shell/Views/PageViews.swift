@@ -13,7 +13,7 @@ struct PageViews: Sendable {
     OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
     AppPages.views, ChannelPages.views, TopicPages.views, TopicChangePages.views,
     JPushRemotePages.views, CertificatePages.views, HostPages.views, PhonePages.views,
-    AccountPages.views,
+    AccountPages.views, SmokeTestPages.views, TemplatePages.views,
     ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
   /// Parts of pages that are updated in place.

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/templates`. `POST /api/v1/pushes` sends one by its name.
+enum TemplatesAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/templates") { call in
+      var query = APIQuery(call.request)
+      let (limit, cursor) = (query.limit(), query.cursor())
+      try query.finish()
+      return APIContext.answer(
+        try await call.store.read { try PushTemplate.list($0, cursor: cursor, limit: limit) })
+    }
+    routes.call(.post, "/templates", role: .operator) { call in try await create(call) }
+    routes.call(.get, "/templates/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(try await call.store.read { try PushTemplate.get($0, id: id) })
+    }
+    routes.call(.patch, "/templates/:id", role: .operator) { call in try await update(call) }
+    routes.call(.delete, "/templates/:id", role: .operator) { call in
+      let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+      try await call.store.write { try PushTemplate.delete($0, id: id, by: entry, now: call.now) }
+      return APIContext.nothing
+    }
+  }
+
+  /// The members of a body; nil: left out.
+  private static func read(
+    _ body: JSONValue, required: Bool
+  ) throws -> (name: String?, message: MessageTemplate?) {
+    let fields = JSONFields(body)
+    let name = fields.string("name", required: required, limit: .characters(PushTemplate.nameLimit))
+    var message: MessageTemplate?
+    if let content = fields.members("content") {
+      do throws(Problems) {
+        message = try MessageTemplate(json: .object(content))
+      } catch {
+        for problem in error.all { fields.report("content", problem) }
+      }
+    } else if required, fields.value("content") == nil {
+      fields.report("content", Problem("", FieldMessage.required))
+    }
+    try fields.finish()
+    return (name, message)
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    guard case (let name?, let message?) = try read(body, required: true) else {
+      // Each is nil only with a reported problem, so that finish() has thrown.
+      throw Problems([Problem("", FieldMessage.required)])
+    }
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let entry = call.audit("", "")
+    return try await call.store.write { database in
+      try idempotency.once(database) {
+        let template = try PushTemplate.save(database, name: name, message, by: entry, now: call.now)
+        return (
+          Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)"), ()
+        )
+      }.answer
+    }.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let (name, message) = try read(body, required: false)
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+    return APIContext.answer(
+      try await call.store.write { database in
+        let old = try PushTemplate.get(database, id: id)
+        return try PushTemplate.save(
+          database, id: id, name: name ?? old.name, message ?? old.message, by: entry, now: call.now)
+      })
+  }
+}

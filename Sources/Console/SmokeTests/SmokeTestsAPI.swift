@@ -1,0 +1,155 @@
+import Delivery
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Store
+
+/// `/api/v1/smoke-tests`.
+enum SmokeTestsAPI {
+  /// The longest `wait` that a query accepts.
+  private static let longestWait = Duration.seconds(300)
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.list("/smoke-tests", filters: ["app"]) { call in try await list(call) }
+    routes.call(.post, "/smoke-tests", role: .operator) { call in try await create(call) }
+    routes.call(.get, "/smoke-tests/:id", role: .viewer) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(
+        try await call.store.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) })
+    }
+    routes.call(.patch, "/smoke-tests/:id", role: .operator) { call in try await update(call) }
+    routes.call(.delete, "/smoke-tests/:id", role: .operator) { call in
+      let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+      try await call.store.write { try SmokeTest.delete($0, id: id, by: entry, now: call.now) }
+      return APIContext.nothing
+    }
+    routes.list("/smoke-tests/:id/runs") { call in try await runs(call) }
+    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, query: ["wait"]) { call in try await run(call) }
+    routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, query: ["wait"]) { call in
+      let (id, run): (Int64, Int64) = (try call.request.parameter("id"), try call.request.parameter("run"))
+      let wait = try wait(call)
+      let found = try await call.store.read { try SmokeRun.get($0, id: run) }
+      guard found.testID == id else { throw StoreError.notFound(noun: "run", id: "\(run)") }
+      return try await answer(found, call, wait)
+    }
+  }
+
+  private static func list(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
+    try query.finish()
+    return APIContext.answer(
+      try await call.store.read { database in
+        let app = try APIContext.filter(database, app: bundleID)
+        return try SmokeTest.list(database, app: app?.id, cursor: cursor, limit: limit)
+          .map { try SmokeTestAnswer(database, $0) }
+      })
+  }
+
+  // MARK: Creating and changing
+
+  /// The members of a body; nil: left out.
+  private struct Fields {
+    let name: String?
+    let draft: PushDraft?
+    let expected: SmokeExpectation?
+
+    init(_ body: JSONValue, required: Bool) throws {
+      let fields = JSONFields(body)
+      name = fields.string("name", required: required, limit: .characters(SmokeTest.nameLimit))
+      var draft: PushDraft?
+      if let push = fields.members("push") {
+        do throws(Problems) {
+          draft = try PushDraft(json: .object(push))
+        } catch {
+          for problem in error.all { fields.report("push", problem) }
+        }
+      } else if required, fields.value("push") == nil {
+        fields.report("push", Problem("", FieldMessage.required))
+      }
+      self.draft = draft
+      expected = fields.object("expected") { SmokeExpectation($0) }
+      try fields.finish()
+    }
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = try Fields(body, required: true)
+    guard let name = fields.name, let draft = fields.draft else {
+      // Each is nil only with a reported problem, so that finish() has thrown.
+      throw Problems([Problem("", FieldMessage.required)])
+    }
+    let content = SmokeTestContent(name: name, draft: draft, expected: fields.expected ?? SmokeExpectation())
+    let idempotency = try Idempotency(call, content: Array(body.data()))
+    let entry = call.audit("", "")
+    return try await call.store.write { database in
+      try idempotency.once(database) {
+        let test = try SmokeTest.create(database, content, by: entry, now: call.now)
+        return (
+          Idempotency.Answer(
+            status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)"),
+          ()
+        )
+      }.answer
+    }.response
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let body = try await call.body()
+    let fields = try Fields(body, required: false)
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+    return APIContext.answer(
+      try await call.store.write { database in
+        let test = try SmokeTest.get(database, id: id)
+        guard let draft = fields.draft ?? test.draft else {
+          throw Problems([Problem("push", FieldMessage.required)])
+        }
+        let content = SmokeTestContent(
+          name: fields.name ?? test.name, draft: draft, expected: fields.expected ?? test.expected)
+        return try SmokeTestAnswer(
+          database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
+      })
+  }
+
+  // MARK: Runs
+
+  private static func runs(_ call: APIContext) async throws -> Response {
+    var query = APIQuery(call.request)
+    let (limit, cursor) = (query.limit(), query.cursor())
+    try query.finish()
+    let id: Int64 = try call.request.parameter("id")
+    return APIContext.answer(
+      try await call.store.read { database in
+        try SmokeRun.list(database, test: try SmokeTest.get(database, id: id).id, cursor: cursor, limit: limit)
+      })
+  }
+
+  private static func wait(_ call: APIContext) throws -> Duration {
+    var query = APIQuery(call.request)
+    let wait = query.wait(upTo: longestWait)
+    try query.finish()
+    return wait ?? .zero
+  }
+
+  private static func run(_ call: APIContext) async throws -> Response {
+    let (id, wait): (Int64, Duration) = (try call.request.parameter("id"), try wait(call))
+    let test = try await call.store.read { try SmokeTest.get($0, id: id) }
+    let idempotency = try Idempotency(call, content: [])
+    let starter = SmokeRunner.Starter(.api, by: call.actor, from: call.request.remoteAddress?.host)
+    let run = try await call.console.smoke.start(test, starter, once: idempotency, now: call.now)
+    return try await answer(run, call, wait)
+  }
+
+  /// 200 with a run that has ended, 202 with one that goes on.
+  private static func answer(_ run: SmokeRun, _ call: APIContext, _ wait: Duration) async throws -> Response {
+    let run = try await call.console.smoke.wait(for: run.id, atMost: wait, clock: call.console.clock)
+    return APIContext.answer(
+      run, status: run.state == .running ? .accepted : .ok,
+      location: "/api/v1/smoke-tests/\(run.testID)/runs/\(run.id)")
+  }
+}

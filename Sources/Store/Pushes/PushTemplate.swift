@@ -1,0 +1,138 @@
+package import Foundation
+package import JSON
+package import Model
+package import SQLite
+
+/// A saved ``MessageTemplate`` with its name.
+package struct PushTemplate: Sendable, Hashable, Identifiable {
+  package let id: Int64
+  /// Unique, without regard to case.
+  package let name: String
+  package let message: MessageTemplate
+  package let createdBy: String
+  package let createdAt: Date
+  package let changedAt: Date
+
+  /// Characters of a name.
+  package static let nameLimit = 80
+
+  private static let columns = "t.id, t.name, t.content, t.created_by, t.created_at, t.changed_at"
+
+  private init(_ row: borrowing Row) throws {
+    (id, name) = (row.int64(0), row.text(1))
+    (createdBy, createdAt, changedAt) = (row.text(3), row.date(4), row.date(5))
+    message = MessageTemplate(stored: try JSONValue(parsing: Array(row.text(2).utf8)))
+  }
+
+  /// Adds a template, or changes `id`.
+  ///
+  /// - Throws: `Problems` if the name is taken; `StoreError.notFound`.
+  package static func save(
+    _ database: Database, id: Int64? = nil, name: String, _ message: MessageTemplate, by entry: NewAuditEntry,
+    now: Date
+  ) throws -> PushTemplate {
+    if let id { _ = try get(database, id: id) }
+    do {
+      if let id {
+        try database.run(
+          "UPDATE push_templates SET name = ?, content = ?, changed_at = ? WHERE id = ?", name, message.json.text(),
+          now, id)
+      } else {
+        try database.run(
+          "INSERT INTO push_templates(name, content, created_by, created_at, changed_at) VALUES (?1, ?2, ?3, ?4, ?4)",
+          name, message.json.text(), entry.actor, now)
+      }
+    } catch let error as SQLiteError where error.isUniqueViolation {
+      throw Problems([Problem("name", TemplateMessage.taken)])
+    }
+    let template = try get(database, id: id ?? database.lastInsertedID)
+    try template.note(database, id == nil ? "template.create" : "template.update", entry, now: now)
+    return template
+  }
+
+  /// - Throws: `StoreError.notFound`.
+  package static func delete(_ database: Database, id: Int64, by entry: NewAuditEntry, now: Date) throws {
+    let template = try get(database, id: id)
+    try database.run("DELETE FROM push_templates WHERE id = ?", id)
+    try template.note(database, "template.delete", entry, now: now)
+  }
+
+  private func note(_ database: Database, _ action: String, _ entry: NewAuditEntry, now: Date) throws {
+    var entry = entry
+    (entry.action, entry.subject, entry.detail) = (action, "template \(id)", ["name": .string(name)])
+    try AuditEntry.add(database, entry, now: now)
+  }
+
+  package static func find(_ database: Database, id: Int64) throws -> PushTemplate? {
+    try database.fetchOne("SELECT \(columns) FROM push_templates t WHERE t.id = ?", id) { try PushTemplate($0) }
+  }
+
+  /// - Throws: `StoreError.notFound`.
+  package static func get(_ database: Database, id: Int64) throws -> PushTemplate {
+    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "template", id: "\(id)") }
+    return found
+  }
+
+  /// A page of templates, the first created first.
+  ///
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  package static func list(_ database: Database, cursor: String? = nil, limit: Int) throws -> Page<PushTemplate> {
+    let found = try database.fetchAll(
+      "SELECT \(columns) FROM push_templates t WHERE t.id > ? ORDER BY t.id LIMIT ?", try position(cursor) ?? 0,
+      limit + 1
+    ) { try PushTemplate($0) }
+    return Page(found, limit: limit, key: \.id)
+  }
+
+  /// The body of a push whose `template` names what it says: with the template's content, filled in.
+  ///
+  /// - Throws: `Problems` by their paths; a body without `template` is returned as it is.
+  package static func resolved(_ database: Database, _ body: JSONValue) throws -> JSONValue {
+    guard var members = body.object, let asked = members.removeValue(forKey: "template") else { return body }
+    let fields = JSONFields(["template": asked])
+    var name = ""
+    var values: [String: JSONValue] = [:]
+    fields.object("template") { fields in
+      name = fields.string("name", required: true, limit: .characters(nameLimit)) ?? ""
+      values = fields.members("values") ?? [:]
+    }
+    try fields.finish()
+    let found = try database.fetchOne("SELECT \(columns) FROM push_templates t WHERE t.name = ?", name) {
+      try PushTemplate($0)
+    }
+    guard let found else { throw Problems([Problem("template.name", TemplateMessage.none, ["name": name])]) }
+    let content: [String: JSONValue]
+    do {
+      content = try found.message.filled(values)
+    } catch {
+      throw Problems(error.all.map { $0.under("template") })
+    }
+    for (key, value) in content {
+      guard let own = members[key] else {
+        members[key] = value
+        continue
+      }
+      // What is said of this push counts more than the template's options.
+      guard key == "options", let own = own.object, let usual = value.object else {
+        throw Problems([Problem(key, TemplateMessage.both)])
+      }
+      members[key] = .object(usual.merging(own) { $1 })
+    }
+    return .object(members)
+  }
+}
+
+extension PushTemplate: JSONWritable {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", id)
+      json.member("name", name)
+      json.member("content", message.json)
+      json.array("places", message.places) { json, place in json.string(place) }
+      json.member("created_by", createdBy)
+      json.member("created_at", createdAt)
+      json.member("changed_at", changedAt)
+    }
+  }
+}

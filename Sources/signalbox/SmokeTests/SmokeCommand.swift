@@ -1,0 +1,138 @@
+import Arguments
+import Delivery
+import Foundation
+import JSON
+import Model
+import Store
+
+/// `signalbox smoke`: runs saved smoke tests, for cron and CI.
+enum SmokeCommand {
+  private static let names = Argument<[String]>(rest: "name", "The names of the smoke tests.", atLeastOne: false)
+  private static let all = Flag("all", "Run every smoke test.")
+  private static let app = Option<String?>("app", "bundle-id", "With --all: only the tests of this app.")
+  private static let list = Flag("list", "List the smoke tests instead of running them.")
+  private static let junit = Option<String?>("junit", "file", "Write the results as JUnit XML.")
+  private static let timeout = Option<Int>(
+    "timeout", "seconds", "How long to wait for each test.", default: 120, showing: "120", SendCommand.parseNumber)
+
+  /// More are for the API, which pages.
+  private static let limit = 1000
+
+  static let command = Command<Action>(
+    "smoke", "Run saved smoke tests.",
+    discussion: """
+      A smoke test is a saved push with the answer that is expected for each device; the console and the API create \
+      them. Its push is delivered by the running server, or by this command if there is none. Receipts come only to a \
+      running server.
+      Exit codes: 0: every test passed. 1: a test failed. 64: wrong usage, e.g. an unknown name.
+      """,
+    parameters: [
+      names.parameter, all.parameter, app.parameter, list.parameter, junit.parameter, timeout.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+    ]
+  ) { values, io in
+    let io = try io.proxied(values)
+    let directory = DataDirectory(values, io)
+    let store = try directory.open(readers: 2, now: io.now())
+    defer { store.close() }
+    let found = try store.readSync { database in
+      let app = try values[app].map { try App.named($0, database) }
+      return try SmokeTest.list(database, app: app?.id, limit: limit).items.map { try SmokeTestAnswer(database, $0) }
+    }
+    if values[list] { return show(found, values, io) }
+    let tests = try chosen(found, values)
+    let startedAt = io.now()
+    var runs: [(test: SmokeTestAnswer, run: SmokeRun)] = []
+    for test in tests {
+      let run = try await carryOut(test.test, store, directory, limit: values[timeout], io)
+      runs.append((test, run))
+      if !values[CommonOptions.json] { for line in lines(test, run) { io.print(line) } }
+    }
+    if values[CommonOptions.json] { io.print(runs.map(\.run).prettyJSON) }
+    if let path = values[junit] { try write(runs, startedAt, to: path) }
+    return runs.allSatisfy { $0.run.state == .passed } ? ExitCode.done : ExitCode.failed
+  }
+
+  private static func chosen(_ found: [SmokeTestAnswer], _ values: Parsed) throws -> [SmokeTestAnswer] {
+    let wanted = values[names]
+    guard wanted.isEmpty == values[all] else {
+      throw CommandFailure.usage("Name the smoke tests to run, or use --all.")
+    }
+    if values[all] {
+      guard !found.isEmpty else { throw CommandFailure.usage("There is no smoke test. Save one in the console.") }
+      return found
+    }
+    return try wanted.map { name in
+      guard let test = found.first(where: { $0.test.name.lowercased() == name.lowercased() }) else {
+        let known = found.map { "“\(singleLine($0.test.name))”" }.joined(separator: ", ")
+        throw CommandFailure.usage(
+          "Smoke test “\(singleLine(name))” not found. " + (known.isEmpty ? "There is none." : "Known: \(known)"))
+      }
+      return test
+    }
+  }
+
+  /// Sends the push and waits for what it is compared with.
+  private static func carryOut(
+    _ test: SmokeTest, _ store: Store, _ directory: DataDirectory, limit: Int, _ io: CommandIO
+  ) async throws -> SmokeRun {
+    let runner = SmokeRunner(store: store, intake: PushIntake(store: store, patience: nil))
+    let run = try await runner.start(test, .init(.cli, by: "cli"), now: io.now())
+    guard run.state == .running, let push = run.push else { return run }
+    let start = ContinuousClock.now
+    let sending = Sending(
+      directory: directory, store: store, io: io, isWaiting: true, limit: .seconds(limit))
+    let left = try await sending.carryOut(push, expected: 0)
+    // Without a server no receipt can come.
+    let rest = left.isServed ? .seconds(limit) - (ContinuousClock.now - start) : .zero
+    let ended = try await runner.wait(for: run.id, atMost: max(.zero, rest), clock: io.now)
+    guard ended.state == .running else { return ended }
+    return try await store.write { try SmokeRun.settle($0, id: run.id, isOver: true, now: io.now()) }
+  }
+
+  // MARK: Output
+
+  private static func show(_ found: [SmokeTestAnswer], _ values: Parsed, _ io: CommandIO) -> Int32 {
+    guard !values[CommonOptions.json] else {
+      io.print(found.prettyJSON)
+      return ExitCode.done
+    }
+    var table = TextTable("NAME", "APP", "STATE", "LAST RUN")
+    for one in found {
+      table.add(one.test.name, one.app, one.last?.state.rawValue ?? "never run", one.last?.startedAt.text ?? "")
+    }
+    io.print(table)
+    return ExitCode.done
+  }
+
+  private static func lines(_ test: SmokeTestAnswer, _ run: SmokeRun) -> [String] {
+    let push = run.pushUID.map { ", push \($0)" } ?? ""
+    let result = run.failure ?? "\(run.devices) of \(run.devices) devices as expected."
+    return ["\(run.state.rawValue): \(singleLine(test.test.name)): \(singleLine(result)) (run \(run.id)\(push))"]
+      + run.differences.map { "  " + line($0) }
+  }
+
+  private static func line(_ one: SmokeDifference) -> String {
+    let reason = Reason.of(one.got)
+    let cause = reason.isKnown ? " \(reason.cause) \(reason.remedy)" : ""
+    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got).\(cause)"
+  }
+
+  private static func write(
+    _ runs: [(test: SmokeTestAnswer, run: SmokeRun)], _ startedAt: Date, to path: String
+  ) throws {
+    let report = JUnitReport(
+      suite: "signalbox smoke", startedAt: startedAt,
+      runs.map { test, run in
+        .init(
+          name: test.test.name, group: test.app,
+          time: (run.endedAt ?? run.startedAt).timeIntervalSince(run.startedAt), failure: run.failure,
+          detail: run.differences.map(line).joined(separator: "\n"))
+      })
+    do {
+      try Data(report.text.utf8).write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
+    }
+  }
+}
