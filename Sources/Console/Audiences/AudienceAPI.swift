@@ -14,7 +14,7 @@ enum AudienceAPI {
       let count = try await counted(call) { database in
         guard let app = try App.find(database, bundleID: bundleID) else { throw APIError.noApp(bundleID) }
         var query = query
-        query.app = app.id
+        (query.app, query.now) = (app.id, call.now)
         return query
       }
       return APIContext.answer(count)

@@ -16,7 +16,7 @@ package enum Schema {
     applicationID: applicationID,
     [
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
-      pushAnnouncements, deliveryBadges, incidents,
+      pushAnnouncements, deliveryBadges, incidents, segments,
     ])
 
   /// The schema of the first release.
