@@ -169,6 +169,7 @@ package struct Console: Sendable {
     IncidentPages.add(to: &routes)
     SchedulePages.add(to: &routes)
     DevicePages.add(to: &routes)
+    AudiencePages.add(to: &routes)
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)
     TopicPages.add(to: &routes)

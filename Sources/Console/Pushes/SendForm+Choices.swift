@@ -26,7 +26,7 @@ extension SendForm {
   func audiences(_ texts: Texts, hasChannels: Bool) -> [ChoiceView] {
     let isChosen = form.all("audience").contains("channel")
     let kinds =
-      ["device_token", "alias", "registration_id", "tag", "all", "topic", "condition"]
+      ["device_token", "alias", "registration_id", "tag", "segment", "all", "topic", "condition"]
       + (hasChannels || isChosen ? ["channel"] : [])
     return Self.choices(kinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }

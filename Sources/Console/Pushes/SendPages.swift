@@ -59,6 +59,10 @@ enum SendPages {
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
+    for kind in ["tag", "alias", "segment"] {
+      guard let name = page.filled(kind) else { continue }
+      fields += [("audience", kind), (kind, kind == "alias" ? Form.words([name]) : Form.parts([name]))]
+    }
     if let topic = page.filled("topic") {
       fields += [("environment", page.filled("environment") ?? ""), ("audience", "topic"), ("topic", topic)]
     }

@@ -15,6 +15,7 @@ enum API {
     AudienceAPI.add(to: &routes)
     ChannelsAPI.add(to: &routes)
     TopicsAPI.add(to: &routes)
+    SegmentsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     DialectPages.addCalls(to: &routes)
     IncidentsAPI.add(to: &routes)

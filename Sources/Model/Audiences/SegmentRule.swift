@@ -1,5 +1,6 @@
 import Foundation
 package import JSON
+import Text
 
 /// The rule of a segment: which devices of an app belong to it. Every part narrows; an empty part is no condition.
 package struct SegmentRule: Sendable, Hashable {
@@ -54,7 +55,12 @@ package struct SegmentRule: Sendable, Hashable {
 
 extension SegmentRule {
   /// Whether it looks at what an app tells of itself.
-  package var namesVersion: Bool { versionFrom != nil || versionBelow != nil }
+  package var namesVersion: Bool { !versionNames.isEmpty }
+
+  /// Its range of versions, such as `≥ 2.0` and `< 4.0`.
+  package var versionNames: [String] {
+    [versionFrom.map { "≥ \($0.text)" }, versionBelow.map { "< \($0.text)" }].compactMap { $0 }
+  }
 
   /// Whether a device's app version belongs to it. A text without a number belongs to no range.
   package func holds(version: String) -> Bool {
@@ -244,6 +250,7 @@ package enum SegmentMessage: String, MessageSet {
   case inUse = "segment.in_use"
   case missing = "segment.missing"
   case missingSimilar = "segment.missing_similar"
+  case subscribers = "audience.subscribers"
 
   package var english: String {
     switch self {
@@ -256,6 +263,7 @@ package enum SegmentMessage: String, MessageSet {
     case .empty: "The rule is empty. Choose at least one condition; for every device, send to everyone."
     case .taken: "Another segment of this app already has this name."
     case .inUse: "Schedules and waiting pushes ({count}) name the segment like this. Change them first, or keep the name."
+    case .subscribers: "Only the push service knows who subscribed, so nothing can be said about single devices."
     case .missing: "This app has no segment “{segment}”."
     case .missingSimilar: "This app has no segment “{segment}”. Did you mean “{similar}”?"
     }

@@ -29,6 +29,10 @@ package struct AudienceStep: Sendable, Hashable {
   package let names: [String]
   /// The segment whose rule it belongs to.
   package let segment: String?
+
+  package init(kind: Kind, names: [String], segment: String? = nil) {
+    (self.kind, self.names, self.segment) = (kind, names, segment)
+  }
 }
 
 /// How many devices an audience loses at each step. It agrees with what ``AudienceQuery`` counts and finds.
@@ -107,19 +111,19 @@ extension AudienceQuery {
     return DeviceVerdict(answers: zip(steps, met).map { DeviceVerdict.Answer(step: $0, isMet: $1) })
   }
 
-  private static let notParked = AudienceStep(kind: .notParked, names: [], segment: nil)
-  private static let registered = AudienceStep(kind: .registered, names: [], segment: nil)
+  private static let notParked = AudienceStep(kind: .notParked, names: [])
+  private static let registered = AudienceStep(kind: .registered, names: [])
 
   private var frame: [AudienceStep] {
     [
-      AudienceStep(kind: .app, names: [], segment: nil),
-      AudienceStep(kind: .environment, names: [environment.rawValue], segment: nil),
+      AudienceStep(kind: .app, names: []),
+      AudienceStep(kind: .environment, names: [environment.rawValue]),
       AudienceStep(
-        kind: .platforms, names: Platform.allCases.filter(platforms.contains).map(\.rawValue), segment: nil),
+        kind: .platforms, names: Platform.allCases.filter(platforms.contains).map(\.rawValue)),
     ]
   }
 
-  private var credential: AudienceStep { AudienceStep(kind: .credential, names: [environment.rawValue], segment: nil) }
+  private var credential: AudienceStep { AudienceStep(kind: .credential, names: [environment.rawValue]) }
 
   private func boundProviders(_ database: Database) throws -> [ProviderKind] {
     try ProviderKind.allCases.filter {

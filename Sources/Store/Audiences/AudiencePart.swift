@@ -192,9 +192,7 @@ extension AudiencePart {
       }
     }
     if rule.namesVersion {
-      let range = [rule.versionFrom.map { "≥ \($0.text)" }, rule.versionBelow.map { "< \($0.text)" }]
-      parts.append(
-        try told(database, .appVersion, .appVersion, range.compactMap { $0 }) { rule.holds(version: $0) })
+      parts.append(try told(database, .appVersion, .appVersion, rule.versionNames) { rule.holds(version: $0) })
     }
     if !rule.timeZone.isEmpty {
       parts.append(try told(database, .timeZone, .timeZone, rule.timeZone) { rule.holds(timeZone: $0) })

@@ -203,3 +203,46 @@ package struct UsedSegment: Sendable, Hashable {
     }
   }
 }
+
+// MARK: Members
+
+extension Segment {
+  private func query(_ environment: Environment, now: Date) -> AudienceQuery {
+    var audience = Audience.Rule()
+    audience.segment = [name]
+    var query = AudienceQuery(
+      app: appID, environment: environment, platforms: Set(Platform.allCases), audience: .rule(audience), now: now)
+    query.segments = [UsedSegment(name: name, rule: rule, at: now)]
+    return query
+  }
+
+  private var environments: [Environment] { rule.environment.map { [$0] } ?? Environment.allCases }
+
+  /// Its devices in each environment that it can have some in. As slow as counting an audience.
+  package func counts(_ database: Database, now: Date) throws -> [(environment: Environment, count: AudienceCount)] {
+    try environments.map { ($0, try query($0, now: now).count(database)) }
+  }
+
+  /// A page of its devices, newest first, whatever their state.
+  ///
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
+  /// - Throws: `StoreError.badCursor`.
+  package func members(_ database: Database, cursor: String?, limit: Int, now: Date) throws -> Page<Device> {
+    let before = try position(cursor)
+    let found = try environments.flatMap { environment in
+      try query(environment, now: now).devices(database, before: before ?? .max, limit: limit + 1)
+    }
+    let page = Page(Array(found.sorted { $0.id > $1.id }.prefix(limit + 1)), limit: limit, key: \.id)
+    return Page(items: try Device.withTags(database, page.items), next: page.next)
+  }
+}
+
+extension AudienceQuery {
+  /// Devices in any state with IDs below `before`, newest first, without their tags.
+  fileprivate func devices(_ database: Database, before: Int64, limit: Int) throws -> [Device] {
+    let range = DeviceSource.Range(upTo: before - 1, descending: true)
+    guard let plan = try plan(database, states: DeviceState.allCases, range) else { return [] }
+    let (sql, arguments) = plan.source.query(Device.columns, where: plan.condition, tail: "LIMIT \(limit)")
+    return try database.fetchAll(sql, arguments: arguments) { try Device($0) }
+  }
+}
