@@ -174,7 +174,20 @@ struct AudienceListView: PageView {
     .flag("may_change") { $0.mayChange },
     .view("pager") { $0.pager },
   ]
+}
 
+/// Names that a field offers without script.
+struct AudienceNames: Sendable {
+  private static let most = 20
+
+  let tags: [String]
+  let segments: [String]
+
+  /// - Parameter app: nil: none is chosen yet.
+  init(_ database: Database, of app: App?) throws {
+    tags = try app.map { try Tag.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
+    segments = try app.map { try Segment.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
+  }
 }
 
 /// A segment, a tag, or an alias.

@@ -75,9 +75,13 @@ enum SegmentPages {
   private static func edit(
     _ page: PageContext, _ segment: Segment?, _ form: Form, _ errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
-    let apps = try await page.store.read { try App.all($0) }
+    let (apps, tags) = try await page.store.read { database in
+      let apps = try App.all(database)
+      let app = apps.first { $0.id == segment?.appID || $0.bundleID == form["app"] }
+      return (apps, try AudienceNames(database, of: app).tags)
+    }
     return page.answer(
-      SegmentFormView(segment: segment, form: form, errors: errors, apps: apps, texts: page.texts),
+      SegmentFormView(segment: segment, form: form, errors: errors, apps: apps, tags: tags, texts: page.texts),
       status: errors.isEmpty ? .ok : .unprocessableContent)
   }
 

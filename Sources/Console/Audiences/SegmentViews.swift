@@ -98,46 +98,51 @@ struct SegmentFormView: PageView {
   let form: Form
   let errors: FieldErrors
   let apps: [App]
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
   let texts: Texts
 
-  static let fields: [Field<Self>] =
-    (SegmentForm.texts + SegmentForm.lists).map { name in
-      .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
-    } + [
-      .flag("is_known") { $0.segment != nil },
-      .text("action") { "/audiences/segments" + ($0.segment.map { "/\($0.id)" } ?? "") },
-      .text("known") { $0.segment?.name ?? "" },
-      .optional("problem") { $0.errors.others(named) },
-      .flag("has_apps") { !$0.apps.isEmpty },
-      .view("app") {
-        FieldView(
-          error: $0.errors["app"],
-          choices: ChoiceView.apps($0.apps, none: $0.texts("send.choose_app"), chosen: $0.form["app"]))
-      },
-      .text("bundle_id") { view in
-        view.apps.first { $0.id == view.segment?.appID }?.bundleID ?? view.form["app"]
-      },
-      .view("platforms") { view in
-        FieldView(
-          error: view.errors["platforms"],
-          choices: SendForm.choices(
-            Platform.allCases.map { ($0.rawValue, view.texts("platform.\($0.rawValue)")) },
-            chosen: view.form.all("platforms")))
-      },
-      .view("environment") { view in
-        let any = ChoiceView(
-          value: "", label: view.texts("segments.any_environment"), isSelected: view.form["environment"].isEmpty)
-        return FieldView(
-          error: view.errors["environment"],
-          choices: [any] + SendForm(form: view.form).environments(view.texts))
-      },
-      .view("last_seen") { view in
-        FieldView(
-          choices: ChoiceView.list(
-            ["", "within_days", "over_days"].map { ($0, view.texts("segments.last_seen_\($0.isEmpty ? "any" : $0)")) },
-            chosen: view.form["last_seen"]))
-      },
-    ]
+  static let fields: [Field<Self>] = typed + chosen + state
+
+  private static let typed: [Field<Self>] = (SegmentForm.texts + SegmentForm.lists).map { name in
+    .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
+  }
+
+  private static let state: [Field<Self>] = [
+    .flag("is_known") { $0.segment != nil },
+    .text("action") { "/audiences/segments" + ($0.segment.map { "/\($0.id)" } ?? "") },
+    .text("known") { $0.segment?.name ?? "" },
+    .optional("problem") { $0.errors.others(named) },
+    .list("tag_names") { $0.tags },
+    .text("bundle_id") { view in
+      view.apps.first { $0.id == view.segment?.appID }?.bundleID ?? view.form["app"]
+    },
+  ]
+
+  private static let chosen: [Field<Self>] = [
+    choice("app") { ChoiceView.apps($0.apps, none: $0.texts("send.choose_app"), chosen: $0.form["app"]) },
+    choice("platforms") { view in
+      SendForm.choices(
+        Platform.allCases.map { ($0.rawValue, view.texts("platform.\($0.rawValue)")) },
+        chosen: view.form.all("platforms"))
+    },
+    choice("environment") { view in
+      let any = ChoiceView(
+        value: "", label: view.texts("segments.any_environment"), isSelected: view.form["environment"].isEmpty)
+      return [any] + SendForm(form: view.form).environments(view.texts)
+    },
+    choice("last_seen") { view in
+      ["", "within_days", "over_days"].map { value in
+        ChoiceView(
+          value: value, label: view.texts("segments.last_seen_\(value.isEmpty ? "any" : value)"),
+          isSelected: value == view.form["last_seen"])
+      }
+    },
+  ]
+
+  private static func choice(_ name: String, _ choices: @escaping @Sendable (Self) -> [ChoiceView]) -> Field<Self> {
+    .view(name) { FieldView(error: $0.errors[name], choices: choices($0)) }
+  }
 
   private static let named = SegmentForm.texts + SegmentForm.lists + ["app", "platforms", "environment"]
 }

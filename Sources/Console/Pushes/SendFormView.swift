@@ -24,6 +24,8 @@ struct SendFormView: PageView {
   let pasted: PastedPushView
   /// What the rules of the apps' pages name.
   let links: [String]
+  /// Some of the app's, for browsers without script.
+  let names: AudienceNames
 
   static let fields: [Field<Self>] = typed + chosen + state
 
@@ -57,6 +59,8 @@ struct SendFormView: PageView {
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
     .view("paste") { $0.pasted },
+    .list("tag_names") { $0.names.tags },
+    .list("segment_names") { $0.names.segments },
     .list("links") { $0.links.map { ChoiceView(value: $0, label: $0) } },
   ]
 

@@ -104,6 +104,8 @@ enum SendPages {
     let (apps, types, known, links) = try await page.store.read {
       (try App.all($0), try offeredTypes(form, $0), try Channel.offered($0), try App.pageTypes($0))
     }
+    let app = apps.count == 1 ? apps[0] : apps.first { $0.bundleID == form["app"] }
+    let names = try await page.store.read { try AudienceNames($0, of: app) }
     let channels = known.map { channel in
       let app = apps.first { $0.id == channel.appID }?.name ?? ""
       let name = channel.name.isEmpty ? channel.channel : "\(channel.name) (\(channel.channel))"
@@ -131,7 +133,7 @@ enum SendPages {
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
-        pasted: pasted, links: links
+        pasted: pasted, links: links, names: names
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }

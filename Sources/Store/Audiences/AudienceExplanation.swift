@@ -1,4 +1,4 @@
-package import Model
+import Model
 package import SQLite
 
 /// A step from all devices of an app to those that a push reaches.

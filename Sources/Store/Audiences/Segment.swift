@@ -1,5 +1,5 @@
 package import Foundation
-package import JSON
+import JSON
 package import Model
 package import SQLite
 internal import Text
@@ -20,7 +20,7 @@ package struct Segment: Sendable, Hashable, Identifiable {
     id = row.int64(0)
     appID = row.int64(1)
     name = row.text(2)
-    rule = try SegmentRule(stored: row.text(3), "segments.rule")
+    rule = try storedRule(row.text(3), "segments.rule")
     createdBy = row.text(4)
     createdAt = row.date(5)
     changedAt = row.date(6)
@@ -150,14 +150,12 @@ extension Segment {
   }
 }
 
-extension SegmentRule {
-  fileprivate init(stored text: String, _ column: String) throws {
-    guard let value = try json(text, column), let rule = try? SegmentRule(json: value) else {
-      // The problems of a rule that another version wrote add nothing.
-      throw StoreError.unreadable(column: column, value: text)
-    }
-    self = rule
+private func storedRule(_ text: String, _ column: String) throws -> SegmentRule {
+  guard let value = try json(text, column), let rule = try? SegmentRule(json: value) else {
+    // The problems of a rule that another version wrote add nothing.
+    throw StoreError.unreadable(column: column, value: text)
   }
+  return rule
 }
 
 // MARK: In a push
@@ -186,7 +184,7 @@ package struct UsedSegment: Sendable, Hashable {
     for push in [push, parent].compactMap({ $0 }) {
       let kept = try database.fetchAll("SELECT name, rule, at FROM push_segments WHERE push_id = ?", push) { row in
         UsedSegment(
-          name: row.text(0), rule: try SegmentRule(stored: row.text(1), "push_segments.rule"), at: row.date(2))
+          name: row.text(0), rule: try storedRule(row.text(1), "push_segments.rule"), at: row.date(2))
       }
       if !kept.isEmpty { return kept }
     }
