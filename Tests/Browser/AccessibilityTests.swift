@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Store
 import Console
@@ -18,7 +19,8 @@ extension PagesInBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/apps",
+      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/audiences",
+      "/audiences?kind=tags", "/audiences/segments/new", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
@@ -74,6 +76,11 @@ extension PagesInBrowser {
         try await scene.heading("Import report")
         try await scene.audit("the import report")
 
+        let segment = try await scene.service.store.write { database in
+          let app = try #require(try App.all(database).first)
+          let rule = try SegmentRule(json: ["tag": ["beta"], "last_seen": ["within_days": 30]])
+          return try Segment.add(database, app: app.id, name: "Curious", rule, by: "ada", now: .now).id
+        }
         let (device, app, certificate) = try await scene.service.store.read { database in
           let app = try #require(try App.all(database).first)
           let device = try #require(try Device.find(database, app: app.id, token: phone.token))
@@ -83,7 +90,9 @@ extension PagesInBrowser {
           scene,
           paths: Self.lists + [
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
-            "/apps/\(app)/topics",
+            "/apps/\(app)/topics", "/audiences/segments/\(segment)", "/audiences/segments/\(segment)/edit",
+            "/audiences/segments/\(segment)/remove",
+            "/audiences/explanation?app=com.example.shop&environment=development&audience=all&device=usr_ada",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",
