@@ -131,7 +131,10 @@ function option({ value, label, detail }, id) {
 }
 
 // As the server reads a list: what contains a separator is quoted.
-const quoted = (value) => (separators.test(value) || value.startsWith('"') ? `"${value.replaceAll('"', '""')}"` : value);
+const quoted = (value) => {
+  const isPlain = !separators.test(value) && !value.startsWith('"');
+  return isPlain ? value : `"${value.replaceAll('"', '""')}"`;
+};
 
 function set(field, value) {
   field.value = value;

@@ -19,8 +19,8 @@ extension PagesInBrowser {
     }
 
     private static let lists = [
-      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import", "/audiences",
-      "/audiences?kind=tags", "/audiences/segments/new", "/apps",
+      "/", "/pushes/new", "/pushes", "/incidents", "/schedules", "/devices", "/devices/new", "/devices/import",
+      "/audiences", "/audiences?kind=tags", "/audiences/segments/new", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",

@@ -71,7 +71,8 @@ extension InBrowser {
         #expect(try await field.attribute("aria-expanded") == "true")
         // Down, Enter, as WebDriver writes keys.
         try await field.type("\u{E015}")
-        #expect(try await field.attribute("aria-activedescendant") == option.attribute("id"))
+        let id = try await option.attribute("id")
+        #expect(try await field.attribute("aria-activedescendant") == id)
         try await field.type("\u{E007}")
         #expect(try await scene.value("tag") == "beta, ")
         #expect(try await field.attribute("aria-expanded") == "false")
@@ -85,7 +86,8 @@ extension InBrowser {
         try await add.type("usr")
         _ = try await scene.browser.find("#alias-add + [role=listbox] [role=option]")
         try await add.type("\u{E00C}")
-        #expect(try await add.attribute("aria-expanded") == "false" && scene.value("alias-add") == "usr")
+        #expect(try await add.attribute("aria-expanded") == "false")
+        #expect(try await scene.value("alias-add") == "usr")
       }
     }
 

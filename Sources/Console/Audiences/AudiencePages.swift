@@ -59,7 +59,8 @@ enum AudiencePages {
     }
     return page.answer(
       AudienceListView(
-        kind: kind, app: app, search: prefix, apps: ChoiceView.list(
+        kind: kind, app: app, search: prefix,
+        apps: ChoiceView.list(
           apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
         rows: rows, mayChange: page.may(.operator), pager: PagerView(pager, next: next)))
   }

@@ -58,7 +58,8 @@ enum SegmentPages {
         counts: (counts ?? []).map { environment, count in
           let title = environment.word(texts)
           return SegmentCountView(
-            environment: title, reachable: count.reachable, total: count.total, isProduction: environment == .production)
+            environment: title, reachable: count.reachable, total: count.total, isProduction: environment == .production
+          )
         }, uses: SegmentUseView.list(uses, texts), problem: problem,
         devices: members.items.map {
           DeviceRow(

@@ -73,7 +73,9 @@ extension PushRunner {
       // Deleted since the push was stored.
       let problem = Problem("", SegmentMessage.missing, ["segment": missing.name])
       plan.start = .closing(RunEnding(reason: .cancelled, state: .failed, error: problem.text))
-    } else if plan.start == .sending, counted.push.target == 0 { plan.start = .closing(.nobody) }
+    } else if plan.start == .sending, counted.push.target == 0 {
+      plan.start = .closing(.nobody)
+    }
     // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max

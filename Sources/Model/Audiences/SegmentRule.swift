@@ -262,7 +262,8 @@ package enum SegmentMessage: String, MessageSet {
     case .lastSeen: "Choose within_days or over_days, not both."
     case .empty: "The rule is empty. Choose at least one condition; for every device, send to everyone."
     case .taken: "Another segment of this app already has this name."
-    case .inUse: "Schedules and waiting pushes ({count}) name the segment like this. Change them first, or keep the name."
+    case .inUse:
+      "Schedules and waiting pushes ({count}) name the segment like this. Change them first, or keep the name."
     case .subscribers: "Only the push service knows who subscribed, so nothing can be said about single devices."
     case .missing: "This app has no segment “{segment}”."
     case .missingSimilar: "This app has no segment “{segment}”. Did you mean “{similar}”?"

@@ -85,7 +85,9 @@ extension Segment {
   package static func add(
     _ database: Database, app: Int64, name: String, _ rule: SegmentRule, by actor: String, now: Date
   ) throws -> Segment {
-    guard try find(database, app: app, name: name) == nil else { throw StoreError.taken(noun: "segment", field: "name") }
+    guard try find(database, app: app, name: name) == nil else {
+      throw StoreError.taken(noun: "segment", field: "name")
+    }
     try database.run(
       """
       INSERT INTO segments(app_id, name, rule, created_by, created_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)

@@ -84,7 +84,8 @@ enum SendCommand {
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
       aliases.parameter, registrationIDs.parameter, segments.parameter, channel.parameter, topic.parameter,
-      condition.parameter, broadcast.parameter, title.parameter, subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
+      condition.parameter, broadcast.parameter, title.parameter, subtitle.parameter, body.parameter, badge.parameter,
+      sound.parameter,
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
       pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,

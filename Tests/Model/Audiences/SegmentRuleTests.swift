@@ -6,7 +6,9 @@ import Testing
 @Suite struct SegmentRuleTests {
   @Test("versions compare by their numbers")
   func versions() throws {
-    let ascending = ["0.9", "1", "1.0.1", "v1.2-beta", "1.10", "9.9", "10.2", "10.2.0.1", "20261123.4", "99999999999999"]
+    let ascending = [
+      "0.9", "1", "1.0.1", "v1.2-beta", "1.10", "9.9", "10.2", "10.2.0.1", "20261123.4", "99999999999999",
+    ]
     let versions = try ascending.map { try #require(AppVersion($0)) }
     #expect(versions.sorted().map(\.text) == ascending && Set(versions).count == versions.count)
     #expect(AppVersion("4.0.0") == AppVersion("4") && AppVersion("2.4.1 (153)") == AppVersion("2.4.1"))

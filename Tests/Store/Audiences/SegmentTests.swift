@@ -33,7 +33,7 @@ import Testing
       for number in 0..<300 {
         let row = registration(
           number, Bool.random(using: &dice) ? .production : .development, Bool.random(using: &dice) ? .ios : .android,
-          alias: number.isMultiple(of: 5) ? nil : number.isMultiple(of: 7) ? "adm_\(number % 60)" : "usr_\(number % 60)",
+          alias: number.isMultiple(of: 5) ? nil : "\(number.isMultiple(of: 7) ? "adm" : "usr")_\(number % 60)",
           tags: ["a", "b", "c"].filter { _ in Bool.random(using: &dice) })
         let id = try register(database, number.isMultiple(of: 10) ? other : app, [row])[0]
         let details = DeviceDetails(
@@ -84,7 +84,8 @@ import Testing
   private static let rules: [JSONValue] = [
     ["platforms": ["ios"]], ["environment": "production"], ["tag": ["a", "b"]], ["tag_and": ["a", "b"]],
     ["tag_not": ["c"]], ["tag_and": ["none"]], ["alias": "usr_*"], ["alias": "*_1*"], ["alias": "nobody*"],
-    ["app_version": ["from": "9.9"]], ["app_version": ["below": "10"]], ["app_version": ["from": "3.0.1", "below": "10"]],
+    ["app_version": ["from": "9.9"]], ["app_version": ["below": "10"]],
+    ["app_version": ["from": "3.0.1", "below": "10"]],
     ["time_zone": ["Asia/*"]], ["time_zone": ["Europe/Berlin"]], ["language": ["zh"]], ["language": ["fr"]],
     ["last_seen": ["within_days": 7]], ["last_seen": ["over_days": 30]],
     ["tag": ["a"], "tag_not": ["b"], "language": ["zh"], "last_seen": ["within_days": 40]],
