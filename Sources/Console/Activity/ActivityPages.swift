@@ -104,6 +104,6 @@ struct AuditSubject {
 
   private static let folders = [
     "push": "pushes", "schedule": "schedules", "device": "devices", "certificate": "certificates", "host": "hosts",
-    "incident": "incidents",
+    "incident": "incidents", "segment": "audiences/segments",
   ]
 }
